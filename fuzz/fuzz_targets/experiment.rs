@@ -1,4 +1,4 @@
-//! Feeds the experiment parser and the planner with anything.
+//! The parser of experiments and the planner, with any input.
 #![no_main]
 
 #[path = "../src/experiment.rs"]

@@ -1,4 +1,4 @@
-//! Feeds the readers of a host's files with anything: a captured host is a stranger's.
+//! The parsers of a host's files, with any input: a captured host may be anyone's.
 #![no_main]
 
 #[path = "../src/host.rs"]

@@ -1,4 +1,4 @@
-//! Feeds the decoders of arguments and results of MOUNT and of the portmapper with anything.
+//! The decoders of MOUNT and of the portmapper, with any input.
 #![no_main]
 
 #[path = "../src/mount.rs"]

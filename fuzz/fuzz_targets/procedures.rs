@@ -1,4 +1,4 @@
-//! Feeds the decoders of arguments and results of NFS with anything.
+//! The decoders of NFS arguments and results, with any input.
 #![no_main]
 
 #[path = "../src/procedures.rs"]

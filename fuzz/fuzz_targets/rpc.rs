@@ -1,4 +1,4 @@
-//! Feeds the decoders of streams of both sides of a connection with anything.
+//! Both ends of an RPC connection, with any stream.
 #![no_main]
 
 #[path = "../src/rpc.rs"]

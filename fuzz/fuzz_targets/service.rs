@@ -1,4 +1,4 @@
-//! Feeds the whole service, less its sockets, with anything.
+//! The whole service without its sockets, with any stream.
 #![no_main]
 
 #[path = "../src/service.rs"]

@@ -1,4 +1,4 @@
-//! Reads and starts anything as a description of the service.
+//! The parser of `volumes.toml` and the start of the service, with any input.
 #![no_main]
 
 #[path = "../src/volumes.rs"]

@@ -1,18 +1,18 @@
-//! What must hold for every text that is given as an experiment: it is read or refused with places
-//! that lie inside of it, and what can be planned can be done.
+//! Any text as an experiment file: it is parsed, or refused with positions inside the text; a
+//! parsed experiment resolves to a plan whose operations are inside their files.
 //!
-//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+//! Included by the fuzz target and by the test that replays the corpus.
 
 use workload::experiment::parse_with;
 use workload::op::OpStream;
 use workload::overrides::Override;
-use workload::plan::{EngineChoice, TargetSpec};
+use workload::plan::{IoMethod, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
-/// Stands between the file's text and each `--set` in an input.
+/// Separates the text of the file and each `--set` in an input.
 const SEPARATOR: &str = "\n%%%\n";
 
-/// Reads one input; panics where the parser or what follows it breaks its word.
+/// Tests one input; panics if a property is violated.
 pub(crate) fn try_experiment(data: &[u8]) {
     let Ok(input) = std::str::from_utf8(data) else { return };
     let mut parts = input.split(SEPARATOR);
@@ -21,20 +21,23 @@ pub(crate) fn try_experiment(data: &[u8]) {
     let experiment = match parse_with(text, "fuzz.toml", &overrides) {
         Ok(experiment) => experiment,
         Err(problems) => {
-            assert!(!problems.is_empty(), "a refusal says why");
+            assert!(!problems.is_empty(), "a refusal has a diagnostic");
             for problem in problems {
-                let counted_in = problem.source.as_deref().unwrap_or(text);
-                let part = counted_in.get(problem.span.clone());
-                assert!(part.is_some(), "{problem} lies outside of its text");
-                assert!(problem.line > 0 && problem.column > 0, "places count from 1: {problem}");
+                let source = problem.source.as_deref().unwrap_or(text);
+                let part = source.get(problem.span.clone());
+                assert!(part.is_some(), "{problem}: the span is outside the text");
+                assert!(
+                    problem.line > 0 && problem.column > 0,
+                    "lines and columns count from 1: {problem}"
+                );
             }
             return;
         }
     };
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     let plan = resolve(&experiment, "fuzz.toml", TargetSpec::Null, &options)
-        .expect("what parses also resolves");
-    assert!(plan.runs_max() > 0, "a plan has something to do");
+        .expect("a parsed experiment resolves");
+    assert!(plan.runs_max() > 0, "a plan has runs");
     for run in plan.model_runs().take(20) {
         assert!(run.phases.measure_ns.is_multiple_of(run.phases.interval_ns));
         for stream in &run.streams {

@@ -1,13 +1,14 @@
-//! What must hold for every text of `/proc` that a captured host may have: it is read without a
-//! panic, and what is read stands in the text.
+//! Any bytes as files of `/proc` from another host: they are parsed without a panic, and the result
+//! has no more entries than the text has lines.
 //!
-//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+//! Included by the fuzz target and by the test that replays the corpus.
 
 use std::path::Path;
 
 use ::host::cpu::{CpuTimes, ProcessorCounters};
 use ::host::{missing_mount, mounts, mountstats, nfs};
 
+/// Tests one input; panics if a property is violated.
 pub(crate) fn try_host(data: &[u8]) {
     let lines = data.iter().filter(|byte| **byte == b'\n').count() + 1;
     let all = mounts::parse(data);

@@ -1,15 +1,14 @@
-//! What must hold for all bytes that are given as arguments or results of a procedure of MOUNT or
-//! of the portmapper: they are refused, or they are a value that encodes to as many bytes and
-//! decodes to itself.
+//! Any bytes as arguments or results of a procedure of MOUNT or of the portmapper: they are
+//! refused, or decode to a value that encodes to as many bytes and decodes again to the same value.
 //!
-//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+//! Included by the fuzz target and by the test that replays the corpus.
 
 use nfs3::procedure::{MountProcedure, PortmapProcedure, Procedure};
 use nfs3::request::{Arguments, Results};
 use nfs3::xdr::{Writer, decode_whole};
 
-/// The first byte is the procedure (MOUNT has 6, the portmapper 5), the second says whether
-/// arguments or results follow.
+/// Tests one input. The first byte selects the procedure (MOUNT has 6, the portmapper 5), the
+/// second arguments or results.
 pub(crate) fn try_mount(data: &[u8]) {
     let [number, side, body @ ..] = data else { return };
     let procedure = match u32::from(*number) % 11 {
@@ -30,6 +29,6 @@ pub(crate) fn try_mount(data: &[u8]) {
         results.encode(&mut Writer::new(&mut again));
         assert_eq!(Results::decode(procedure, &again), Ok(results));
     }
-    // Other bytes there may be in the padding only.
+    // The bytes of padding may differ.
     assert_eq!(again.len(), body.len());
 }

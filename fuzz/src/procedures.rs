@@ -1,13 +1,13 @@
-//! What must hold for all bytes that are given as arguments or results of a procedure of NFS: they
-//! are refused, or they are a value that encodes to as many bytes and decodes to itself.
+//! Any bytes as arguments or results of an NFS procedure: they are refused, or decode to a value
+//! that encodes to as many bytes and decodes again to the same value.
 //!
-//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+//! Included by the fuzz target and by the test that replays the corpus.
 
 use nfs3::procedure::{NfsProcedure, Procedure};
 use nfs3::request::{Arguments, Results};
 use nfs3::xdr::{Writer, decode_whole};
 
-/// The first byte is the procedure's number, the second says whether arguments or results follow.
+/// Tests one input. The first byte selects the procedure, the second arguments or results.
 pub(crate) fn try_procedures(data: &[u8]) {
     let [number, side, body @ ..] = data else { return };
     let number = u32::from(*number) % 22;
@@ -26,6 +26,6 @@ fn try_body(procedure: Procedure, are_arguments: bool, body: &[u8]) {
         results.encode(&mut Writer::new(&mut again));
         assert_eq!(Results::decode(procedure, &again), Ok(results));
     }
-    // Other bytes there may be in the padding only.
+    // The bytes of padding may differ.
     assert_eq!(again.len(), body.len());
 }

@@ -1,7 +1,7 @@
-//! What must hold for every stream of bytes that a client sends to the service: it is answered the
-//! same however it is cut into pieces, and nothing that it asks for is left hanging.
+//! Any stream of bytes from a client of the service: the replies do not depend on how the stream is
+//! split into segments, and every request is answered.
 //!
-//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+//! Included by the fuzz target and by the test that replays the corpus.
 
 use std::io::IoSlice;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,80 +10,84 @@ use std::sync::OnceLock;
 use cloud::catalog::Catalog;
 use units::Bytes;
 use volume::config::{self, Config};
-use volume::server::{Conn, Server, ServerOptions};
+use volume::ids::{ConnectionId, EndpointId};
+use volume::server::{Server, ServerOptions};
 
-/// Handles follow from the volume's name and the order in which things are made, so those in the
-/// corpus are good in every run.
+/// Handles derive from the volume's name and the order of creation, so those in the corpus are
+/// valid in every run.
 const VOLUME: &str = "[[pool]]\nname = \"pool\"\nservice_level = \"ultra\"\nsize = \"4TiB\"\n\
     [[volume]]\nname = \"vol1\"\npool = \"pool\"\nquota = \"1TiB\"\n[limits]\nenforced = false\n";
 
-/// Above this answers are counted and no longer kept: a READ of a MiB is a small request.
-const KEPT_BYTES: usize = 1 << 20;
+/// Replies are compared up to this size; beyond it, only their length. A READ of 1 MiB is a small
+/// request with a large reply.
+const COMPARED_BYTES: usize = 1 << 20;
 
-fn described() -> (Catalog, Config) {
-    static DESCRIBED: OnceLock<(Catalog, Config)> = OnceLock::new();
+fn catalog_and_config() -> (Catalog, Config) {
+    static PARSED: OnceLock<(Catalog, Config)> = OnceLock::new();
     let make = || {
         let catalog = Catalog::embedded();
         let mut open = |name: &str| Err(format!("there is no {name}"));
         let config = config::parse(VOLUME, "volumes.toml", &catalog, &mut open);
-        (catalog, config.expect("a good description"))
+        (catalog, config.expect("the configuration is valid"))
     };
-    DESCRIBED.get_or_init(make).clone()
+    PARSED.get_or_init(make).clone()
 }
 
-/// The first byte is the length of the pieces, the rest the stream.
+/// Tests one input. The first byte is the length of the segments, the rest the stream.
 pub(crate) fn try_service(data: &[u8]) {
-    let [piece, stream @ ..] = data else { return };
+    let [segment, stream @ ..] = data else { return };
     let whole = stream.len().max(1);
-    assert_eq!(answers(stream, usize::from(*piece) + 1), answers(stream, whole));
+    assert_eq!(replies(stream, usize::from(*segment) + 1), replies(stream, whole));
 }
 
-/// What a client gets.
+/// What the client receives.
 #[derive(Debug, Default, PartialEq)]
-struct Answers {
+struct Replies {
     first: Vec<u8>,
     bytes: usize,
     is_broken: bool,
 }
 
-fn answers(stream: &[u8], piece: usize) -> Answers {
-    let (catalog, config) = described();
+fn replies(stream: &[u8], segment_bytes: usize) -> Replies {
+    let (catalog, config) = catalog_and_config();
     let options = ServerOptions {
         memory: Bytes::mib(64),
         connections_max: 1,
         epoch_ns: 1_000_000_000_000_000_000,
     };
     let server = Server::start(0, catalog, config, options, Box::new(|_| {}));
-    let mut server = server.expect("a good description");
+    let mut server = server.expect("the configuration is valid");
     let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let conn = server.accept(0, 0, address(2049), address(1000), 2049).expect("the first");
-    let mut answers = Answers::default();
-    for bytes in stream.chunks(piece) {
+    let conn = server
+        .accept(0, EndpointId::new(0), address(2049), address(1000), 2049)
+        .expect("the first connection is accepted");
+    let mut replies = Replies::default();
+    for bytes in stream.chunks(segment_bytes) {
         server.received(0, conn, bytes);
-        take(&mut server, conn, &mut answers);
+        drain(&mut server, conn, &mut replies);
         if server.is_broken(conn) {
-            answers.is_broken = true;
+            replies.is_broken = true;
             break;
         }
     }
-    assert_eq!(server.held(), 0, "nothing is held where there are no limits and no delays");
+    assert_eq!(server.deferred(), 0, "without limits and delays, no reply is deferred");
     server.closed(0, conn);
     assert_eq!(server.connections(), 0);
-    answers
+    replies
 }
 
-/// Takes everything that is to be sent, until nothing more comes.
-fn take(server: &mut Server, conn: Conn, answers: &mut Answers) {
+/// Takes everything that the server sends, until it has nothing left.
+fn drain(server: &mut Server, conn: ConnectionId, replies: &mut Replies) {
     loop {
         server.advance(0);
         let mut slices = [IoSlice::new(&[]); 16];
         let count = server.gather(conn, &mut slices);
         let bytes: usize = slices[..count].iter().map(|slice| slice.len()).sum();
         for slice in &slices[..count] {
-            let room = KEPT_BYTES.saturating_sub(answers.first.len());
-            answers.first.extend_from_slice(&slice[..slice.len().min(room)]);
+            let room = COMPARED_BYTES.saturating_sub(replies.first.len());
+            replies.first.extend_from_slice(&slice[..slice.len().min(room)]);
         }
-        answers.bytes += bytes;
+        replies.bytes += bytes;
         server.sent(conn, bytes);
         if bytes == 0 && !server.is_unfinished(conn) {
             return;

@@ -1,4 +1,4 @@
-// A browser that talks to nobody: the flags turn off what Chromium sends on its own account.
+// A browser without network traffic: the flags turn off Chromium's background requests.
 import assert from "node:assert/strict";
 
 import { chromium } from "playwright-core";
@@ -19,34 +19,34 @@ export function launch() {
   });
 }
 
-// Opens a page and notes everything that it logs, throws, or asks for beside itself.
+// Opens a page and collects its log messages, exceptions, and requests for other resources.
 export async function openPage(browser, url, contextOptions = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...contextOptions });
   const page = await context.newPage();
-  const complaints = [];
+  const messages = [];
   const requests = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    if (["error", "warning"].includes(message.type())) messages.push(message.text());
   });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("pageerror", (error) => messages.push(String(error)));
   page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    messages.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
   page.on("request", (request) => {
     if (request.url() !== url) requests.push(request.url());
   });
   await page.goto(url, { waitUntil: "load" });
-  return { context, page, complaints, requests };
+  return { context, page, messages, requests };
 }
 
-// Nothing of the page is cut off at the width of a telephone or of paper, and charts are drawn anew for paper. With
-// `picture` the printed look is kept in that file: of the whole page, or of what the selector `of` names.
-export async function fitsTelephoneAndPaper(browser, url, { picture, of } = {}) {
-  const { context, page, complaints } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
+// Checks that the page fits the width of a phone and of paper, and that charts are redrawn for paper. With `picture`, saves
+// the print layout to that file: of the whole page, or of the element that the selector `of` matches.
+export async function fitsPhoneAndPaper(browser, url, { picture, of } = {}) {
+  const { context, page, messages } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
   const overflow = () =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
+  assert.ok((await overflow()) <= 0, "the page scrolls horizontally on a phone");
   await page.setViewportSize({ width: 690, height: 1000 });
   await page.emulateMedia({ media: "print" });
   if ((await page.locator("[data-chart]").count()) > 0) {
@@ -56,6 +56,6 @@ export async function fitsTelephoneAndPaper(browser, url, { picture, of } = {}) 
   assert.ok((await overflow()) <= 0, "the page is wider than paper");
   if (picture && of) await page.locator(of).screenshot({ path: picture });
   else if (picture) await page.screenshot({ path: picture, fullPage: true });
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(messages, []);
   await context.close();
 }

@@ -1,15 +1,15 @@
-// What charts show beside their points, in every look; that they can be saved; several records on one page; paper.
-// REPORT_DIR holds the pages; run.sh makes them.
+// Marks in charts, in light and dark mode; saving charts; several records on one page; printing. run.sh generates the
+// pages in REPORT_DIR.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
+import { fitsPhoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
-assert.ok(directory, "REPORT_DIR names the directory with the reports");
+assert.ok(directory, "REPORT_DIR must be the directory with the reports");
 const file = (name) => path.join(directory, `${name}.html`);
 const url = (name) => pathToFileURL(file(name)).href;
 
@@ -21,13 +21,13 @@ after(async () => {
   await browser?.close();
 });
 
-// The drawing below which these words stand.
+// The chart of the figure that contains these words.
 const chartOf = (page, words) => page.locator("figure", { hasText: words }).first().locator("[data-chart]");
 
 describe("bottleneck", () => {
   test("intervals are bands, a model is a line, a knee is a ring, in light and in dark", async () => {
     for (const [colorScheme, words] of [["light", "#59616b"], ["dark", "#a3abb4"]]) {
-      const { context, page, complaints } = await openPage(browser, url("bottleneck"), { colorScheme });
+      const { context, page, messages } = await openPage(browser, url("bottleneck"), { colorScheme });
       const throughput = await chartOf(page, "Throughput in MiB/s by queue depth").evaluate((node) => {
         const paths = [...node.querySelectorAll("svg path")];
         const wide = (path) => path.getBBox().width > 100;
@@ -44,13 +44,13 @@ describe("bottleneck", () => {
         (node) => [...node.querySelectorAll('svg path[stroke="#808080"]')].filter((path) => path.getBBox().width < 5).length,
       );
       assert.ok(rings >= 1, "the knee has a ring");
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(messages, []);
       await context.close();
     }
   });
 
   test("a chart is saved as SVG and as PNG", async () => {
-    const { context, page, complaints } = await openPage(browser, url("bottleneck"), { acceptDownloads: true });
+    const { context, page, messages } = await openPage(browser, url("bottleneck"), { acceptDownloads: true });
     const figure = page.locator("figure", { hasText: "Throughput in MiB/s by queue depth" }).first();
     for (const [form, beginning] of [["SVG", "<svg"], ["PNG", "\u0089PNG"]]) {
       const [download] = await Promise.all([
@@ -62,14 +62,14 @@ describe("bottleneck", () => {
       assert.equal(saved.subarray(0, 4).toString("latin1"), beginning);
       assert.ok(saved.length > 3000, `${form}: ${saved.length} bytes`);
     }
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(messages, []);
     await context.close();
   });
 });
 
 describe("several records", () => {
-  test("stand side by side, each with its evidence folded, and a link into it unfolds it", async () => {
-    const { context, page, complaints, requests } = await openPage(browser, url("several"));
+  test("each record has its evidence collapsed, and a link into it expands it", async () => {
+    const { context, page, messages, requests } = await openPage(browser, url("several"));
     assert.ok(statSync(file("several")).size < 4e6, "a report is smaller than 4 MB");
     assert.equal(await page.locator("details.evidence[open]").count(), 0);
     const links = page.getByRole("navigation", { name: "Sections of B" }).getByRole("link", { name: "Curves" });
@@ -85,40 +85,40 @@ describe("several records", () => {
       [...document.querySelectorAll("[data-chart]")].every((node) => node.querySelector("svg")),
     );
     const unnamed = await page.locator("[data-chart]:not([aria-label])").count();
-    assert.equal(unnamed, 0, "every chart says in words what it shows");
+    assert.equal(unnamed, 0, "every chart has a description");
     const ids = await page.evaluate(() => [...document.querySelectorAll("[id]")].map((node) => node.id));
-    assert.equal(new Set(ids).size, ids.length, "no anchor is there twice");
-    assert.deepEqual(complaints, []);
+    assert.equal(new Set(ids).size, ids.length, "anchors are unique");
+    assert.deepEqual(messages, []);
     assert.deepEqual(requests, []);
     await context.close();
   });
 
-  test("nothing is cut off at the width of a telephone or of paper", () =>
-    fitsTelephoneAndPaper(browser, url("several")));
+  test("the page fits a phone and paper", () =>
+    fitsPhoneAndPaper(browser, url("several")));
 });
 
 describe("paper", () => {
-  test("sixty runs are printed on few pages, whichever look they were opened in", async () => {
+  test("sixty runs are printed on few pages", async () => {
     for (const name of ["paper", "four-corners"]) {
-      const { context, page, complaints } = await openPage(browser, url(name));
+      const { context, page, messages } = await openPage(browser, url(name));
       const pdf = await page.pdf({ preferCSSPageSize: true });
       const pages = pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
       assert.ok(pages <= 21, `${name}: ${pages} pages`);
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(messages, []);
       await context.close();
     }
   });
 
-  test("what is not printed is named, and what was folded for the screen is folded again afterwards", async () => {
+  test("omitted sections are listed in print, and expanded ones collapse again afterwards", async () => {
     const { context, page } = await openPage(browser, url("four-corners"));
     const open = () => page.evaluate(() => document.querySelectorAll("details[open]").length);
     const before = await open();
     await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-    assert.ok((await open()) > before, "the table of runs stands open");
+    assert.ok((await open()) > before, "the table of runs is expanded");
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     assert.equal(await open(), before);
     await page.emulateMedia({ media: "print" });
-    assert.ok(await page.getByText("Left out on paper").first().isVisible());
+    assert.ok(await page.getByText("Not printed").first().isVisible());
     assert.equal(await page.locator(".aside:visible").count(), 0);
     await context.close();
   });

@@ -1,5 +1,5 @@
-// A page of a prediction: its charts show the curve in the colour of what bounds it, with the interval as a band, and
-// published figures as points, in every look and on paper. REPORT_DIR holds the page; run.sh makes it.
+// The page of a prediction: its charts show the curve in the colour of the limiting resource, the interval as a band and
+// published figures as points, in light and dark mode and on paper. run.sh generates the page in REPORT_DIR.
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,10 +7,10 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
+import { fitsPhoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
-assert.ok(directory, "REPORT_DIR names the directory with the reports");
+assert.ok(directory, "REPORT_DIR must be the directory with the reports");
 const pictures = process.env.PICTURE_DIR ?? mkdtempSync(path.join(tmpdir(), "report-pictures-"));
 const url = pathToFileURL(path.join(directory, "prediction.html")).href;
 
@@ -22,7 +22,7 @@ after(async () => {
   await browser?.close();
 });
 
-// What is drawn of each chart: bands, lines of the model, words.
+// The elements of each chart: bands, lines of the model, words.
 const drawn = (page) =>
   page.locator("[data-chart]").evaluateAll((nodes) =>
     nodes.map((node) => {
@@ -40,25 +40,25 @@ const drawn = (page) =>
   );
 
 describe("prediction", () => {
-  test("rate and response time are curves with bands, and each stretch says what bounds it", async () => {
+  test("rate and response time have bands, and each part of a curve names the limiting resource", async () => {
     for (const colorScheme of ["light", "dark"]) {
-      const { context, page, complaints, requests } = await openPage(browser, url, { colorScheme });
+      const { context, page, messages, requests } = await openPage(browser, url, { colorScheme });
       const charts = await drawn(page);
       assert.equal(charts.length, 2);
       for (const chart of charts) {
         assert.ok(chart.bands >= 1 && chart.models >= 2, `${chart.caption}: ${chart.bands}, ${chart.models}`);
-        for (const words of ["few outstanding", "endpoint, ops", "asked for"]) {
+        for (const words of ["few outstanding", "endpoint, ops", "topology's load"]) {
           assert.ok(chart.words.some((text) => text.includes(words)), `${words}: ${chart.words}`);
         }
       }
-      assert.ok(charts[0].words.some((text) => text.includes("brought here")), "published figures are beside it");
+      assert.ok(charts[0].words.some((text) => text.includes("converted")), "published figures are shown");
       await page.screenshot({ path: path.join(pictures, `prediction-${colorScheme}.png`), fullPage: true });
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(messages, []);
       assert.deepEqual(requests, []);
       await context.close();
     }
   });
 
-  test("nothing is cut off at the width of a telephone, and paper has charts of its own width", () =>
-    fitsTelephoneAndPaper(browser, url, { picture: path.join(pictures, "prediction-print.png") }));
+  test("the page fits a phone and paper", () =>
+    fitsPhoneAndPaper(browser, url, { picture: path.join(pictures, "prediction-print.png") }));
 });

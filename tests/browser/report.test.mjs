@@ -1,5 +1,5 @@
-// A report, opened from disk in a real browser: it works alone, shows the numbers of the JSON export, draws every
-// chart, and prints. REPORT_DIR holds NAME.html and NAME.json for each name below; run.sh makes them.
+// A report, opened from disk in a real browser: it works without network, shows the numbers of the JSON export, draws
+// every chart, and prints. run.sh generates NAME.html and NAME.json in REPORT_DIR for each name below.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,10 +7,10 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
+import { fitsPhoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
-assert.ok(directory, "REPORT_DIR names the directory with the reports");
+assert.ok(directory, "REPORT_DIR must be the directory with the reports");
 const pictures = process.env.PICTURE_DIR ?? mkdtempSync(path.join(tmpdir(), "report-pictures-"));
 
 let browser;
@@ -21,13 +21,13 @@ after(async () => {
   await browser?.close();
 });
 
-// The number in a cell, or null where there is none.
+// The number in a cell, or null if it has none.
 function numberIn(cell) {
   const text = cell.replaceAll(",", "").replace("%", "").trim();
-  return ["", "-", "too few"].includes(text) ? null : Number(text);
+  return ["", "-", "n/a"].includes(text) ? null : Number(text);
 }
 
-// A printed number may be off by half a unit of its last digit.
+// Compares a printed number with the exported one, to half a unit of the last printed digit.
 function assertPrinted(cell, value, what) {
   // A half-width above half of its value is printed without a number.
   if (cell.includes("%") && value > 50) {
@@ -40,22 +40,41 @@ function assertPrinted(cell, value, what) {
     return;
   }
   assert.notEqual(printed, null, `${what}: printed "${cell}", exported ${value}`);
-  assert.ok(Number.isFinite(printed), `${what}: "${cell}" is no number`);
+  assert.ok(Number.isFinite(printed), `${what}: "${cell}" is not a number`);
   const decimals = cell.replace(/[^0-9.]/g, "").split(".")[1]?.length ?? 0;
   const digits = cell.replace(/[^0-9]/g, "").replace(/^0+/, "").length;
-  const wanted = cell.includes("%") ? 1 : 3;
-  assert.ok(Math.abs(value) < 0.005 || digits >= wanted, `${what}: "${cell}" has too few digits`);
+  const required = cell.includes("%") ? 1 : 3;
+  assert.ok(Math.abs(value) < 0.005 || digits >= required, `${what}: "${cell}" has too few digits`);
   const tolerance = 0.5000001 * 10 ** -decimals;
   assert.ok(Math.abs(printed - value) <= tolerance, `${what}: printed ${printed}, exported ${value}`);
 }
 
-function percentile(operation, name) {
+function percentile(operation, name, nsPerUnit) {
   const value = operation.response_time.percentiles.find((p) => p.name === name).value_ns;
-  return value === null ? null : value / 1e3;
+  return value === null ? null : value / nsPerUnit;
 }
 
-// The cells that a row must have, from the export alone.
-function expectedCells(document, row) {
+// The rows of the results in their order, from the export alone: for each curve all streams together, then each of
+// several streams; for each load point reads and writes together, then each of several kinds of operation.
+function expectedRows(document) {
+  return document.curves.flatMap((curve) => {
+    const points = curve.points.map((point) => ({ loadPoint: point.load_point, ...document.load_points[point.load_point] }));
+    const several = points.some((point) => point.merged.streams.length > 1);
+    const streams = several ? points[0].merged.streams.map((_, index) => (point) => point.merged.streams[index]) : [];
+    return [(point) => point.merged.total, ...streams].flatMap((of) =>
+      points.filter(of).flatMap((point) => {
+        const stream = of(point);
+        const kinds = stream.kinds.length > 1 ? stream.kinds : [];
+        const all = stream.offered_rate_ops_per_sec !== null && stream.all_kinds ? [stream.all_kinds] : [];
+        const operations = [stream.data, ...kinds, ...all].map((one) => one.operation);
+        return operations.map((operation) => ({ loadPoint: point.loadPoint, stream: stream.name, operation }));
+      }),
+    );
+  });
+}
+
+// The expected cells of a row, computed from the export.
+function expectedCells(document, row, nsPerUnit) {
   const summary = document.load_points[row.loadPoint].merged;
   const total = summary.total.name === row.stream;
   const stream = total ? summary.total : summary.streams.find((s) => s.name === row.stream);
@@ -70,10 +89,10 @@ function expectedCells(document, row) {
     "achieved rate": rate?.value ?? null,
     uncertainty: relative,
     throughput: operation.throughput_bytes_per_sec ? operation.throughput_bytes_per_sec.value / 2 ** 20 : null,
-    mean: mean ? mean.value / 1e3 : null,
-    p50: percentile(operation, "p50"),
-    p99: percentile(operation, "p99"),
-    "p99.9": percentile(operation, "p99.9"),
+    mean: mean ? mean.value / nsPerUnit : null,
+    p50: percentile(operation, "p50", nsPerUnit),
+    p99: percentile(operation, "p99", nsPerUnit),
+    "p99.9": percentile(operation, "p99.9", nsPerUnit),
     outstanding: whole ? (stream.outstanding_mean_ops?.value ?? null) : null,
     cpu: whole && total ? (cpu ? cpu.value / 1e3 : null) : null,
   };
@@ -83,7 +102,7 @@ async function openEverything(page) {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
-  // The toggle events are delivered in tasks of their own.
+  // Toggle events are delivered in separate tasks.
   await page.waitForFunction(() =>
     [...document.querySelectorAll("[data-chart]")].every((node) => node.querySelector("svg")),
   );
@@ -95,10 +114,10 @@ for (const name of ["four-corners", "troubled"]) {
     const url = pathToFileURL(file).href;
     const exported = JSON.parse(readFileSync(path.join(directory, `${name}.json`), "utf8"));
 
-    test("opens without a complaint and asks nobody for anything", async () => {
-      const { context, page, complaints, requests } = await openPage(browser, url);
+    test("opens without errors and without network requests", async () => {
+      const { context, page, messages, requests } = await openPage(browser, url);
       await openEverything(page);
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(messages, []);
       assert.deepEqual(requests, []);
       assert.ok(statSync(file).size < 4e6, "a report is smaller than 4 MB");
       const title = await page.locator("h1").textContent();
@@ -108,19 +127,19 @@ for (const name of ["four-corners", "troubled"]) {
 
     test("every cell of the results equals the export", async () => {
       const { context, page } = await openPage(browser, url);
-      const rows = await page.locator("#results tbody tr[data-load-point]").evaluateAll((found) =>
-        found.map((row) => ({
-          loadPoint: Number(row.dataset.loadPoint),
-          stream: row.dataset.stream,
-          operation: row.dataset.operation,
-          cells: [...row.querySelectorAll("td")].map((cell) => cell.textContent),
-        })),
-      );
-      assert.ok(rows.length >= exported.load_points.length);
+      const cells = await page
+        .locator("#results tbody tr:has(td)")
+        .evaluateAll((found) =>
+          found.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)),
+        );
+      const unit = await page.locator("#results thead th[scope=colgroup] .unit").textContent();
+      const nsPerUnit = { µs: 1e3, ms: 1e6, s: 1e9 }[unit];
+      const rows = expectedRows(exported).map((row, index) => ({ ...row, cells: cells[index] }));
+      assert.equal(cells.length, rows.length);
       for (const row of rows) {
-        const expected = expectedCells(exported, row);
-        for (const [place, [what, value]] of Object.entries(expected).entries()) {
-          assertPrinted(row.cells[place], value, `${row.stream}, ${row.operation}, ${what}`);
+        const expected = expectedCells(exported, row, nsPerUnit);
+        for (const [index, [what, value]] of Object.entries(expected).entries()) {
+          assertPrinted(row.cells[index], value, `${row.stream}, ${row.operation}, ${what}`);
         }
         if (row.operation !== "data") continue;
         const codes = exported.load_points[row.loadPoint].warnings;
@@ -132,16 +151,16 @@ for (const name of ["four-corners", "troubled"]) {
       await context.close();
     });
 
-    test("every warning stands there in words, and so does the command", async () => {
+    test("every warning and the command are on the page", async () => {
       const { context, page } = await openPage(browser, url);
       const text = await page.locator("main").innerText();
-      // Backticks have become code, further lines a list.
+      // Backticks become code, and further lines a list.
       const assertShown = (words) => {
         for (const line of words.replaceAll("`", "").split("\n")) assert.ok(text.includes(line.trim()), line);
       };
       for (const warning of exported.warnings) {
         assertShown(warning.remedy);
-        for (const sighting of warning.sightings) assertShown(sighting.seen);
+        for (const sighting of warning.sightings) assertShown(sighting.found);
       }
       for (const note of exported.notes) assertShown(note);
       for (const entry of exported.environment) assert.ok(text.includes(entry.value), entry.name);
@@ -149,14 +168,14 @@ for (const name of ["four-corners", "troubled"]) {
       await context.close();
     });
 
-    test("every chart has drawn its lines and says in words what it shows", async () => {
+    test("every chart has lines and a description", async () => {
       const { context, page } = await openPage(browser, url);
       await openEverything(page);
       const charts = await page.locator("[data-chart]").evaluateAll((nodes) =>
         nodes.map((node) => ({
           label: node.getAttribute("aria-label"),
           caption: node.parentElement.querySelector("figcaption").textContent,
-          // Lines are paths without filling; axes and symbols are there without any data too.
+          // Lines are paths without a fill; axes and symbols exist even without data.
           lines: [...node.querySelectorAll("svg path")].filter((p) => {
             const box = p.getBBox();
             return p.getAttribute("fill") === "none" && box.width > 20;
@@ -174,27 +193,27 @@ for (const name of ["four-corners", "troubled"]) {
     });
 
     test("follows the light and dark preference and prints in light", async () => {
-      const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      for (const [colorScheme, wanted] of [["light", "rgb(255, 255, 255)"], ["dark", "rgb(20, 23, 26)"]]) {
+      const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      for (const [colorScheme, expected] of [["light", "rgb(255, 255, 255)"], ["dark", "rgb(20, 23, 26)"]]) {
         const { context, page } = await openPage(browser, url, { colorScheme });
-        assert.equal(await ground(page), wanted);
+        assert.equal(await background(page), expected);
         await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
         await page.emulateMedia({ media: "print" });
-        assert.equal(await ground(page), "rgb(255, 255, 255)");
+        assert.equal(await background(page), "rgb(255, 255, 255)");
         assert.ok(!(await page.locator("nav").isVisible()), "the navigation is not printed");
         await context.close();
       }
-      const { context, page, complaints } = await openPage(browser, url);
+      const { context, page, messages } = await openPage(browser, url);
       const pdf = await page.pdf({ path: path.join(pictures, `${name}.pdf`), preferCSSPageSize: true });
       assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(messages, []);
       await context.close();
     });
 
-    test("nothing is cut off at the width of a telephone or of paper", () =>
-      fitsTelephoneAndPaper(browser, url, { picture: path.join(pictures, `${name}-print.png`) }));
+    test("the page fits a phone and paper", () =>
+      fitsPhoneAndPaper(browser, url, { picture: path.join(pictures, `${name}-print.png`) }));
 
-    test("can be used with the keyboard and names what it has", async () => {
+    test("can be used with the keyboard and by screen readers", async () => {
       const { context, page } = await openPage(browser, url);
       await page.keyboard.press("Tab");
       assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
@@ -204,18 +223,18 @@ for (const name of ["four-corners", "troubled"]) {
       assert.ok(await page.evaluate(() => document.activeElement.parentElement.open));
       assert.equal(await page.locator("html").getAttribute("lang"), "en");
       const nameless = await page.locator("table th:not([scope])").count();
-      assert.equal(nameless, 0, "every heading of a table says what it is a heading of");
+      assert.equal(nameless, 0, "every table heading has a scope");
       await context.close();
     });
   });
 }
 
 describe("emulated", () => {
-  test("the volume's limit and delays are lines in the charts, where they were set", async () => {
+  test("the volume's limit and delays are lines in the charts", async () => {
     const exported = JSON.parse(readFileSync(path.join(directory, "emulated.json"), "utf8"));
     const { context, page } = await openPage(browser, pathToFileURL(path.join(directory, "emulated.html")).href);
     const limit = exported.emulated_volume.throughput_limit_bytes_per_sec / 2 ** 20;
-    // Dotted lines that go across, and the words below the chart.
+    // Horizontal dotted lines, the legend, and the caption.
     const shown = (words) =>
       page.locator("figure", { hasText: words }).evaluate((figure) => ({
         caption: figure.querySelector("figcaption").textContent,
@@ -229,7 +248,7 @@ describe("emulated", () => {
     assert.ok(throughput.caption.includes(`throughput limit, ${limit} MiB/s`), throughput.caption);
     assert.ok(throughput.legend.includes("throughput limit"));
     assert.equal(throughput.level, 1);
-    const times = await shown("Dotted: what the volume takes at least");
+    const times = await shown("Dotted: the volume's configured delays");
     assert.ok(times.legend.includes("read delay") && times.legend.includes("write delay"));
     assert.equal(times.level, 2);
     await context.close();
@@ -241,8 +260,8 @@ describe("published", () => {
   const url = pathToFileURL(path.join(directory, "published.html")).href;
 
   test("a link leads to the figures, and each row has the shares of the export", async () => {
-    const { context, page, complaints } = await openPage(browser, url);
-    await page.locator("nav a", { hasText: "Beside published figures" }).click();
+    const { context, page, messages } = await openPage(browser, url);
+    await page.locator("nav a", { hasText: "Comparison with published figures" }).click();
     const section = page.locator("section[aria-labelledby=published]");
     assert.ok(await section.isVisible());
     const rows = await section.locator("tbody tr").evaluateAll((found) =>
@@ -255,18 +274,18 @@ describe("published", () => {
       const [printed, unit] = [Number.parseFloat(cell), 100 * share < 9.95 ? 0.05 : 0.5];
       assert.ok(Math.abs(printed - 100 * share) <= unit * 1.000001, `${what}: ${cell}, ${share}`);
     };
-    for (const [place, figure] of figures.entries()) {
-      const [id, , reached, , ofHere] = rows[place];
+    for (const [index, figure] of figures.entries()) {
+      const [id, , reached, , unexplained] = rows[index];
       assert.equal(id, figure.id);
-      assertShare(reached, figure.measured_of_published, `${id}, of the figure`);
-      assertShare(ofHere, figure.unexplained, `${id}, of what it is here`);
+      assertShare(reached, figure.measured_over_published, `${id}, of the figure`);
+      assertShare(unexplained, figure.unexplained, `${id}, unexplained`);
     }
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(messages, []);
     await context.close();
   });
 
-  test("its tables fit a telephone and paper", () =>
-    fitsTelephoneAndPaper(browser, url, {
+  test("its tables fit a phone and paper", () =>
+    fitsPhoneAndPaper(browser, url, {
       picture: path.join(pictures, "published.png"),
       of: "section[aria-labelledby=published]",
     }));

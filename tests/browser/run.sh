@@ -1,12 +1,12 @@
 #!/bin/sh
-# run.sh REPORT_DIR: tests the reports that `cargo run -p report --example fixture_report REPORT_DIR` wrote, in a browser.
+# run.sh REPORT_DIR: tests the reports of `cargo run -p report --example fixture_report REPORT_DIR` in a browser.
 # Needs Node, npm and Chromium (CHROMIUM, or /usr/bin/chromium).
 set -eu
 REPORT_DIR=$1
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here"
 npm ci --ignore-scripts --no-audit --no-fund >&2
-# The browser's driver wants Node 20; where the system's is older (Debian 12), a newer one comes from npm.
+# The browser driver needs Node 20; if the system's is older (Debian 12), npm installs a newer one.
 node=node
 if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
     package=node-linux-$(node -p process.arch)

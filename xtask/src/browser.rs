@@ -1,4 +1,4 @@
-//! The step `browser` of `check`: makes reports and tests them in Chromium (`tests/browser`).
+//! The step `browser` of `check`: generates reports and tests them in Chromium (`tests/browser`).
 
 use std::io::Write;
 use std::path::Path;
@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use crate::check::{run_program, target_directory};
 use crate::install;
 
-/// Builds what makes the reports, and runs the tests.
+/// Builds the program that generates the reports, and runs the tests.
 ///
 /// # Errors
-/// As [`run`], or the build fails.
+/// The build fails, or as [`run`].
 pub(crate) fn build_and_run(root: &Path) -> Result<()> {
     install::provide(&[install::Step::Browser], false)?;
     let build = ["build", "--package", "report", "--example", "fixture_report", "--quiet"];
@@ -20,9 +20,9 @@ pub(crate) fn build_and_run(root: &Path) -> Result<()> {
     run(root, &mut std::io::stdout())
 }
 
-/// Makes reports, tests them and writes the output of the tests to `out`.
+/// Generates reports, tests them and writes the output of the tests to `out`.
 ///
-/// Needs the example `fixture_report` below the folder of this program: the tests build it.
+/// The example `fixture_report` must be built already; `cargo test` builds it.
 ///
 /// # Errors
 /// A test fails, or a program cannot be started.
@@ -31,7 +31,7 @@ pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
     let example = std::env::current_exe()?.with_file_name("examples").join("fixture_report");
     let made = Command::new(&example).arg(&reports).status();
     if !made.with_context(|| format!("start {}", example.display()))?.success() {
-        bail!("the reports for the browser could not be made");
+        bail!("the reports could not be generated");
     }
     let tested = Command::new(root.join("tests/browser/run.sh"))
         .arg(&reports)

@@ -1,8 +1,8 @@
-//! `cargo xtask check`: the one command that says whether the tree is good.
+//! `cargo xtask check`: the one command that tells whether the tree is good.
 //!
-//! Cheapest first, so that a slip is reported in seconds. A test runner comes last, so that its
-//! summary ends the output. Nothing is skipped silently: a missing program is an error that names
-//! it.
+//! The cheapest steps come first, so that a slip is reported in seconds. A test runner comes last,
+//! so that its summary ends the output. No step is skipped silently: a missing program is an error
+//! that names it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::{browser, deny, fuzz, install, kernel, tidy};
 
-/// What `check` was asked for.
+/// Options of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Leave out what takes minutes and rarely fails: dependencies, fuzz targets, the kernel's
+    /// Skip what takes minutes and rarely fails: dependencies, fuzz targets, the kernel's NFS
     /// client and the browser.
     fast: bool,
     /// Install Debian packages that are missing.
@@ -25,37 +25,41 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the flags.
+    /// Parses the flags.
     ///
     /// # Errors
-    /// A flag that is not known, in words.
+    /// A message about an unknown flag.
     pub(crate) fn parse(flags: &[&str]) -> Result<Options, String> {
         let mut options = Options::default();
         for flag in flags {
             match *flag {
                 "--fast" => options.fast = true,
                 "--install" => options.install = true,
-                other => return Err(format!("`check` knows --fast and --install, not `{other}`")),
+                other => {
+                    return Err(format!(
+                        "unknown flag `{other}`; `check` has --fast and --install"
+                    ));
+                }
             }
         }
         Ok(options)
     }
 }
 
-/// One thing to do.
+/// A step of the check.
 enum Step {
-    /// See that the machine has what these steps need; `install` what is missing.
+    /// The programs and libraries that `by` uses are there; `install` adds missing ones.
     Packages { by: &'static [install::Step], install: bool },
-    /// The rules of the house.
+    /// The repository rules.
     Tidy,
     /// Licences, bans, sources and advisories of dependencies.
     Deny,
-    /// Every fuzz target for a number of inputs.
+    /// Every fuzz target, for a fixed number of inputs.
     Fuzz,
-    /// The service under the Linux kernel's client and, in parallel, the reports in a browser: the
-    /// slowest guest keeps only one processor busy.
+    /// The kernel's NFS client and, in parallel, the browser: the slowest guest keeps only one
+    /// processor busy.
     KernelAndBrowser,
-    /// A program and its arguments, run at the checkout's top.
+    /// A program and its arguments, run in the root of the repository.
     Program(&'static str, &'static [&'static str]),
 }
 
@@ -99,25 +103,25 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     steps
 }
 
-/// Prints the results of the guests before those of the browser, so that the last lines of the
-/// whole check are a test runner's.
+/// Prints the results of the guests before those of the browser, whose test runner ends the output
+/// with its summary.
 fn kernel_and_browser(root: &Path) -> Result<()> {
-    let (mut of_guests, mut of_browser) = (Vec::new(), Vec::new());
+    let (mut guest_output, mut browser_output) = (Vec::new(), Vec::new());
     let (guests, browser) = thread::scope(|scope| {
-        let guests = scope.spawn(|| kernel::run(root, &mut of_guests));
-        let browser = browser::run(root, &mut of_browser);
-        (guests.join().expect("a thread that waits for programs"), browser)
+        let guests = scope.spawn(|| kernel::run(root, &mut guest_output));
+        let browser = browser::run(root, &mut browser_output);
+        (guests.join().expect("the thread only waits for programs"), browser)
     });
-    std::io::stderr().write_all(&of_guests)?;
-    std::io::stdout().write_all(&of_browser)?;
+    std::io::stderr().write_all(&guest_output)?;
+    std::io::stdout().write_all(&browser_output)?;
     guests.context("kernel client")?;
     browser.context("browser")
 }
 
-/// Does all steps and stops at the first that fails.
+/// Runs the steps and stops at the first failure.
 ///
 /// # Errors
-/// The step that failed, by name.
+/// Names the step that failed.
 pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
     let mut err = std::io::stderr();
     for (name, step) in steps(options) {
@@ -133,14 +137,14 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         };
         let took = seconds(begun.elapsed());
         if let Err(error) = result {
-            bail!("check failed at the step `{name}` after {took}: {error:#}");
+            bail!("step `{name}` failed after {took}: {error:#}");
         }
-        writeln!(err, "==> {name}: good, {took}")?;
+        writeln!(err, "==> {name}: passed, {took}")?;
     }
     Ok(())
 }
 
-/// Runs a program with our own standard streams; its output is the user's to see, whole.
+/// Runs a program; its output goes to the terminal.
 pub(crate) fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Result<()> {
     let path = if program.contains('/') { root.join(program) } else { program.into() };
     let status = Command::new(&path)
@@ -155,7 +159,7 @@ pub(crate) fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Res
     Ok(())
 }
 
-/// Cargo's target folder: this program was built in it.
+/// Cargo's target folder, in which this program was built.
 pub(crate) fn target_directory() -> Result<PathBuf> {
     let program = std::env::current_exe().context("find this program's path")?;
     let folder = program.ancestors().nth(2).context("this program is not in a target folder")?;
@@ -175,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn check_runs_everything_and_fast_leaves_out_what_takes_minutes() {
+    fn fast_skips_the_steps_that_take_minutes() {
         let mut all = names(Options::default());
         let minutes = ["dependencies", "fuzz", "kernel client and browser"];
         assert!(minutes.iter().all(|name| all.contains(name)));
@@ -185,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_read_and_others_refused() {
+    fn known_flags_are_parsed_and_others_refused() {
         assert_eq!(Options::parse(&["--install"]), Ok(Options { fast: false, install: true }));
         assert!(Options::parse(&["--quick"]).is_err_and(|message| message.contains("--quick")));
     }
 
     #[test]
-    fn a_program_that_fails_fails_the_step() {
+    fn a_failing_program_fails_the_step() {
         let root = crate::root();
         assert!(run_program(&root, "true", &[]).is_ok());
         let error = run_program(&root, "false", &["x"]).expect_err("false fails");

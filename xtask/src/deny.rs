@@ -1,4 +1,5 @@
-//! The step with `cargo deny`: licences, bans, sources, and security advisories of dependencies.
+//! The step `dependencies` of `check`: licences, bans, sources and security advisories, by
+//! `cargo deny`.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,24 +10,19 @@ use anyhow::{Context, Result};
 use crate::check::run_program;
 use crate::tools;
 
-/// The version that `deny.toml` is written for.
+/// The version for which `deny.toml` is written.
 const VERSION: &str = "0.20.2";
 
-/// Checks `deny.toml`. Advisories need a database from the internet; where it cannot be fetched,
-/// that is said and the rest counts.
+/// Checks all dependencies against `deny.toml`. If the database of advisories cannot be fetched,
+/// a message says so and the step passes.
 ///
 /// # Errors
-/// A dependency offends, or `cargo deny` cannot be installed.
+/// A dependency breaks a rule, or `cargo deny` cannot be installed.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let program = tools::installed(root, "cargo-deny", VERSION)?;
-    let program = program.to_str().context("the checkout's path is not UTF-8")?;
-    let quiet = ["--log-level", "error", "check", "--hide-inclusion-graph", "--allow"];
-    let run = |what: &[&str]| {
-        let mut arguments = quiet.to_vec();
-        arguments.push("license-not-encountered");
-        arguments.extend(what);
-        run_program(root, program, &arguments)
-    };
+    let program = program.to_str().context("the repository's path is not UTF-8")?;
+    let quiet = ["--log-level", "error", "check", "--hide-inclusion-graph"];
+    let run = |checks: &[&str]| run_program(root, program, &[&quiet[..], checks].concat());
     run(&["bans", "licenses", "sources"])?;
     let fetch = Command::new(program).args(["fetch", "db"]).current_dir(root).output()?;
     if fetch.status.success() {
@@ -36,7 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let reason = reason.lines().find(|line| line.starts_with("fatal:")).unwrap_or("");
     writeln!(
         std::io::stderr(),
-        "NOT CHECKED: security advisories; their database cannot be fetched. {reason}"
+        "NOT CHECKED: security advisories, because the database cannot be fetched. {reason}"
     )?;
     Ok(())
 }

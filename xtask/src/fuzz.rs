@@ -1,8 +1,9 @@
-//! The step with the fuzzers: builds every target of `fuzz/` and runs each for a number of inputs.
+//! The step `fuzz` of `check`: builds every target of `fuzz/` and runs each for a fixed number of
+//! inputs.
 //!
-//! libFuzzer is guided by coverage, which the compiler adds with the flags that `cargo fuzz` passes
-//! too; without a sanitizer they work on stable Rust. The seed is fixed, so that a failure repeats.
-//! For long runs: `cargo +nightly fuzz run TARGET`.
+//! libFuzzer is guided by coverage, which the compiler adds with the same flags as under
+//! `cargo fuzz`; without a sanitizer they work on stable Rust. The seed is fixed, so that a failure
+//! repeats. For long runs: `cargo +nightly fuzz run TARGET`.
 
 use std::fs;
 use std::io::Write;
@@ -14,10 +15,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::check::target_directory;
 
-/// Inputs for each target.
+/// Inputs per target.
 const RUNS: u32 = 20_000;
 
-/// Coverage counters and compared values, as libFuzzer reads them.
+/// Flags that add coverage counters and compared values for libFuzzer.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -27,12 +28,12 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
 /// Builds and runs all targets.
 ///
 /// # Errors
-/// A target does not build, or an input breaks what it asserts.
+/// A target does not build, or an input fails an assertion.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let fuzz = root.join("fuzz");
-    // Everything in the versions that the product is built with; libFuzzer itself is added.
+    // The same versions as the product; cargo adds libFuzzer.
     fs::copy(root.join("Cargo.lock"), fuzz.join("Cargo.lock")).context("copy Cargo.lock")?;
-    // With a named triple the flags are not those of build scripts and procedural macros.
+    // With an explicit triple, the flags do not apply to build scripts and procedural macros.
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let target = target_directory()?;
     let status = Command::new("cargo")
@@ -47,13 +48,15 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     let built = target.join(triple).join("debug");
     let found = target.join("fuzz");
-    // A target has one thread, so two run in parallel.
+    // A target has one thread, so two run at a time.
     for pair in names(&fuzz)?.chunks(2) {
         let results = thread::scope(|scope| {
-            let runs: Vec<_> =
-                pair.iter().map(|name| scope.spawn(|| one(&fuzz, &built, &found, name))).collect();
+            let runs: Vec<_> = pair
+                .iter()
+                .map(|name| scope.spawn(|| run_target(&fuzz, &built, &found, name)))
+                .collect();
             runs.into_iter()
-                .map(|run| run.join().expect("a thread that waits for a program"))
+                .map(|run| run.join().expect("the thread only waits for a program"))
                 .collect::<Vec<_>>()
         });
         for (name, result) in pair.iter().zip(results) {
@@ -63,7 +66,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Names of the targets, in order.
+/// Names of the targets, sorted.
 fn names(fuzz: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(fuzz.join("fuzz_targets")).context("list the fuzz targets")?;
     let mut names = Vec::new();
@@ -75,9 +78,9 @@ fn names(fuzz: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs one target on its corpus and on inputs made from it. Inputs that it finds are kept below
-/// `found`, never in the checkout's corpus.
-fn one(fuzz: &Path, built: &Path, found: &Path, name: &str) -> Result<()> {
+/// Runs one target on its corpus and on inputs derived from it. New inputs are kept in `found`,
+/// never in the repository's corpus.
+fn run_target(fuzz: &Path, built: &Path, found: &Path, name: &str) -> Result<()> {
     let found = found.join(name);
     let new = found.join("new");
     fs::create_dir_all(&new)?;
@@ -87,18 +90,19 @@ fn one(fuzz: &Path, built: &Path, found: &Path, name: &str) -> Result<()> {
         .arg(format!("-artifact_prefix={}/failed-", found.display()))
         .args([new, fuzz.join("corpus").join(name)])
         .output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let messages = String::from_utf8_lossy(&output.stderr);
     let mut err = std::io::stderr();
     if !output.status.success() {
-        write!(err, "{said}")?;
-        bail!("an input breaks it ({}); it is kept in {}", output.status, found.display());
+        write!(err, "{messages}")?;
+        bail!("an input fails ({}); it is kept in {}", output.status, found.display());
     }
-    let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    let runs =
+        messages.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
     let runs: u32 = runs.context("libFuzzer prints no statistics")?.trim().parse()?;
     if runs < RUNS {
-        bail!("{runs} of {RUNS} inputs were tried");
+        bail!("only {runs} of {RUNS} inputs were run");
     }
-    writeln!(err, "fuzz {name}: {runs} inputs, none breaks it")?;
+    writeln!(err, "fuzz {name}: {runs} inputs passed")?;
     Ok(())
 }
 

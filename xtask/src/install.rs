@@ -1,4 +1,4 @@
-//! What the tests need from the machine beyond Rust, and how a Debian machine gets it.
+//! Programs and libraries that the tests need besides Rust, and their Debian packages.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -8,35 +8,34 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Something on the machine that a step of `check` uses, and the Debian package that brings it.
-struct Needed {
-    what: What,
+/// A program or library that a step of `check` uses.
+struct Requirement {
+    item: Item,
+    /// The Debian package that contains it.
     package: &'static str,
-    /// What for, in words.
     purpose: &'static str,
-    /// The step that uses it.
     by: Step,
 }
 
-/// How to find out whether it is there.
+/// A file that must exist.
 #[derive(Clone, Copy)]
-enum What {
+enum Item {
     /// A program on the path.
     Program(&'static str),
-    /// A file below a folder of libraries: what a program loads while it runs.
+    /// A library that a program loads at run time; a path below a folder of libraries.
     Library(&'static str),
 }
 
-/// Who uses it.
+/// A step of `check` with requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// `cargo test`: always run.
+    /// `cargo test`.
     Tests,
     /// The fuzz targets.
     Fuzz,
-    /// The Linux kernel's own client against our service.
+    /// The Linux kernel's NFS client.
     Kernel,
-    /// The report in a browser.
+    /// Reports in a browser.
     Browser,
 }
 
@@ -45,62 +44,66 @@ const fn program(
     package: &'static str,
     by: Step,
     purpose: &'static str,
-) -> Needed {
-    Needed { what: What::Program(name), package, purpose, by }
+) -> Requirement {
+    Requirement { item: Item::Program(name), package, purpose, by }
 }
 
-const fn library(name: &'static str, package: &'static str, purpose: &'static str) -> Needed {
-    Needed { what: What::Library(name), package, purpose, by: Step::Tests }
+const fn library(name: &'static str, package: &'static str, purpose: &'static str) -> Requirement {
+    Requirement { item: Item::Library(name), package, purpose, by: Step::Tests }
 }
 
-const SMALL_FILE_SYSTEM: &str = "tests fill and mount a small file system of their own";
-const OTHER_CLIENT: &str = "another hand's NFS client, for our service";
-const OTHER_SERVER: &str = "another hand's NFS server, for our client";
+const SMALL_FILE_SYSTEM: &str = "tests fill and mount a small file system";
+const OTHER_CLIENT: &str = "third-party NFS client for tests of the emulated volume";
+const OTHER_SERVER: &str = "third-party NFS server for tests of the built-in client";
 const NAMESPACES: &str = "tests put client and service into network namespaces";
 
-const NEEDED: &[Needed] = &[
-    program("cc", "gcc", Step::Tests, "SQLite is compiled"),
+const REQUIREMENTS: &[Requirement] = &[
+    program("cc", "gcc", Step::Tests, "compiles SQLite"),
     program("mkfs.ext4", "e2fsprogs", Step::Tests, SMALL_FILE_SYSTEM),
     program("losetup", "mount", Step::Tests, SMALL_FILE_SYSTEM),
     program("mount", "mount", Step::Tests, SMALL_FILE_SYSTEM),
-    program("strace", "strace", Step::Tests, "a test looks at the system calls of a worker"),
-    program("fio", "fio", Step::Tests, "reads the jobs that `tune` prints"),
+    program("strace", "strace", Step::Tests, "a test inspects the system calls of a worker"),
+    program("fio", "fio", Step::Tests, "a test parses the jobs that `tune` prints"),
     program("ganesha.nfsd", "nfs-ganesha", Step::Tests, OTHER_SERVER),
     library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
     library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
     program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
-    program("showmount", "nfs-common", Step::Tests, "asks the emulated service's portmapper"),
+    program(
+        "showmount",
+        "nfs-common",
+        Step::Tests,
+        "a test queries the portmapper of the emulated volume",
+    ),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
-    program("c++", "g++", Step::Fuzz, "libFuzzer is compiled"),
+    program("c++", "g++", Step::Fuzz, "compiles libFuzzer"),
     program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
-    program("node", "nodejs", Step::Browser, "drives the browser that opens the report"),
-    program("npm", "npm", Step::Browser, "fetches the browser's driver"),
-    program("chromium", "chromium", Step::Browser, "opens the report"),
+    program("node", "nodejs", Step::Browser, "drives the browser"),
+    program("npm", "npm", Step::Browser, "downloads the browser driver"),
+    program("chromium", "chromium", Step::Browser, "opens reports"),
 ];
 
-/// Components of the Rust toolchain that steps of `check` are.
+/// Cargo subcommands that `check` runs, and the toolchain components that contain them.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
-/// Folders where programs for the administrator are, which an ordinary `PATH` leaves out.
+/// Folders of administration programs, which may not be in `PATH`.
 const ADMINISTRATION: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Folders of libraries; Debian has one more level below them, named after the architecture.
+/// Folders of libraries; Debian has a subfolder per architecture.
 const LIBRARIES: &[&str] = &["/usr/lib", "/usr/lib64"];
 
-/// What Debian's tools ask before they start a service (policy-rc.d of invoke-rc.d(8)).
+/// The policy that Debian's tools run before they start a service (invoke-rc.d(8)).
 const SERVICE_POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Sees that everything that `steps` need is there; where it is not, installs it if asked, else
-/// tells.
+/// Checks that all requirements of `steps` are met; with `install`, installs what is missing.
 ///
 /// # Errors
-/// Something is missing and was not to be, or could not be, installed.
+/// Something is missing, and `install` is not set or the installation fails.
 pub(crate) fn provide(steps: &[Step], install: bool) -> Result<()> {
     if !is_root() {
         bail!(
-            "some tests mount a small file system and make network namespaces of their own: run \
-             the check as root, for example with `sudo env \"PATH=$PATH\" cargo xtask check`"
+            "some tests mount a small file system and make network namespaces: run the check as \
+             root, for example with `sudo env \"PATH=$PATH\" cargo xtask check`"
         );
     }
     provide_components(install)?;
@@ -108,21 +111,17 @@ pub(crate) fn provide(steps: &[Step], install: bool) -> Result<()> {
 }
 
 fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
-    let missing: Vec<&Needed> = NEEDED
-        .iter()
-        .filter(|needed| steps.contains(&needed.by) && !needed.what.is_there())
-        .collect();
+    let missing: Vec<&Requirement> =
+        REQUIREMENTS.iter().filter(|one| steps.contains(&one.by) && !one.item.exists()).collect();
     if missing.is_empty() {
         return Ok(());
     }
     let list = describe(&missing);
     if !install {
-        bail!(
-            "this machine lacks\n{list}\ninstall that, or let `cargo xtask check --install` do it"
-        );
+        bail!("missing on this machine:\n{list}\n`cargo xtask check --install` installs them");
     }
-    if !What::Program("apt-get").is_there() {
-        bail!("this machine lacks\n{list}\nand has no apt-get to install it with");
+    if !Item::Program("apt-get").exists() {
+        bail!("missing on this machine:\n{list}\nand there is no apt-get to install them");
     }
     writeln!(std::io::stderr(), "installing with apt-get:\n{list}")?;
     let no_services = NoServices::begin(Path::new(SERVICE_POLICY))?;
@@ -131,19 +130,19 @@ fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
     arguments.extend(packages(&missing));
     apt_get(&arguments)?;
     no_services.end()?;
-    match missing.iter().find(|needed| !needed.what.is_there()) {
-        Some(needed) => {
-            bail!("package {} was installed without {}", needed.package, needed.what.name())
+    match missing.iter().find(|one| !one.item.exists()) {
+        Some(one) => {
+            bail!("package {} does not contain {}", one.package, one.item.name())
         }
         None => Ok(()),
     }
 }
 
-/// While it lives, installing a package starts none of its services: the packages of other
-/// servers bring daemons that would listen on this machine from then on, and the tests start
-/// their own.
+/// A policy that prevents installed packages from starting their services: the packages contain
+/// daemons that would keep listening on this machine, and the tests start their own. Removed by
+/// [`end`](NoServices::end) or on drop.
 struct NoServices {
-    /// The file that we made; none where the machine has a policy of its own, which holds.
+    /// The policy file; `None` if the machine has one already, which stays in force.
     made: Option<PathBuf>,
 }
 
@@ -162,8 +161,9 @@ impl NoServices {
 
     fn end(mut self) -> Result<()> {
         match self.made.take() {
-            Some(made) => std::fs::remove_file(&made)
-                .with_context(|| format!("remove our policy {}", made.display())),
+            Some(made) => {
+                std::fs::remove_file(&made).with_context(|| format!("remove {}", made.display()))
+            }
             None => Ok(()),
         }
     }
@@ -172,9 +172,9 @@ impl NoServices {
 impl Drop for NoServices {
     fn drop(&mut self) {
         let Some(made) = self.made.take() else { return };
-        // An error is on its way already; this one names a file that would surprise later.
+        // Another error is being returned already, so this one is only printed.
         if let Err(error) = std::fs::remove_file(&made) {
-            let _ = writeln!(std::io::stderr(), "remove our policy {}: {error}", made.display());
+            let _ = writeln!(std::io::stderr(), "remove {}: {error}", made.display());
         }
     }
 }
@@ -196,15 +196,15 @@ fn provide_components(install: bool) -> Result<()> {
     Ok(())
 }
 
-fn describe(missing: &[&Needed]) -> String {
-    let line = |needed: &&Needed| {
-        format!("  {} (Debian: {}): {}", needed.what.name(), needed.package, needed.purpose)
+fn describe(missing: &[&Requirement]) -> String {
+    let line = |one: &&Requirement| {
+        format!("  {} (Debian: {}): {}", one.item.name(), one.package, one.purpose)
     };
     missing.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn packages(missing: &[&Needed]) -> Vec<&'static str> {
-    let mut packages: Vec<&str> = missing.iter().map(|needed| needed.package).collect();
+fn packages(missing: &[&Requirement]) -> Vec<&'static str> {
+    let mut packages: Vec<&str> = missing.iter().map(|one| one.package).collect();
     packages.dedup();
     packages
 }
@@ -219,33 +219,33 @@ fn apt_get(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Whether this process belongs to root.
+/// Whether this process runs as root.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-impl What {
+impl Item {
     fn name(self) -> &'static str {
         match self {
-            What::Program(name) | What::Library(name) => name,
+            Item::Program(name) | Item::Library(name) => name,
         }
     }
 
-    /// A program: on the path or where administrators' programs are.
-    fn is_there(self) -> bool {
+    /// Whether the file exists; for a program, in `PATH` or the folders of administration.
+    fn exists(self) -> bool {
         let folders: Vec<PathBuf> = match self {
-            What::Program(_) => {
+            Item::Program(_) => {
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let usual = std::env::split_paths(&path);
                 usual.chain(ADMINISTRATION.iter().map(Into::into)).collect()
             }
-            What::Library(_) => LIBRARIES.iter().flat_map(|folder| with_children(folder)).collect(),
+            Item::Library(_) => LIBRARIES.iter().flat_map(|folder| with_children(folder)).collect(),
         };
         folders.iter().any(|folder| folder.join(self.name()).is_file())
     }
 }
 
-/// A folder and those in it; none where it is not.
+/// A folder and its subfolders.
 fn with_children(folder: &str) -> Vec<PathBuf> {
     let children = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders = vec![PathBuf::from(folder)];
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_with_its_package_and_purpose() {
+    fn a_missing_program_is_listed_with_its_package_and_purpose() {
         assert_eq!(
             describe(&[&program("x", "libx", Step::Tests, "draws")]),
             "  x (Debian: libx): draws"
@@ -267,29 +267,29 @@ mod tests {
 
     #[test]
     fn a_package_is_installed_once() {
-        let mount: Vec<&Needed> =
-            NEEDED.iter().filter(|needed| needed.package == "mount").collect();
+        let mount: Vec<&Requirement> =
+            REQUIREMENTS.iter().filter(|one| one.package == "mount").collect();
         assert_eq!(packages(&mount), ["mount"]);
     }
 
     #[test]
     fn programs_and_libraries_are_found_by_name() {
-        assert!(What::Program("sh").is_there());
-        assert!(What::Library("libc.so.6").is_there());
-        assert!(!What::Program("no-such-program-anywhere").is_there());
-        assert!(!What::Library("no-such-library-anywhere.so").is_there());
+        assert!(Item::Program("sh").exists());
+        assert!(Item::Library("libc.so.6").exists());
+        assert!(!Item::Program("no-such-program-anywhere").exists());
+        assert!(!Item::Library("no-such-library-anywhere.so").exists());
     }
 
     #[test]
-    fn services_are_held_back_for_as_long_as_packages_are_installed() {
+    fn no_service_starts_while_packages_are_installed() {
         let policy = std::env::temp_dir().join(format!("policy-{}", std::process::id()));
-        let held = NoServices::begin(&policy).expect("nothing is there yet");
+        let first = NoServices::begin(&policy).expect("there is no policy yet");
         let answer = Command::new(&policy).args(["rpcbind", "start"]).status();
-        assert_eq!(answer.expect("the policy is a program").code(), Some(101));
-        // A second one finds a policy and leaves it.
-        NoServices::begin(&policy).expect("a policy is there").end().expect("left alone");
+        assert_eq!(answer.expect("the policy is executable").code(), Some(101));
+        // A second one must not remove the existing policy.
+        NoServices::begin(&policy).expect("the policy exists").end().expect("nothing to remove");
         assert!(policy.exists());
-        drop(held);
+        drop(first);
         assert!(!policy.exists());
     }
 }

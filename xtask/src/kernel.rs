@@ -1,9 +1,9 @@
-//! The step `kernel client` of `check`: the Linux kernel's own NFS client against our service.
+//! The step `kernel client` of `check`: the Linux kernel's NFS client mounts an emulated volume.
 //!
-//! `tests/kernel-client/guest` boots Debian's kernel in QEMU and mounts what this host serves.
-//! Three guests run at the same time, each with another `nconnect`; in each a tree of files is
-//! compared with a local one, data is written and read back with cold caches, and fio verifies what
-//! it wrote. The processor is emulated: this is about correctness, not speed.
+//! `tests/kernel-client/guest` boots Debian's kernel in QEMU and mounts the volume that this host
+//! serves. Three guests run at the same time, each with a different `nconnect`. Each compares a
+//! tree of files with a local one, writes data and reads it back with cold caches, and lets fio
+//! verify what it wrote. The processor is emulated: this tests correctness, not speed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -15,33 +15,34 @@ use anyhow::{Context, Result, bail};
 use crate::check::run_program;
 use crate::install;
 
-/// The guest's program, from the top of the checkout.
+/// Path of the program that runs a guest.
 const GUEST: &str = "tests/kernel-client/guest";
 
-/// What one guest mounts and compares.
+/// Mount options and workload of a guest.
 #[derive(Clone, Copy)]
 struct Mount {
     /// TCP connections (`nconnect` of nfs(5), at most 16).
     connections: u32,
-    /// Directories, with 40 files each, of the tree that is compared.
+    /// Directories in the compared tree, with 40 files each.
     directories: u32,
 }
 
-/// One connection gets the large tree. Over several connections calls overtake each other, which a
-/// smaller tree shows as well; three large ones would take twice the time on two processors.
+/// One guest has a large tree. The others test calls that overtake each other on several
+/// connections, for which a small tree is enough; three large trees would take twice the time on
+/// two processors.
 const MOUNTS: [Mount; 3] = [
     Mount { connections: 1, directories: 50 },
     Mount { connections: 8, directories: 10 },
     Mount { connections: 16, directories: 10 },
 ];
 
-/// Time limit of one guest, boot included; generous, so that only a guest that is stuck reaches it.
+/// Time limit of a guest, including boot. Generous: only a guest that is stuck reaches it.
 const LIMIT_SECONDS: &str = "900";
 
 /// Builds the service and boots the guests.
 ///
 /// # Errors
-/// As [`run`], or the service does not build.
+/// The build fails, or as [`run`].
 pub(crate) fn build_and_run(root: &Path) -> Result<()> {
     install::provide(&[install::Step::Kernel], false)?;
     run_program(root, "cargo", &["build", "--package", "cli", "--locked", "--quiet"])?;
@@ -50,10 +51,10 @@ pub(crate) fn build_and_run(root: &Path) -> Result<()> {
 
 /// Boots the guests and writes their results to `out`.
 ///
-/// Needs the program `fourcorners` in the folder of this one: the tests build it.
+/// The program `fourcorners` must be built already; `cargo test` builds it.
 ///
 /// # Errors
-/// The guest cannot be prepared, did not boot or mount, or found a mistake of ours.
+/// A guest cannot be prepared, does not boot or mount, or a test in it fails.
 pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
     let guest = root.join(GUEST);
     let logs = root.join("target/kernel-client");
@@ -67,7 +68,7 @@ pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
     let outputs = std::thread::scope(|scope| {
         let boot = |mount| boot(&guest, &cache, &logs, service.port, mount);
         let guests = MOUNTS.map(|mount| scope.spawn(move || boot(mount)));
-        guests.map(|guest| guest.join().expect("a thread that only waits for a program"))
+        guests.map(|guest| guest.join().expect("the thread only waits for a program"))
     });
     let mut failed = Vec::new();
     for (Mount { connections, .. }, output) in MOUNTS.into_iter().zip(outputs) {
@@ -79,7 +80,7 @@ pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
 }
 
-/// What a guest does once it has mounted; each in files and folders of its own.
+/// The commands of a guest after mounting. Guests use separate files and folders.
 fn commands(Mount { connections, directories }: Mount) -> String {
     format!(
         "tree-test {directories} && data-test 32 && \
@@ -102,44 +103,44 @@ fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, mount: Mount) -> Res
         .with_context(|| format!("start {}", guest.display()))
 }
 
-/// Shows what a guest said; wrong unless it ended well and used all of its connections.
+/// Prints the output of a guest. Fails if the guest failed or did not use all of its connections.
 fn judge(connections: u32, output: &Output, out: &mut dyn Write) -> Result<()> {
-    let said = String::from_utf8_lossy(&output.stdout);
-    for line in said.lines().chain(String::from_utf8_lossy(&output.stderr).lines()) {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    for line in stdout.lines().chain(String::from_utf8_lossy(&output.stderr).lines()) {
         writeln!(out, "nconnect={connections}: {line}")?;
     }
     if !output.status.success() {
         bail!("the guest ended with {}", output.status);
     }
-    let used = connections_used(&said);
+    let used = connections_used(&stdout);
     if used != connections {
         bail!("{used} of {connections} connections were used");
     }
     Ok(())
 }
 
-/// Connections with replies: `connection 3: received=7`, as the guest's `connections` prints them.
-fn connections_used(said: &str) -> u32 {
+/// Number of connections with replies. The guest's `connections` prints `connection 3: received=7`.
+fn connections_used(stdout: &str) -> u32 {
     let is_used = |line: &&str| {
         line.starts_with("connection ")
             && line.rsplit_once("received=").is_some_and(|(_, count)| count.trim() != "0")
     };
-    said.lines().filter(is_used).count() as u32
+    stdout.lines().filter(is_used).count() as u32
 }
 
-/// Our service in a process of its own; ends with this.
+/// The service in a child process; killed on drop.
 struct Service {
     child: Child,
     port: u16,
     log: PathBuf,
-    /// What it says after that; closed, it could not say it.
+    /// The rest of its output; if this were closed, the service could not write to it.
     _output: Option<BufReader<ChildStdout>>,
 }
 
 impl Service {
     fn start(logs: &Path) -> Result<Service> {
         let log = logs.join("service.log");
-        // Built into the same folder as this program, wherever cargo's target folder is.
+        // Built into the same folder as this program.
         let program = std::env::current_exe()?.with_file_name("fourcorners");
         let mut child = Command::new(&program)
             .args(["volume", "serve", "--no-limits", "--metrics", "none"])
@@ -154,16 +155,16 @@ impl Service {
         let mut output = BufReader::new(out);
         let mut line = String::new();
         while output.read_line(&mut line)? > 0 {
-            // It says where each export is: `nfs://127.0.0.1:33749/vol1?…`.
-            if let Some(place) = line.trim().strip_prefix("nfs://127.0.0.1:") {
-                let digits = place.split('/').next().unwrap_or_default();
+            // It prints the URL of each export: `nfs://127.0.0.1:33749/vol1?…`.
+            if let Some(url) = line.trim().strip_prefix("nfs://127.0.0.1:") {
+                let digits = url.split('/').next().unwrap_or_default();
                 service.port = digits.parse().with_context(|| format!("a port in `{line}`"))?;
                 service._output = Some(output);
                 return Ok(service);
             }
             line.clear();
         }
-        bail!("the service ended without saying where it is; see {}", service.log.display())
+        bail!("the service ended without printing its address; see {}", service.log.display())
     }
 
     fn is_alive(&mut self) -> Result<()> {
@@ -178,7 +179,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended by itself; then `is_alive` told.
+        // Fails if it has ended already, which `is_alive` reports.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -189,9 +190,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_on_which_nothing_came_back_does_not_count() {
-        let said = "data-test: 32 MiB written and read: equal\n\
+    fn a_connection_without_replies_does_not_count() {
+        let stdout = "data-test: 32 MiB written and read: equal\n\
             connection 1: received=3\nconnection 2: received=0\n";
-        assert_eq!(connections_used(said), 1);
+        assert_eq!(connections_used(stdout), 1);
     }
 }

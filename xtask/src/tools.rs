@@ -1,4 +1,4 @@
-//! Programs from crates.io that steps of `check` run, at fixed versions.
+//! Programs from crates.io, at fixed versions.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::check::{run_program, target_directory};
 
-/// Path of the program `name`, in the target folder; compiles it on first use.
+/// Path of the program `name` in the target folder; compiled on first use.
 ///
 /// # Errors
-/// It cannot be compiled.
+/// The program cannot be compiled.
 pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
     let tools = target_directory()?.join("tools").join(format!("{name}-{version}"));
     let program = tools.join("bin").join(name);
@@ -19,7 +19,7 @@ pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBu
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
     let (folder, build) = (text(&tools)?, text(&tools.join("build"))?);
     let mut arguments = vec!["install", name, "--version", version, "--locked", "--debug"];
-    // Debug information would only lengthen the build.
+    // Debug information would only make the build slower.
     arguments.extend(["--config", "profile.dev.debug=false"]);
     arguments.extend(["--quiet", "--root", &folder, "--target-dir", &build]);
     run_program(root, "cargo", &arguments)?;

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
+use metrics::environment::Environment;
 use metrics::run_record::Outcome;
 use store::Store;
 
@@ -33,7 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     run.phases.measure_ns = u64::from(INTERVALS) * 1_000_000_000;
     let mut ids = Vec::new();
     for day in 0..2 {
-        let mut writer = store.create(&samples::plan("hour", 1), &[], 1_795_241_700_000 + day)?;
+        let mut writer = store.create(
+            &samples::plan("hour", 1),
+            &Environment::default(),
+            1_795_241_700_000 + day,
+        )?;
         writer.run_started(&run, 1_795_241_700_000)?;
         for index in 0..INTERVALS {
             writer.interval(0, &samples::interval(index, streams, BUCKETS))?;

@@ -1,29 +1,28 @@
 //! Whether repeats of a load point differ by more than their own intervals explain.
 //!
 //! Source: Welch, "On the comparison of several mean values", Biometrika 38, 1951: an analysis of
-//! variance that does not take the repeats' variances for equal. The number of values of each is
-//! its effective number of intervals.
+//! variance without the assumption of equal variances. The number of values of each repeat is its
+//! effective number of intervals.
 
-use crate::distributions::{f_upper_tail, t95};
+use statistics::distributions::{f_upper_tail, t95};
+
 use crate::estimate::{Estimate, Method};
 
-/// Differences that chance gives more often than this are not said to be there.
+/// Significance level.
 const CHANCE_MAX: f64 = 0.01;
-/// Repeats whose intervals do not scatter at all are still not known better than this share.
+/// Lower bound of a repeat's relative standard error, for intervals without any scatter.
 const ERROR_MIN: f64 = 1e-4;
 
-/// How far the repeats of a load point agree.
+/// The agreement of a load point's repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// Difference of the highest and the lowest repeat over their mean, as a fraction.
+    /// Difference between the highest and the lowest repeat, relative to the mean.
     pub spread: f64,
-    /// Welch's F: the variance between repeats over that which their intervals explain, about 1
-    /// where they agree.
+    /// Welch's F: variance between repeats divided by that within them; about 1 if they agree.
     pub f: f64,
-    /// How often chance alone gives repeats that differ as much, 0 to 1.
+    /// The p-value: the probability of such a difference by chance.
     pub chance: f64,
-    /// The repeat, as a place, without which the others agree; `None` where all agree, or where it
-    /// is more than one.
+    /// The index of the single repeat without which the others agree, if any.
     pub differs: Option<usize>,
 }
 
@@ -34,8 +33,7 @@ impl Agreement {
     }
 }
 
-/// Holds the repeats' own means against each other. `None` below two that know their uncertainty
-/// from their intervals.
+/// Tests whether repeats agree. `None` with fewer than two whose intervals give an uncertainty.
 pub fn agreement(repeats: &[Estimate]) -> Option<Agreement> {
     let known: Vec<Known> = repeats.iter().filter_map(Known::of).collect();
     if known.len() < repeats.len() {
@@ -51,18 +49,18 @@ pub fn agreement(repeats: &[Estimate]) -> Option<Agreement> {
     (mean != 0.0).then(|| Agreement { spread: spread / mean.abs(), f, chance, differs })
 }
 
-/// The repeat without which the others agree best, if they do.
+/// The repeat without which the others agree best, if they agree then.
 fn one_that_differs(known: &[Known]) -> Option<usize> {
-    let without = |place: usize| {
-        let others = known.iter().enumerate().filter(|(other, _)| *other != place);
+    let without = |index: usize| {
+        let others = known.iter().enumerate().filter(|(other, _)| *other != index);
         let others: Vec<Known> = others.map(|(_, known)| *known).collect();
-        welch(&others).map(|(_, chance)| (place, chance))
+        welch(&others).map(|(_, chance)| (index, chance))
     };
     let best = (0..known.len()).filter_map(without).max_by(|a, b| a.1.total_cmp(&b.1));
-    best.filter(|(_, chance)| *chance >= CHANCE_MAX).map(|(place, _)| place)
+    best.filter(|(_, chance)| *chance >= CHANCE_MAX).map(|(index, _)| index)
 }
 
-/// A repeat's mean and what is known of it.
+/// A repeat's mean with its uncertainty.
 #[derive(Clone, Copy)]
 struct Known {
     value: f64,
@@ -82,7 +80,7 @@ impl Known {
     }
 }
 
-/// Welch's F and how often chance gives a larger one.
+/// Welch's F and its p-value.
 fn welch(repeats: &[Known]) -> Option<(f64, f64)> {
     if repeats.len() < 2 {
         return None;
@@ -94,9 +92,9 @@ fn welch(repeats: &[Known]) -> Option<(f64, f64)> {
     let between = repeats.iter().zip(weights()).map(|(r, w)| w * (r.value - mean).powi(2));
     let between = between.sum::<f64>() / (k - 1.0);
     let shares = repeats.iter().zip(weights());
-    let doubt: f64 = shares.map(|(r, w)| (1.0 - w / all).powi(2) / (r.samples - 1.0)).sum();
-    let f = between / (1.0 + 2.0 * (k - 2.0) / (k * k - 1.0) * doubt);
-    Some((f, f_upper_tail(f, k - 1.0, (k * k - 1.0) / (3.0 * doubt))))
+    let variation: f64 = shares.map(|(r, w)| (1.0 - w / all).powi(2) / (r.samples - 1.0)).sum();
+    let f = between / (1.0 + 2.0 * (k - 2.0) / (k * k - 1.0) * variation);
+    Some((f, f_upper_tail(f, k - 1.0, (k * k - 1.0) / (3.0 * variation))))
 }
 
 #[cfg(test)]
@@ -124,7 +122,7 @@ mod tests {
         let found = agreement(&[of(100.0), of(101.0), of(90.0), of(99.0)]).unwrap();
         assert!(found.disagree());
         assert_eq!(found.differs, Some(2));
-        // Two and two: no single one.
+        // Two against two: no single repeat.
         let found = agreement(&[of(100.0), of(101.0), of(90.0), of(89.0)]).unwrap();
         assert_eq!((found.disagree(), found.differs), (true, None));
         assert_eq!(agreement(&[of(100.0), Estimate::bare(90.0)]), None);

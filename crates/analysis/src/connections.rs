@@ -1,7 +1,6 @@
-//! What each connection of a run did in its window, and whether they shared the work evenly.
+//! The connections of a run in its window, and whether the load was even.
 //!
-//! A store that limits each network flow, or a server address that is slower than another, shows
-//! here and nowhere else: the sum over all connections hides it.
+//! A limit per network flow, or a slow server address, shows only here; totals hide it.
 
 use metrics::connection::ConnectionInterval;
 use metrics::interval::Interval;
@@ -11,10 +10,10 @@ use metrics::warning::Warning;
 use crate::estimate::Estimate;
 use crate::window;
 
-/// Connections of one stream that differ by more than this share of their mean are called uneven:
-/// dealt out in turn they differ by a call or two.
+/// Connections of a stream that differ by more than this share of their mean are uneven.
+/// Round-robin distribution makes them differ by a call or two.
 const SPREAD_MAX: f64 = 0.20;
-/// With fewer operations for each connection a difference may be chance.
+/// With fewer operations per connection a difference may be chance.
 const OPERATIONS_MIN: f64 = 1000.0;
 
 /// One connection over the window of one run.
@@ -26,11 +25,11 @@ pub struct ConnectionSummary {
     pub lane: u32,
     /// Its number among those of the worker, from 0.
     pub number: u32,
-    /// Our end when the window ended: `10.0.0.9:701`.
+    /// Local address at the end of the window: `10.0.0.9:701`.
     pub local: String,
-    /// The other end.
+    /// Remote address.
     pub remote: String,
-    /// Operations that ended in the window.
+    /// Operations completed in the window.
     pub operations: u64,
     /// Calls (RPCs) sent in the window.
     pub calls: u64,
@@ -45,24 +44,24 @@ pub struct ConnectionSummary {
     /// The kernel's smoothed round-trip time, the mean over the window's interval edges, in
     /// nanoseconds.
     pub rtt_mean_ns: Option<Estimate>,
-    /// Segments sent again in the window.
+    /// Segments retransmitted in the window.
     pub retransmits: u64,
-    /// Times it was connected again, over the whole run.
+    /// Reconnects, over the whole run.
     pub reconnects: u64,
     /// Calls sent again over a new connection, over the whole run.
     pub replays: u64,
-    /// Calls sent again because the server asked for it, over the whole run.
+    /// Calls repeated at the server's request (JUKEBOX), over the whole run.
     pub retries: u64,
-    /// Bytes written again because the server restarted or lost its cache, over the whole run.
+    /// Bytes rewritten after the server restarted or lost its cache, over the whole run.
     pub rewritten_bytes: u64,
-    /// Changes of the write verifier that this connection was the first of its worker to show, over
-    /// the whole run.
+    /// Changes of the write verifier seen first on this connection of its worker, over the whole
+    /// run.
     pub verifier_changes: u64,
     /// Time without a connection, over the whole run, in nanoseconds.
     pub down_ns: u64,
 }
 
-/// How much the connections of a stream differ.
+/// The spread of rates over the connections of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The least, in operations per second.
@@ -74,7 +73,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the rates of connections; `None` where there are none.
+    /// The spread of these rates; `None` if there are none.
     pub fn of(rates: impl Iterator<Item = f64> + Clone) -> Option<Spread> {
         let count = rates.clone().count();
         (count > 0).then(|| Spread {
@@ -84,35 +83,35 @@ impl Spread {
         })
     }
 
-    /// The difference between the most and the least, as a share of the mean.
+    /// Difference between the highest and the lowest, relative to the mean.
     pub fn relative(&self) -> f64 {
         if self.mean > 0.0 { (self.most - self.least) / self.mean } else { 0.0 }
     }
 }
 
-/// Where a connection belongs: stream, lane, number.
-type Place = (u32, u32, u32);
+/// The key of a connection: stream, lane, number.
+type ConnectionKey = (u32, u32, u32);
 
-fn place(connection: &ConnectionInterval) -> Place {
+fn key(connection: &ConnectionInterval) -> ConnectionKey {
     (connection.stream, connection.lane, connection.number)
 }
 
-/// Each connection of a run, in the order of stream, lane and number.
+/// The connections of a run, ordered by stream, lane and number.
 pub(crate) fn of_run(record: &RunRecord) -> Vec<ConnectionSummary> {
-    let mut places: Vec<Place> =
-        record.intervals.iter().flat_map(|i| &i.connections).map(place).collect();
-    places.sort_unstable();
-    places.dedup();
+    let mut keys: Vec<ConnectionKey> =
+        record.intervals.iter().flat_map(|i| &i.connections).map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
     let window = window::measured(record);
     let all: Vec<&Interval> = record.intervals.iter().collect();
-    places.into_iter().map(|place| summary(record, &window, &all, place)).collect()
+    keys.into_iter().map(|key| summary(record, &window, &all, key)).collect()
 }
 
 fn summary(
     record: &RunRecord,
     window: &[&Interval],
     all: &[&Interval],
-    of: Place,
+    of: ConnectionKey,
 ) -> ConnectionSummary {
     let inside = parts(window, of);
     let whole = parts(all, of);
@@ -157,12 +156,12 @@ fn summary(
     }
 }
 
-fn parts<'i>(intervals: &[&'i Interval], of: Place) -> Vec<&'i ConnectionInterval> {
+fn parts<'i>(intervals: &[&'i Interval], of: ConnectionKey) -> Vec<&'i ConnectionInterval> {
     let all = intervals.iter().flat_map(|interval| &interval.connections);
-    all.filter(|connection| place(connection) == of).collect()
+    all.filter(|connection| key(connection) == of).collect()
 }
 
-/// What a reader must know of the connections of a run.
+/// Warnings about the connections of a run.
 pub(crate) fn warnings(connections: &[ConnectionSummary]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let lost = connections.iter().filter(|connection| connection.reconnects > 0);
@@ -193,7 +192,7 @@ pub(crate) fn warnings(connections: &[ConnectionSummary]) -> Vec<Warning> {
     warnings
 }
 
-/// Restarts of the server. Each worker sees them by itself, so that they are not added up.
+/// Restarts of the server. Each worker sees all of them, so they are not added up.
 fn restarts(connections: &[ConnectionSummary]) -> Option<Warning> {
     let workers = connections.chunk_by(|a, b| (&a.stream, a.lane) == (&b.stream, b.lane));
     let seen = workers.map(|own| own.iter().map(|one| one.verifier_changes).sum::<u64>());

@@ -1,5 +1,4 @@
-//! Seeded draws for the tests of statistics: what is known of them can be held against what an
-//! estimate says.
+//! Seeded draws with known properties, for the tests of statistics.
 
 use workload::random::{CounterRng, unit};
 

@@ -1,30 +1,27 @@
-//! How many independent samples tell as much as a series of intervals that resemble each other.
+//! The effective number of independent samples of a correlated series.
 //!
-//! Two estimators, of which the smaller counts. The first takes the series as an autoregressive
-//! process of order one, with the correlation of neighbours corrected for the bias that a mean
-//! taken from the same values gives it: it is good on short series. The second adds up all
-//! correlations until they vanish in noise: it sees what lasts longer than neighbours show, such as
-//! a slow wave under a fast noise, where the first is blind.
+//! The smaller of two estimates counts. The first models the series as AR(1) with a bias-corrected
+//! lag-1 correlation, which suits short series. The second sums all correlations until they vanish
+//! in noise, which also covers slow waves under fast noise.
 //!
 //! Sources: Thiébaux and Zwiers, J. Climate and Applied Meteorology 23, 1984 (the AR(1) form);
 //! Marriott and Pope, Biometrika 41, 1954 (the bias); Geyer, "Practical Markov chain Monte Carlo",
 //! Statistical Science 7, 1992, section 3.3 (the initial monotone sequence).
 
-/// Strongest correlation of neighbours that is corrected for; stronger is a drift, not a
-/// correlation.
+/// Highest lag-1 correlation to correct for; a higher one is a drift.
 const CORRELATION_MAX: f64 = 0.97;
-/// Fewer than this many independent samples cannot be told apart by any estimator, and the interval
-/// they would give says nothing.
+/// Lower bound; with fewer samples an interval is meaningless.
 const SAMPLES_MIN: f64 = 3.0;
 
-/// How many independent samples tell as much as these `deviations` from a mean: between 3 and their
-/// number. A negative correlation is not made use of.
+/// The effective number of samples of these `deviations` from a mean: between 3 and their number.
+/// Negative correlations do not increase it.
 ///
-/// * AR(1): `n (1 - r) / (1 + r)` with `r = r1 + (1 + 4 r1) / n`, `r1` the correlation of
-///   neighbours, held between 0 and 0.97;
-/// * initial monotone sequence: `n / (2 (P_0 + P_1 + ...) - 1)`, `P_k` the sum of the correlations
-///   at the distances `2k` and `2k + 1`, each at most the one before, up to the first that is not
-///   above 0.
+/// * AR(1): `n (1 - r) / (1 + r)` with `r = r1 + (1 + 4 r1) / n` limited to 0 to 0.97, where `r1`
+///   is the
+///   lag-1 correlation;
+/// * initial monotone sequence: `n / (2 (P_0 + P_1 + ...) - 1)`, where `P_k` is the sum of the
+///   correlations at lags `2k` and `2k + 1`, each at most the previous one, up to the first that is not
+///   positive.
 pub fn effective_samples(deviations: &[f64]) -> f64 {
     let n = deviations.len() as f64;
     let squares: f64 = deviations.iter().map(|e| e * e).sum();
@@ -44,7 +41,7 @@ fn autoregressive(deviations: &[f64], squares: f64) -> f64 {
 fn monotone_sequence(deviations: &[f64], squares: f64) -> f64 {
     let n = deviations.len();
     let (mut sum, mut before) = (0.0, f64::INFINITY);
-    // Beyond half of the series a correlation rests on too few products.
+    // At lags beyond half of the series a correlation has too few products.
     for even in (0..n / 2).step_by(2).take_while(|even| even + 1 < n / 2) {
         let pair =
             correlation(deviations, squares, even) + correlation(deviations, squares, even + 1);
@@ -79,30 +76,30 @@ mod tests {
         assert!((autoregressive(&wave, 12.0) - known).abs() < 1e-12);
         assert!((monotone_sequence(&wave, 12.0) - 6.0 / (2.0 * 19.0 / 12.0 - 1.0)).abs() < 1e-12);
         assert_eq!(effective_samples(&wave), 3.0);
-        // Neighbours on opposite sides, and no deviation at all, are counted as independent.
+        // Alternating values, and values without deviation, count as independent.
         assert_eq!(effective_samples(&[-2.0, 2.0, -2.0, 2.0, -2.0, 2.0]), 6.0);
         assert_eq!(effective_samples(&[0.0; 5]), 5.0);
     }
 
     #[test]
-    fn the_interval_of_autoregressive_series_holds_the_truth_in_95_of_100() {
-        // `(correlation of neighbours, intervals)`: the stronger, the more intervals it takes.
+    fn the_interval_of_an_autoregressive_series_covers_the_truth_in_95_of_100() {
+        // `(lag-1 correlation, intervals)`: a stronger correlation needs more intervals.
         for (r, n) in [(0.0f64, 10), (0.0, 60), (0.3, 30), (0.6, 60), (0.8, 120), (0.9, 300)] {
-            let held = of_mean(7, 2_000, n, 0.0, autoregressive_series(r));
-            assert!((93.0..=97.5).contains(&held), "r = {r}, n = {n}: {held} %");
+            let covered = of_mean(7, 2_000, n, 0.0, autoregressive_series(r));
+            assert!((93.0..=97.5).contains(&covered), "r = {r}, n = {n}: {covered} %");
         }
     }
 
     #[test]
-    fn the_interval_of_a_queue_holds_its_mean_in_95_of_100() {
-        // It is skewed, so it takes more intervals.
-        let held = of_mean(11, 2_000, 120, 1.0, queue());
-        assert!((93.0..=97.0).contains(&held), "{held} %");
+    fn the_interval_of_a_queue_covers_its_mean_in_95_of_100() {
+        // A skewed distribution needs more intervals.
+        let covered = of_mean(11, 2_000, 120, 1.0, queue());
+        assert!((93.0..=97.0).contains(&covered), "{covered} %");
     }
 
     #[test]
-    fn a_slow_wave_under_a_fast_noise_is_seen() {
-        // Neighbours correlate by 0.3 only, but for a long time.
+    fn a_slow_wave_under_fast_noise_reduces_the_effective_number() {
+        // The lag-1 correlation is only 0.3, but correlations persist.
         let (mut slow, mut draws) = (0.0, Draws::new(5));
         let values: Vec<f64> = (0..600)
             .map(|_| {

@@ -1,5 +1,5 @@
-//! What an emulated volume was set to, beside what was measured: its limits are known exactly, so
-//! the measurement is checked by them.
+//! Settings of an emulated volume compared with measurements. Its limits are known exactly, so they
+//! check the measurement.
 
 use workload::op::OpKind;
 use workload::plan::{EmulatedVolume, TargetSpec};
@@ -8,31 +8,30 @@ use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
 use crate::verdict::Verdict;
 
-/// The volume's settings, and the measured numbers that they bound.
+/// The settings of the volume and the measured values that they bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmulatedFindings {
     /// The settings.
     pub volume: EmulatedVolume,
-    /// The highest throughput of any load point, in bytes per second; bounded by the limit from
-    /// above.
+    /// The highest throughput of any load point, in bytes per second; at most the limit.
     pub throughput: Option<Seen>,
-    /// The shortest mean service time of reads at queue depth 1, in nanoseconds; bounded by the
-    /// read delay from below. Where the time is the pace of a limit, it is none.
+    /// The shortest mean service time of reads at queue depth 1, in nanoseconds; at least the read
+    /// delay. `None` if a limit sets the time.
     pub read: Option<Seen>,
     /// The same of writes.
     pub write: Option<Seen>,
 }
 
-/// A number, and the load point that showed it.
+/// A value with its load point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Its place in `Findings::load_points`.
+    /// Index in `Findings::load_points`.
     pub load_point: usize,
-    /// The number.
+    /// The value.
     pub value: Estimate,
 }
 
-/// The findings of an emulated volume; nothing of other targets.
+/// The findings of an emulated volume; `None` for other targets.
 pub(crate) fn emulated(
     target: &TargetSpec,
     load_points: &[LoadPoint],

@@ -2,41 +2,42 @@
 //!
 //! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds
 //! over operations), so its uncertainty is that of a ratio estimator. Neighbouring intervals of a
-//! storage system resemble each other; the number of intervals is therefore reduced to the number
-//! of independent ones that would tell as much, see [`effective`](crate::effective).
+//! storage system resemble each other; the number of intervals is therefore reduced to the
+//! equivalent number of independent ones, see [`effective`](crate::effective).
 //!
 //! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law,
 //! "Simulation Modeling and Analysis", section 9.5 (autocorrelated output).
 
-use crate::distributions::t95;
+use statistics::distributions::t95;
+
 use crate::effective::effective_samples;
 
 /// Fewer intervals than this give no uncertainty.
 pub const INTERVALS_MIN: usize = 5;
-/// Fewer samples than this above a percentile, and it is not a number.
+/// Fewer samples than this above a percentile give no percentile.
 pub const SAMPLES_ABOVE_MIN: u64 = 10;
 
-/// A measured number: a value with the half-width of its 95 % interval.
+/// A measured number: a value with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number, in the unit that its field's name says.
+    /// The value, in the unit of the field's name.
     pub value: f64,
-    /// Half-width of the 95 % interval, in the same unit; `None` where there is too little to tell.
+    /// Half-width of the 95 % interval, in the same unit; `None` if there are too few samples.
     pub uncertainty: Option<f64>,
-    /// How many independent samples the uncertainty rests on: intervals, or repeats.
+    /// Number of independent samples for the uncertainty: intervals, or repeats.
     pub samples: f64,
-    /// How the uncertainty was made.
+    /// How the uncertainty was computed.
     pub method: Method,
 }
 
-/// How an uncertainty was made.
+/// How an uncertainty was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// From the intervals of one window, corrected for their correlation.
     Intervals,
     /// From the differences between repeats.
     Repeats,
-    /// Not at all: too few intervals, or none.
+    /// Not computed: too few intervals, or none.
     Unknown,
 }
 
@@ -52,7 +53,7 @@ impl Method {
 }
 
 impl Estimate {
-    /// A number of which only the value is known.
+    /// A value of unknown uncertainty.
     pub const fn bare(value: f64) -> Estimate {
         Estimate { value, uncertainty: None, samples: 0.0, method: Method::Unknown }
     }
@@ -61,10 +62,10 @@ impl Estimate {
     /// window; `None` where the denominators sum to 0.
     ///
     /// Half-width: `t95(n' - 1) * s / (sqrt(n' - 1) * mean(denominators))`, where `s` is the root
-    /// of the mean square of `numerator - value * denominator` and `n'` the effective number of
-    /// intervals, see [`effective_samples`]. (With `n'` in the place of `n` this is the textbook's
-    /// form: deviations from a mean are too small by `(n' - 1) / n'` of their square, and `n'`, not
-    /// `n`, samples made the mean.) Below [`INTERVALS_MIN`] intervals there is no uncertainty.
+    /// mean square of `numerator - value * denominator` and `n'` the effective number of intervals,
+    /// see [`effective_samples`]. (This is the textbook's form with `n'` instead of `n`: the
+    /// squared deviations from a mean are too small by the factor `(n' - 1) / n'`, and `n'` samples
+    /// contribute to the mean.) Below [`INTERVALS_MIN`] intervals there is no uncertainty.
     pub fn of_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
         assert_eq!(numerators.len(), denominators.len(), "one pair for each interval");
         let denominator_sum: f64 = denominators.iter().sum();
@@ -87,11 +88,11 @@ impl Estimate {
         Some(Estimate { value, uncertainty: Some(half_width), samples, method: Method::Intervals })
     }
 
-    /// `value`, with the uncertainty that the differences between the repeats' own values show:
+    /// `value`, with the uncertainty from the differences between the repeats' values:
     /// `t95(R - 1) * s / sqrt(R)`. At least two repeats.
     pub fn between_repeats(value: f64, repeats: &[f64]) -> Estimate {
         let count = repeats.len() as f64;
-        assert!(repeats.len() > 1, "a difference needs two repeats");
+        assert!(repeats.len() > 1, "an uncertainty needs two repeats");
         let mean = repeats.iter().sum::<f64>() / count;
         let variance = repeats.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
         let half_width = t95(count - 1.0) * (variance / count).sqrt();
@@ -99,7 +100,7 @@ impl Estimate {
         Estimate { value, uncertainty, samples: count, method }
     }
 
-    /// The same in another unit, `factor` of which are one of this.
+    /// The estimate in another unit: `factor` of those are one of this.
     pub fn scaled(self, factor: f64) -> Estimate {
         Estimate {
             value: self.value * factor,
@@ -120,17 +121,48 @@ impl Estimate {
     }
 }
 
-/// The value of one estimate of each repeat that has it.
+/// The values of one estimate over the repeats that have it.
 pub(crate) fn of_repeats<T>(repeats: &[&T], pick: fn(&T) -> Option<Estimate>) -> Vec<f64> {
     repeats.iter().filter_map(|r| pick(r)).map(|estimate| estimate.value).collect()
 }
 
-/// The estimate over all intervals, with the uncertainty that repeats show where there are some.
+/// The estimate over all intervals, with the uncertainty from repeats if there are two or more.
 pub(crate) fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
     match repeats.len() {
         0 | 1 => whole,
         _ => whole.map(|estimate| Estimate::between_repeats(estimate.value, repeats)),
     }
+}
+
+/// Mean of estimates weighted by precision. Its interval combines their intervals and their
+/// disagreement (Birge ratio: Birge, Physical Review 40, 1932). Estimates without an interval are
+/// ignored; `None` if none has one.
+pub(crate) fn weighted(estimates: impl Iterator<Item = Estimate>) -> Option<Estimate> {
+    /// Lower bound of a relative interval.
+    const HALF_MIN: f64 = 1e-4;
+    let known: Vec<(Estimate, f64)> = estimates
+        .filter_map(|one| Some((one, one.uncertainty?.max(HALF_MIN * one.value.abs()))))
+        .filter(|(_, half)| *half > 0.0)
+        .collect();
+    let weight = |half: f64| 1.0 / (half * half);
+    let sum: f64 = known.iter().map(|(_, half)| weight(*half)).sum();
+    let (first, _) = *known.first()?;
+    if known.iter().all(|(one, _)| one.value == first.value) {
+        // Rounding must not change a value that all agree on.
+        return Some(Estimate { uncertainty: Some(1.0 / sum.sqrt()), ..first });
+    }
+    let value = known.iter().map(|(one, half)| one.value * weight(*half)).sum::<f64>() / sum;
+    // In units of half-widths, which are about two standard errors.
+    let squares: f64 =
+        known.iter().map(|(one, half)| (2.0 * (one.value - value) / half).powi(2)).sum();
+    let degrees = known.len().saturating_sub(1).max(1) as f64;
+    let disagreement = (squares / degrees).sqrt().max(1.0);
+    Some(Estimate {
+        value,
+        uncertainty: Some(disagreement / sum.sqrt()),
+        samples: known.iter().map(|(one, _)| one.samples).sum(),
+        method: first.method,
+    })
 }
 
 #[cfg(test)]

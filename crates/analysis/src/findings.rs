@@ -1,7 +1,7 @@
-//! Everything that any output says about an experiment, computed once.
+//! All results of an experiment, computed once for every output.
 
 use metrics::run_record::{ExperimentRecord, Outcome};
-use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
+use workload::plan::{Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
 use crate::curve::{self, Curve};
@@ -11,79 +11,98 @@ use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
 use crate::search::{self, Searched};
 use crate::series::{self, Series};
+use crate::service_check::{self, ServiceCheck};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
 use crate::tune::{self, findings::TuneFindings, relevance};
-use crate::verdict::known::CPU_COUNT;
 use crate::verdict::{self, Known, Verdict, explain};
 use crate::warnings::{self, Sighting, WarningGroup};
 use crate::wire::{self, HostCache, RunWire};
-use crate::witness::{self, Witnessed};
 
-/// What an experiment's records mean. Plain data; a function of the record alone.
+/// The results of an experiment: plain data, a function of the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
     /// The record's name in the store.
     pub id: String,
     /// The experiment's name.
     pub name: String,
-    /// Where the experiment came from: a file's path, or `profile:four-corners`.
+    /// The source of the experiment: a file path, or `profile:four-corners`.
     pub source: String,
-    /// What the user laid over the experiment on the command line, as `KEY=VALUE`.
+    /// Overrides on the command line, as `KEY=VALUE`.
     pub overrides: Vec<String>,
-    /// What was sent operations, in words.
+    /// The target as the user writes it.
     pub target: String,
     /// SHA-256 of the plan's stored form.
     pub plan_hash: String,
-    /// How operations were sent: `io_uring`, `psync`, or `nfs_client`.
-    pub engine: &'static str,
-    /// Why that engine.
-    pub engine_reason: String,
+    /// The I/O method: `io_uring`, `psync`, or `nfs_client`.
+    pub io_method: &'static str,
+    /// Why that I/O method was used.
+    pub io_method_reason: String,
     /// The seed of the plan.
     pub seed: u64,
-    /// What the host and the target were, `(name, value)`.
+    /// Host and target, `(name, value)`.
     pub environment: Vec<(String, String)>,
-    /// When it began, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// The command that repeats it.
+    /// The command that repeats the experiment.
     pub repeat_command: String,
     /// Load points, in the order of their first run.
     pub load_points: Vec<LoadPoint>,
     /// The load points as curves.
     pub curves: Vec<Curve>,
-    /// What time and repeats show of each load point, in the order of `load_points`.
+    /// Steadiness of each load point over time and repeats, in the order of `load_points`.
     pub steadiness: Vec<Steadiness>,
-    /// What became of each search of the plan, in its order.
+    /// The outcome of each search, in the order of the plan.
     pub searches: Vec<Searched>,
-    /// The share of reads, asked for and achieved, of each stream that reads and writes.
+    /// Planned and achieved share of reads, of each stream that reads and writes.
     pub mixes: Vec<MixCheck>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
-    /// What a tuning found; nothing of other plans.
+    /// The result of `tune`; `None` for other plans.
     pub tune: Option<TuneFindings>,
-    /// The verdict on each curve along which the load was raised, and on each point of the others,
-    /// in the order of `curves`.
+    /// The verdict on each curve with increasing load, and on each point of other curves, in the
+    /// order of `curves`.
     pub verdicts: Vec<Verdict>,
-    /// Response times over time of the runs where a reader looks first.
+    /// Response times over time of the most interesting runs.
     pub heats: Vec<Heat>,
-    /// An emulated volume's settings beside what was measured; nothing of other targets.
+    /// Settings of the emulated volume with measurements; `None` for other targets.
     pub emulated: Option<EmulatedFindings>,
-    /// What the kernel counted on the way to the storage in each run that knows it, by load point,
-    /// in the order of `load_points`.
+    /// Kernel counters of each run that has them, by load point, in the order of `load_points`.
     pub wire: Vec<Vec<RunWire>>,
-    /// What an independent witness counted; nothing where there was none.
-    pub witnessed: Option<Witnessed>,
-    /// Everything that a reader must know, by kind.
+    /// The service-side counters; `None` without them.
+    pub service_check: Option<ServiceCheck>,
+    /// Warnings by kind.
     pub warnings: Vec<WarningGroup>,
-    /// How it ended, where not as planned; what was prepared; and the like, in whole sentences.
-    pub notes: Vec<String>,
-    /// What a reader needs first.
+    /// Notes on the experiment as a whole.
+    pub notes: Vec<Note>,
+    /// The key results.
     pub summary: Summary,
 }
 
-/// Analyses a record: same record, same findings, bit for bit.
+/// A note on the experiment as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It was interrupted.
+    Interrupted,
+    /// It failed.
+    Failed {
+        /// The reason, possibly several lines.
+        reason: String,
+    },
+    /// It did not record its end: it was killed, or the host went down.
+    Aborted,
+    /// Not all planned runs were started.
+    RunsMissing {
+        /// Runs that were started.
+        started: usize,
+        /// Planned runs.
+        planned: usize,
+    },
+}
+
+/// Analyses a record. The same record gives the same findings, bit for bit.
 pub fn analyze(record: &ExperimentRecord) -> Findings {
     let groups = load_point::by_load_point(&record.runs);
     let generator = generator(record);
@@ -128,23 +147,23 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
         overrides: record.plan.overrides.clone(),
-        target: record.plan.target.in_words(),
+        target: record.plan.target().in_words(),
         plan_hash: record.plan_hash.clone(),
-        engine: engine_name(record.engine.engine),
-        engine_reason: record.engine.reason.clone(),
+        io_method: record.io_method.io_method.name(),
+        io_method_reason: record.io_method.reason.clone(),
         seed: record.plan.seed,
-        environment: record.environment.clone(),
+        environment: record.environment.pairs(),
         started_unix_ms: record.started_unix_ms,
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         tune,
-        emulated: emulated::emulated(&record.plan.target, &load_points, &verdicts),
+        emulated: emulated::emulated(record.plan.target(), &load_points, &verdicts),
         verdicts,
         heats: heat::heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
-        witnessed: witness::witnessed(&record.runs),
+        service_check: service_check::of_runs(&record.runs),
         load_points,
         steadiness,
         wire,
@@ -154,7 +173,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     }
 }
 
-/// The mean response time that the search of a load point is to meet, in seconds.
+/// The objective for the mean response time of a load point's search, in seconds.
 fn objective_s(plan: &Plan, point: &LoadPoint) -> Option<f64> {
     let of_search = |search: &&Search| point.runs.iter().any(|run| search.owns(run.index));
     let objective_ns = plan.searches().find(of_search)?.response_time_max_ns()?;
@@ -165,7 +184,7 @@ fn objective_s(plan: &Plan, point: &LoadPoint) -> Option<f64> {
 fn tune(plan: &Plan, load_points: &[LoadPoint], verdicts: &[Verdict]) -> Option<TuneFindings> {
     let of = |search: &Search| match &search.method {
         SearchMethod::Reach(reach) => tune::findings::findings(
-            &plan.target,
+            plan.target(),
             reach,
             &search.template,
             load_points,
@@ -183,13 +202,12 @@ impl Findings {
         self.verdicts.iter().filter(|verdict| !verdict.is_evidence)
     }
 
-    /// The verdict that is about a load point.
+    /// The verdict on a load point.
     pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
         self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
     }
 
-    /// The marks of the warnings that concern a load point (and, if given, one of its streams), in
-    /// order.
+    /// The marks of the warnings about a load point and, if given, one of its streams, in order.
     pub fn marks(&self, load_point: usize, stream: Option<&str>) -> String {
         let concerns = |group: &&WarningGroup| {
             group.sightings.iter().any(|s| {
@@ -203,29 +221,19 @@ impl Findings {
 }
 
 fn generator(record: &ExperimentRecord) -> Generator {
-    let count = record.environment.iter().find(|(name, _)| name == CPU_COUNT);
-    let processors = count.and_then(|(_, value)| value.parse().ok()).filter(|count| *count > 0);
-    Generator::of(&record.plan, record.engine.engine, processors)
+    let processors = record.environment.prior.processors.map(u32::from);
+    Generator::of(&record.plan, record.io_method.io_method, processors)
 }
 
-pub(crate) const fn engine_name(engine: EngineChoice) -> &'static str {
-    match engine {
-        EngineChoice::Auto => "auto",
-        EngineChoice::IoUring => "io_uring",
-        EngineChoice::Psync => "psync",
-        EngineChoice::NfsClient => "nfs_client",
-    }
-}
-
-/// The command line that made the record, where it was kept; else one that does the same plan.
+/// The command line that made the record, if stored; otherwise one that runs the same plan.
 fn repeat_command(record: &ExperimentRecord) -> String {
-    if let Some((_, line)) = record.environment.iter().find(|(name, _)| name == COMMAND_LINE) {
+    if let Some(line) = &record.environment.command_line {
         return line.clone();
     }
     let mut words = vec!["fourcorners".to_owned(), "run".to_owned()];
-    // The emulated volume is what a command without a target measures.
-    if !matches!(record.plan.target, TargetSpec::Emulated { .. }) {
-        words.push(quoted(&record.plan.target.in_words()));
+    // Without a target, `run` measures the emulated volume.
+    if !matches!(record.plan.target(), TargetSpec::Emulated { .. }) {
+        words.push(quoted(&record.plan.target().in_words()));
     }
     let source = &record.plan.source;
     match source.strip_prefix("profile:") {
@@ -235,10 +243,7 @@ fn repeat_command(record: &ExperimentRecord) -> String {
     words.join(" ")
 }
 
-/// The environment's entry that holds the command line as the user gave it.
-const COMMAND_LINE: &str = "command.line";
-
-/// A word as a POSIX shell takes it.
+/// A word quoted for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -247,29 +252,18 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn notes(record: &ExperimentRecord) -> Vec<String> {
-    let mut notes = Vec::new();
-    match &record.outcome {
-        Outcome::Done => {}
-        Outcome::Interrupted => {
-            notes.push(
-                "The experiment was interrupted; what was measured until then is shown.".into(),
-            );
-        }
-        Outcome::Failed { reason } => notes.push(format!(
-            "The experiment failed; what was measured until then is shown. Reason: {reason}"
-        )),
-        Outcome::Aborted => notes.push(
-            "The experiment never said how it ended: it was killed, or the host went down. Every \
-             complete interval is shown."
-                .into(),
-        ),
-    }
+fn notes(record: &ExperimentRecord) -> Vec<Note> {
+    let mut notes: Vec<Note> = match &record.outcome {
+        Outcome::Done => Vec::new(),
+        Outcome::Interrupted => vec![Note::Interrupted],
+        Outcome::Failed { reason } => vec![Note::Failed { reason: reason.clone() }],
+        Outcome::Aborted => vec![Note::Aborted],
+    };
     let planned = record.plan.known_runs().count();
     let is_known = |index: u32| matches!(record.plan.step_of(index), Some(Step::Fixed(_)));
-    let begun = record.runs.iter().filter(|record| is_known(record.run.index)).count();
-    if begun < planned {
-        notes.push(format!("{begun} of {planned} planned runs were begun."));
+    let started = record.runs.iter().filter(|record| is_known(record.run.index)).count();
+    if started < planned {
+        notes.push(Note::RunsMissing { started, planned });
     }
     notes
 }

@@ -1,62 +1,58 @@
-//! Who used the processors of the measuring host in a window, and how long this process's threads
-//! waited for one.
+//! Use of the measuring host's processors in a window, and run-queue delay of this process.
 //!
-//! For: telling a slow target from a busy client, or from a client and a service that share
-//! processors. Not for: that verdict. `docs/method.md`, "State of the host", has the formulas.
+//! For: distinguishing a slow target from a busy client, or from a service on the same processors.
+//! Not for: the verdict. `docs/method.md`, "State of the host", has the formulas.
 
 use metrics::host_state::HostInterval;
 use metrics::interval::{Interval, StreamInterval};
+use units::Nanos;
 
 use crate::estimate::{self, Estimate};
 
-/// A reading counts as late if the span it covers differs from the interval's length by more than
-/// this share: dividing by that length would be wrong by as much.
+/// A reading is late if its span differs from the interval's length by more than this share.
 const LATE_SHARE: f64 = 0.1;
 
 /// The host in a window (of one run, or of all repeats). Shares are 0 to 1.
 ///
-/// Rates and shares divide by the time between the readings, not by the length of the intervals.
+/// Rates and shares are relative to the time between readings, not to the length of intervals.
 /// The kernel reports processors' times in ticks of 10 ms and this process's CPU time exactly, so
 /// the share of others may be slightly negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostSummary {
-    /// Intervals of the window in which the host was read.
+    /// Intervals of the window with host counters.
     pub intervals: u32,
-    /// The time between the readings, all intervals together, in nanoseconds.
+    /// Total time between readings, in nanoseconds.
     pub span_ns: u64,
-    /// Intervals of which the reading at either edge was late.
+    /// Intervals with a late reading at either edge.
     pub late_readings: u32,
-    /// Mean CPU time of a reading, in nanoseconds.
-    pub reading_cpu_mean_ns: f64,
-    /// Online processors that this process may use, on average.
+    /// Mean CPU time of a reading.
+    pub reading_cpu_mean: Nanos,
+    /// Mean number of online processors available to this process.
     pub processors: Option<f64>,
-    /// The lowest CPU quota of this process's cgroup, in processors; `None` without one.
+    /// Lowest CPU quota of the cgroup, in processors; `None` without one.
     pub quota: Option<f64>,
-    /// Share of those processors' time that any process used, this one included: what was neither
-    /// idle nor stolen.
+    /// Share of processor time used by any process: neither idle nor stolen.
     pub busy: Option<Estimate>,
-    /// Share of it that this process used.
+    /// Share used by this process.
     pub process: Option<Estimate>,
-    /// Share of it that others used: `busy` minus `process`.
+    /// Share used by others: `busy` minus `process`.
     pub others: Option<Estimate>,
-    /// Share of it that the hypervisor took.
+    /// Share taken by the hypervisor (steal).
     pub steal: Option<Estimate>,
-    /// Time that this process's threads waited for a processor, per time passed: 1.5 where on
-    /// average one and a half threads waited.
+    /// Mean number of this process's threads waiting for a processor.
     pub run_queue_delay: Option<Estimate>,
-    /// The same for each completed operation, all streams and kinds, in nanoseconds.
+    /// Their waiting time per completed operation, in nanoseconds.
     pub run_queue_delay_ns_per_op: Option<Estimate>,
-    /// Share of time in which at least one task of the whole host waited for a processor.
+    /// Share of time in which at least one task of the host waited for a processor (PSI).
     pub pressure: Option<Estimate>,
     /// Mean number of tasks running or waiting for a processor on the whole host, sampled at the
     /// ends of the intervals; includes the reading thread.
     pub runnable_mean: Option<Estimate>,
-    /// Share of one processor that the service of the emulated volume used, where it runs in this
-    /// process.
+    /// Share of one processor used by the emulated volume's service, if it runs in this process.
     pub service_cpu: Option<Estimate>,
 }
 
-/// An interval in which the host was read.
+/// An interval with host counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostSample {
     host: HostInterval,
@@ -67,7 +63,7 @@ pub(crate) struct HostSample {
     completed: f64,
 }
 
-/// Those of the intervals in which the host was read.
+/// The intervals with host counters.
 pub(crate) fn samples(intervals: &[&Interval]) -> Vec<HostSample> {
     let sample = |interval: &&Interval| {
         Some(HostSample {
@@ -85,12 +81,12 @@ impl HostSample {
         self.host.span_ns as f64
     }
 
-    /// What the processors could have done between the readings.
+    /// Available processor time between readings.
     fn capacity_ns(&self) -> f64 {
         self.span_ns() * f64::from(self.host.processors.unwrap_or(0))
     }
 
-    /// Time in which the processors worked. Not the kernel's own count, which misses short bursts.
+    /// Busy time. The kernel's own count misses short bursts.
     fn busy_ns(&self) -> Option<f64> {
         let times = self.host.times?;
         Some(self.capacity_ns() - times.idle_ns as f64 - times.steal_ns as f64)
@@ -105,15 +101,15 @@ impl HostSample {
     }
 }
 
-/// Summarises a window; `None` where the host was never read. With `repeats` the uncertainty comes
-/// from their differences, else from the intervals.
+/// Summarises a window; `None` without host counters. The uncertainty comes from `repeats`, if
+/// given, otherwise from intervals.
 pub(crate) fn summary(samples: &[HostSample], repeats: &[&HostSummary]) -> Option<HostSummary> {
     if samples.is_empty() {
         return None;
     }
     type Number = fn(&HostSample) -> Option<f64>;
     type Own = fn(&HostSummary) -> Option<Estimate>;
-    // Over the intervals that have the numerator.
+    // Only intervals that have the numerator.
     let ratio = |numerator: Number, denominator: fn(&HostSample) -> f64, own: Own| {
         let pairs = samples.iter().filter_map(|one| Some((numerator(one)?, denominator(one))));
         let (numerators, denominators): (Vec<f64>, Vec<f64>) = pairs.unzip();
@@ -129,12 +125,12 @@ pub(crate) fn summary(samples: &[HostSample], repeats: &[&HostSummary]) -> Optio
         intervals: samples.len() as u32,
         span_ns: samples.iter().map(|one| one.host.span_ns).sum(),
         late_readings: samples.iter().filter(|one| one.is_late()).count() as u32,
-        reading_cpu_mean_ns: mean(|one| Some(one.host.reading_cpu_ns as f64)).unwrap_or(0.0),
+        reading_cpu_mean: Nanos(mean(|one| Some(one.host.reading_cpu_ns as f64)).unwrap_or(0.0)),
         processors: mean(|one| one.host.processors.map(f64::from)),
         quota: quotas.min().map(|millicores| millicores as f64 / 1e3),
         busy: ratio(HostSample::busy_ns, HostSample::capacity_ns, |s| s.busy),
         process: ratio(
-            // Over the same intervals as the others, so that the shares add up.
+            // The same intervals as for the other shares, so that they add up.
             |one| one.host.times.map(|_| one.process_ns),
             HostSample::capacity_ns,
             |s| s.process,

@@ -1,17 +1,17 @@
-//! What records mean: a pure function of them. Same records, same findings, bit for bit.
+//! Analyses records: a pure function. The same records give the same findings, bit for bit.
 //!
-//! For: every number that any output shows. Not for: reading files, nor for layout.
-//! `docs/method.md` says how each number is made.
+//! For: every number that any output shows. Not for: reading files, layout or sentences.
+//! `docs/method.md` has the formulas.
 //!
-//! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
-//! number with its uncertainty), [`percentile`], then the checks: [`little`], [`overload`],
-//! [`steady`], [`warnings`]; last what limits it: [`verdict`].
+//! Reading order: [`findings`] (all results), [`load_point`] (one window), [`estimate`] (a value
+//! with uncertainty), [`percentile`], then the checks [`little`], [`overload`], [`steady`],
+//! [`warnings`], and the bottleneck: [`verdict`].
 
 pub mod agreement;
 pub mod compare;
 pub mod connections;
 pub mod curve;
-pub mod distributions;
+pub(crate) mod curve_point;
 #[cfg(test)]
 mod draws;
 pub mod effective;
@@ -24,13 +24,17 @@ pub mod host_check;
 pub mod host_state;
 pub mod little;
 pub mod load_point;
+pub mod measured_load;
 pub mod mix;
 pub mod outliers;
 pub mod overload;
 pub mod percentile;
 pub mod repeats;
+mod run_measured;
+pub mod sample;
 pub mod search;
 pub mod series;
+pub mod service_check;
 #[cfg(test)]
 mod simulated;
 pub mod steadiness;
@@ -44,7 +48,6 @@ pub mod warm_up;
 pub mod warnings;
 mod window;
 pub mod wire;
-pub mod witness;
-pub mod work;
+pub mod workload_signature;
 
 pub use findings::{Findings, analyze};

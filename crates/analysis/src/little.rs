@@ -1,34 +1,36 @@
 //! Little's law as an accounting check on every window.
 
+use units::{Nanos, OpsPerSec};
+
 /// Mean outstanding operations by Little's law, `L = X * S`.
 ///
-/// * `achieved_rate`: completions per second over the window, of every kind of operation
-/// * `service_time_mean_ns`: issue to completion, of the same completions, in nanoseconds. With the
-///   response time instead, the result also counts the backlog (operations due but not issued, such
-///   as those whose data is being made).
+/// * `achieved_rate`: completions over the window, of every kind of operation
+/// * `service_time_mean`: issue to completion, of the same completions. With the response time
+///   instead, the result also counts the backlog (operations due but not issued, such as those whose
+///   data is being made).
 ///
 /// Holds for any window in which issues and completions balance.
 /// Source: J. D. C. Little, Operations Research 9(3), 1961.
-pub fn outstanding_mean(achieved_rate: f64, service_time_mean_ns: f64) -> f64 {
-    achieved_rate * service_time_mean_ns / 1e9
+pub fn outstanding_mean(achieved_rate: OpsPerSec, service_time_mean: Nanos) -> f64 {
+    achieved_rate.get() * service_time_mean.0 / 1e9
 }
 
 /// Both sides of Little's law on one window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LittleCheck {
-    /// Mean number of operations, from the time integral that the workers kept.
+    /// Mean number of operations, from the time integral of the workers.
     pub counted: f64,
-    /// The same from achieved rate times mean time.
+    /// Achieved rate times mean time.
     pub expected: f64,
-    /// Their difference as a share of what was counted.
+    /// Their difference relative to the counted value.
     pub mismatch: f64,
 }
 
-/// Differences above this are told to the user.
+/// Larger differences are reported.
 pub const MISMATCH_MAX: f64 = 0.02;
 
 impl LittleCheck {
-    /// Compares; `None` where nothing was outstanding.
+    /// Compares both sides; `None` if nothing was outstanding.
     pub(crate) fn new(counted: f64, expected: f64) -> Option<LittleCheck> {
         (counted > 0.0).then(|| LittleCheck {
             counted,
@@ -37,7 +39,7 @@ impl LittleCheck {
         })
     }
 
-    /// The two sides agree.
+    /// Whether both sides agree.
     pub fn holds(&self) -> bool {
         self.mismatch.abs() <= MISMATCH_MAX
     }
@@ -49,7 +51,8 @@ mod tests {
 
     #[test]
     fn littles_law_multiplies_rate_and_time() {
-        assert!((outstanding_mean(3200.0, 1_909_000.0) - 6.1088).abs() < 1e-9);
+        let outstanding = outstanding_mean(OpsPerSec::new(3200.0), Nanos(1_909_000.0));
+        assert!((outstanding - 6.1088).abs() < 1e-9);
     }
 
     #[test]

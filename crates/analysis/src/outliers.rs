@@ -1,60 +1,58 @@
-//! Values that lie far from the others: named, with time and size, and never dropped. Every figure
-//! counts them.
+//! Outliers: reported with time and size, and included in all figures.
 //!
 //! Sources: Hampel, J. American Statistical Association 69, 1974, and Davies and Gather, same 88,
 //! 1993 (median and median absolute deviation, for intervals); Grubbs, Technometrics 11, 1969 (one
 //! outlier among few normal values, for repeats).
 
-use crate::distributions::t_quantile;
+use statistics::average::median;
+use statistics::distributions::t_quantile;
 
-/// An interval lies apart where it is this many scaled median absolute deviations from the median:
-/// of normal intervals one in two million does.
+/// Scaled median absolute deviations from the median that make an interval an outlier: 1 in 2
+/// million normal intervals.
 const DEVIATIONS_MIN: f64 = 5.0;
-/// What makes the median absolute deviation of normal values their standard deviation.
+/// Ratio of the standard deviation to the median absolute deviation of normal values.
 const SCALE: f64 = 1.482_6;
-/// An interval that differs by less than this share of the median is none, however alike the others
-/// are.
+/// Smallest relative distance from the median of an outlier.
 const SHARE_MIN: f64 = 0.10;
-/// More than this share of the intervals are another state of the target, not outliers.
-const PLACES_SHARE_MAX: f64 = 0.20;
-/// Fewer intervals than this are not judged.
+/// More intervals than this share are a second state of the target, not outliers.
+const OUTLIERS_SHARE_MAX: f64 = 0.20;
+/// Fewest intervals to judge.
 const INTERVALS_MIN: usize = 10;
-/// Fewer repeats than this are not judged.
+/// Fewest repeats to judge.
 const REPEATS_MIN: usize = 5;
-/// Repeats that differ by less than this share of their mean are not judged.
+/// Smallest relative difference of an outlying repeat.
 const REPEAT_SHARE_MIN: f64 = 0.05;
-/// How often a test of normal repeats may name one.
+/// Significance level of the test of repeats.
 const CHANCE: f64 = 0.05;
 
-/// Values that lie far from the others.
+/// Outliers of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outliers {
     /// The median of all values.
     pub median: f64,
-    /// Their places, farthest first.
-    pub places: Vec<usize>,
+    /// Their indices, farthest first.
+    pub indices: Vec<usize>,
 }
 
-/// The values that lie more than five scaled median absolute deviations, and more than 10 %, from
-/// the median. `None` where there are none, where they are more than a fifth of all (which is not
-/// outliers but a target with two states, and for [`steady`](crate::steady) to judge), and below
-/// ten values.
+/// Values more than five scaled median absolute deviations and more than 10 % from the median.
+/// `None` if there are none, if they are more than a fifth of all (a target with two states, see
+/// [`steady`](crate::steady)), or with fewer than ten values.
 pub fn of_intervals(values: &[f64]) -> Option<Outliers> {
     if values.len() < INTERVALS_MIN {
         return None;
     }
-    let median = median_of(values.to_vec());
-    let distances: Vec<f64> = values.iter().map(|v| (v - median).abs()).collect();
-    let deviation = SCALE * median_of(distances.clone());
-    let limit = (DEVIATIONS_MIN * deviation).max(SHARE_MIN * median.abs());
-    let mut places: Vec<usize> = (0..values.len()).filter(|p| distances[*p] > limit).collect();
-    places.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]));
-    let few = places.len() as f64 <= PLACES_SHARE_MAX * values.len() as f64;
-    (!places.is_empty() && few).then_some(Outliers { median, places })
+    let middle = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
+    let deviation = SCALE * median(&distances)?;
+    let limit = (DEVIATIONS_MIN * deviation).max(SHARE_MIN * middle.abs());
+    let mut indices: Vec<usize> = (0..values.len()).filter(|p| distances[*p] > limit).collect();
+    indices.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]));
+    let few = indices.len() as f64 <= OUTLIERS_SHARE_MAX * values.len() as f64;
+    (!indices.is_empty() && few).then_some(Outliers { median: middle, indices })
 }
 
-/// The repeat that lies too far from the others for five and more normal values (Grubbs' two-sided
-/// test at 5 %) and by more than 5 % of their mean.
+/// The repeat that is an outlier of five or more normal values (Grubbs' two-sided test at 5 %) and
+/// more than 5 % from their mean.
 pub fn of_repeats(values: &[f64]) -> Option<usize> {
     if values.len() < REPEATS_MIN {
         return None;
@@ -62,22 +60,13 @@ pub fn of_repeats(values: &[f64]) -> Option<usize> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let distance = |place: usize| (values[place] - mean).abs();
+    let distance = |index: usize| (values[index] - mean).abs();
     let farthest = (0..values.len()).max_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
     let t = t_quantile(1.0 - CHANCE / (2.0 * n), n - 2.0);
     let critical = (n - 1.0) / n.sqrt() * (t * t / (n - 2.0 + t * t)).sqrt();
     let apart = distance(farthest);
     (apart > critical * variance.sqrt() && apart > REPEAT_SHARE_MIN * mean.abs())
         .then_some(farthest)
-}
-
-fn median_of(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() % 2 {
-        0 => (values[middle - 1] + values[middle]) / 2.0,
-        _ => values[middle],
-    }
 }
 
 #[cfg(test)]
@@ -91,7 +80,7 @@ mod tests {
         assert_eq!(of_intervals(&values), None);
         (values[4], values[9]) = (60.0, 0.0);
         let found = of_intervals(&values).unwrap();
-        assert_eq!((found.median, found.places), (100.0, vec![9, 4]));
+        assert_eq!((found.median, found.indices), (100.0, vec![9, 4]));
         assert_eq!(of_intervals(&values[..9]), None);
     }
 
@@ -100,7 +89,7 @@ mod tests {
         // Median absolute deviation 20: five scaled ones are 148.
         let values: Vec<f64> = (0..21).map(|i| 100.0 + 20.0 * f64::from(i % 3)).collect();
         assert_eq!(of_intervals(&values), None);
-        // Every other interval is no outlier but half of what there is.
+        // Every other interval: half of the values, not outliers.
         let values: Vec<f64> = (0..21).map(|i| 100.0 + 40.0 * f64::from(i % 2)).collect();
         assert_eq!(of_intervals(&values), None);
     }

@@ -1,32 +1,31 @@
-//! Whether an open schedule was kept.
+//! Overload: whether an open schedule was kept.
 
 use metrics::run_record::RunRecord;
+use units::OpsPerSec;
 use workload::op::OpKind;
 
-use crate::window::{self, Measured};
+use crate::window::{self, WindowSums};
 
-/// A schedule that could not be kept: the backlog grew over the window.
+/// An offered rate that was not met: the backlog grew over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overload {
-    /// Operations per second asked for.
-    pub offered_rate: f64,
-    /// Operations per second completed.
-    pub achieved_rate: f64,
-    /// By how many operations the backlog grew from the window's start to its end.
+    /// Offered operations.
+    pub offered_rate: OpsPerSec,
+    /// Completed operations.
+    pub achieved_rate: OpsPerSec,
+    /// Growth of the backlog over the window, in operations.
     pub backlog_growth: u64,
 }
 
-/// The backlog may grow by this share of the operations due in the window before the schedule
-/// counts as not kept. A Poisson schedule leaves a backlog now and then that is worked off later;
-/// one that grows by a hundredth of all operations is not worked off.
+/// Tolerated growth of the backlog as a share of the operations due in the window. A Poisson
+/// schedule has temporary backlogs, but not of 1 % of all operations.
 const GROWTH_MAX: f64 = 0.01;
 
-/// Judges a window: overloaded when the backlog grew by more than `queue_depth_total` operations
-/// and by more than a hundredth of those due. `None` in a closed loop, and where the schedule was
-/// kept.
+/// Overload of a window: the backlog grew by more than `queue_depth_total` operations and by more
+/// than 1 % of those due. `None` in a closed loop, or if the schedule was kept.
 pub(crate) fn judge(
-    measured: &Measured<'_>,
-    offered_rate: Option<f64>,
+    measured: &WindowSums<'_>,
+    offered_rate: Option<OpsPerSec>,
     queue_depth_total: u64,
 ) -> Option<Overload> {
     let offered_rate = offered_rate?;
@@ -38,7 +37,7 @@ pub(crate) fn judge(
     judged(&seen, offered_rate, queue_depth_total)
 }
 
-/// The same of one stream of a run, without its histograms; and its backlog when the window ended.
+/// Overload of one stream of a run, with its backlog at the end of the window.
 pub(crate) fn of_run(record: &RunRecord, stream: usize) -> Option<(Overload, u64)> {
     let planned = record.run.streams.get(stream)?;
     let offered_rate = planned.arrival.offered_rate()?;
@@ -58,19 +57,19 @@ pub(crate) fn of_run(record: &RunRecord, stream: usize) -> Option<(Overload, u64
     Some((judged(&seen, offered_rate, planned.queue_depth_total())?, of(last)))
 }
 
-/// What was seen of a window.
+/// Counters of a window.
 struct Seen {
     window_s: f64,
     completed: f64,
     growth: u64,
 }
 
-fn judged(seen: &Seen, offered_rate: f64, queue_depth_total: u64) -> Option<Overload> {
+fn judged(seen: &Seen, offered_rate: OpsPerSec, queue_depth_total: u64) -> Option<Overload> {
     let Seen { window_s, completed, growth } = *seen;
-    let tolerated = (offered_rate * window_s * GROWTH_MAX).max(queue_depth_total as f64);
+    let tolerated = (offered_rate.get() * window_s * GROWTH_MAX).max(queue_depth_total as f64);
     (growth as f64 > tolerated).then(|| Overload {
         offered_rate,
-        achieved_rate: completed / window_s,
+        achieved_rate: OpsPerSec::new(completed / window_s),
         backlog_growth: growth,
     })
 }

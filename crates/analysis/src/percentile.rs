@@ -1,12 +1,10 @@
-//! A percentile of times with its 95 % interval, or the statement that too few samples stand behind
-//! it.
+//! Percentiles of times with 95 % intervals, or the statement that there are too few samples.
 //!
-//! Inside one window the interval is Woodruff's: at the percentile's value, the share of operations
-//! above it is a ratio of two sums over intervals, as every mean is, so it has the uncertainty of a
-//! ratio estimator with the effective number of intervals. The percentiles at the ends of that
-//! share's interval are the ends of the percentile's. Operations of one interval need not be
-//! independent for that, which a rank's binomial interval would assume: a stall delays many
-//! operations at once.
+//! Within a window the interval is Woodruff's: the share of operations above the percentile's value
+//! is a ratio of two sums over intervals, so it has the uncertainty of a ratio estimator with the
+//! effective number of intervals. The percentiles at the ends of that interval are the ends of the
+//! percentile's. Unlike a binomial interval of ranks, this does not assume independent operations:
+//! a stall delays many at the same time.
 //!
 //! Sources: Woodruff, "Confidence intervals for medians and other position measures", J. American
 //! Statistical Association 47, 1952; Cochran, "Sampling Techniques", 3rd ed. 1977, 6.3.
@@ -15,25 +13,25 @@ use metrics::histogram::{Counts, bucket_of};
 
 use crate::estimate::{Estimate, Method, SAMPLES_ABOVE_MIN};
 
-/// A percentile of times, or the statement that too few samples stand behind it.
+/// A percentile of times, unless there are too few samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
     /// The share of samples that do not exceed the value, 0 to 1.
     pub fraction: f64,
-    /// The time in nanoseconds; `None` where fewer than [`SAMPLES_ABOVE_MIN`] samples lie above.
+    /// The time in nanoseconds; `None` with fewer than [`SAMPLES_ABOVE_MIN`] samples above.
     pub value_ns: Option<u64>,
-    /// How many samples lie above.
+    /// Number of samples above.
     pub samples_above: u64,
-    /// The ends of its 95 % interval, in nanoseconds; `None` where there is too little to tell.
+    /// Ends of the 95 % interval in nanoseconds; `None` with too little data.
     pub interval_ns: Option<[f64; 2]>,
-    /// How many independent samples the interval rests on: intervals, or repeats.
+    /// Number of independent samples behind the interval: intervals or repeats.
     pub samples: f64,
-    /// How the interval was made.
+    /// The source of the interval.
     pub method: Method,
 }
 
 impl Percentile {
-    /// The percentile of what `counts` holds, without an interval.
+    /// The percentile of `counts`, without an interval.
     pub fn of(counts: &Counts, fraction: f64) -> Percentile {
         let samples_above = counts.samples_above(fraction);
         let value_ns =
@@ -48,7 +46,7 @@ impl Percentile {
         }
     }
 
-    /// The same, with the uncertainty that the differences between the repeats' own values show.
+    /// The percentile with the uncertainty from the repeats' values.
     fn between_repeats(self, repeats: &[f64]) -> Percentile {
         let Some(value_ns) = self.value_ns.filter(|_| repeats.len() > 1) else { return self };
         let estimate = Estimate::between_repeats(value_ns as f64, repeats);
@@ -62,9 +60,9 @@ impl Percentile {
     }
 }
 
-/// The percentiles of `fractions`, ascending, of a window: `whole` is the sum of `parts`, each with
-/// the number of its interval, below `intervals`. Where `repeats` has the same of several repeats,
-/// the intervals come from their differences.
+/// The percentiles of a window at ascending `fractions`. `whole` is the sum of `parts`, each with
+/// the number of its interval, below `intervals`. With several `repeats`, the uncertainty comes
+/// from them.
 pub fn percentiles<'a>(
     fractions: &[f64],
     whole: &Counts,
@@ -74,19 +72,19 @@ pub fn percentiles<'a>(
 ) -> Vec<Percentile> {
     let found: Vec<Percentile> = fractions.iter().map(|f| Percentile::of(whole, *f)).collect();
     if repeats.len() > 1 {
-        let of_repeats = |place: usize| -> Vec<f64> {
-            let own = repeats.iter().filter_map(|repeat| repeat.get(place)?.value_ns);
+        let of_repeats = |index: usize| -> Vec<f64> {
+            let own = repeats.iter().filter_map(|repeat| repeat.get(index)?.value_ns);
             own.map(|ns| ns as f64).collect()
         };
         let each = found.into_iter().enumerate();
-        return each.map(|(place, p)| p.between_repeats(&of_repeats(place))).collect();
+        return each.map(|(index, p)| p.between_repeats(&of_repeats(index))).collect();
     }
     let above = Above::of(&found, parts, intervals);
     let each = found.into_iter().enumerate();
-    each.map(|(place, percentile)| within_window(percentile, whole, &above, place)).collect()
+    each.map(|(index, percentile)| within_window(percentile, whole, &above, index)).collect()
 }
 
-/// In each interval, how many operations took longer than each percentile.
+/// Operations above each percentile in each interval.
 struct Above {
     /// `counts[percentile][interval]`.
     counts: Vec<Vec<f64>>,
@@ -100,21 +98,21 @@ impl Above {
         parts: impl Iterator<Item = (u32, &'a Counts)>,
         intervals: usize,
     ) -> Above {
-        // A percentile without a number asks nothing.
+        // A percentile without a value needs no counts.
         let bucket = |p: &Percentile| p.value_ns.map_or(u32::MAX, bucket_of);
         let buckets: Vec<u32> = found.iter().map(bucket).collect();
         let mut counts = vec![vec![0.0; intervals]; found.len()];
         let mut totals = vec![0.0; intervals];
         for (interval, part) in parts {
             let interval = interval as usize;
-            // From the longest down: each percentile in turn has everything above it.
+            // From the longest down, so each percentile has all counts above it.
             let mut above = part.over_range;
             let mut rows = part.buckets.iter().rev().peekable();
-            for (place, bucket) in buckets.iter().enumerate().rev() {
+            for (index, bucket) in buckets.iter().enumerate().rev() {
                 while let Some((_, count)) = rows.next_if(|(longer, _)| longer > bucket) {
                     above += count;
                 }
-                counts[place][interval] += above as f64;
+                counts[index][interval] += above as f64;
             }
             totals[interval] += (above + rows.map(|(_, count)| count).sum::<u64>()) as f64;
         }
@@ -122,18 +120,18 @@ impl Above {
     }
 }
 
-fn within_window(found: Percentile, whole: &Counts, above: &Above, place: usize) -> Percentile {
+fn within_window(found: Percentile, whole: &Counts, above: &Above, index: usize) -> Percentile {
     if found.value_ns.is_none() {
         return found;
     }
-    let Some(share) = Estimate::of_ratio(&above.counts[place], &above.totals) else { return found };
+    let Some(share) = Estimate::of_ratio(&above.counts[index], &above.totals) else { return found };
     let interval_ns = share.uncertainty.and_then(|half| ends(found.fraction, half, whole));
     let method = if interval_ns.is_some() { share.method } else { Method::Unknown };
     Percentile { interval_ns, samples: share.samples, method, ..found }
 }
 
-/// The percentiles at both ends of a share's interval; nothing where the upper one lies beyond the
-/// last sample but one, because then nothing bounds it.
+/// The percentiles at both ends of a share's interval; `None` if the upper one is past the
+/// second-to-last sample, which leaves it unbounded.
 fn ends(fraction: f64, half: f64, whole: &Counts) -> Option<[f64; 2]> {
     let high = fraction + half;
     if high >= 1.0 || whole.samples_above(high) == 0 {
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_spread_few_intervals_or_nothing_above_has_the_interval_it_can_have() {
+    fn degenerate_windows_have_the_narrowest_valid_interval() {
         let same = counted(&[100; 200]);
         let six = of_parts(&vec![same.clone(); 6], &[0.5, 0.99, 0.9999]);
         assert_eq!(six[0].interval_ns, Some([100.0, 100.0]));
@@ -217,14 +215,14 @@ mod tests {
         assert_eq!((six[2].value_ns, six[2].interval_ns), (None, None), "too few above");
         let four = of_parts(&vec![same.clone(); 4], &[0.5]);
         assert_eq!((four[0].interval_ns, four[0].method), (None, Method::Unknown));
-        // All that is above lies in one interval: how much there is of it nobody knows.
+        // All samples above are in one interval, so their share is unknown.
         let mut stalled = vec![same; 6];
         stalled[3].merge(&counted(&[900; 11]));
         assert_eq!(of_parts(&stalled, &[0.99])[0].interval_ns, None);
     }
 
     #[test]
-    fn repeats_give_a_percentile_the_interval_of_their_own_values() {
+    fn repeats_give_a_percentile_the_interval_of_their_values() {
         let whole = counted(&[100; 40]);
         let of = |value_ns: u64| {
             [Percentile { value_ns: Some(value_ns), ..Percentile::of(&whole, 0.5) }]
@@ -239,17 +237,17 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_percentile_holds_the_truth_in_95_of_100() {
-        let held = of_percentiles(11, 500, Level::Same);
-        let good = |(held, given): &(f64, f64)| (92.0..=98.5).contains(held) && *given > 95.0;
-        assert!(held.iter().all(good), "{held:?}");
+    fn the_interval_of_a_percentile_covers_the_truth_in_95_of_100() {
+        let covered = of_percentiles(11, 500, Level::Same);
+        let good = |(covered, given): &(f64, f64)| (92.0..=98.5).contains(covered) && *given > 95.0;
+        assert!(covered.iter().all(good), "{covered:?}");
     }
 
     #[test]
     fn operations_of_one_interval_may_be_slow_together() {
-        let held = of_percentiles(11, 500, Level::EachItsOwn);
-        assert!(held.iter().all(|(held, _)| (92.0..=98.5).contains(held)), "{held:?}");
+        let covered = of_percentiles(11, 500, Level::EachItsOwn);
+        assert!(covered.iter().all(|(covered, _)| (92.0..=98.5).contains(covered)), "{covered:?}");
         // 20 samples lie above the p99, sometimes all of them in few intervals.
-        assert!((65.0..=85.0).contains(&held[2].1), "{held:?}");
+        assert!((65.0..=85.0).contains(&covered[2].1), "{covered:?}");
     }
 }

@@ -1,9 +1,9 @@
-//! How many repeats are enough: the rule by which repeating a load point ends.
+//! How many repeats are enough: the stopping rule for repeating a load point.
 //!
-//! Looking again after each repeat and stopping at the first narrow interval would choose the
-//! moments at which repeats happen to agree, and the interval that is then printed would hold the
-//! truth less often than 95 %. So the rule asks three times: the interval must be narrow enough at
-//! three looks in a row. `docs/method.md` says what that keeps of the 95 %.
+//! Stopping at the first narrow interval would favour moments at which repeats happen to agree, and
+//! the printed interval would cover the truth in fewer than 95 % of cases. The interval must
+//! therefore be narrow enough at three looks in a row. `docs/method.md` has the coverage that
+//! remains.
 //!
 //! Sources: Chow and Robbins, Annals of Mathematical Statistics 36, 1965 (sequential intervals of
 //! fixed width); Law, "Simulation Modeling and Analysis", section 9.4 (the relative half-width).
@@ -11,15 +11,15 @@
 use crate::estimate::Estimate;
 use crate::load_point::{LoadPoint, OpSummary, RunSummary};
 
-/// Fewer repeats than this are never narrow: the spread of two is hardly known.
+/// Fewer repeats than this are never enough: two say little about the spread.
 pub const REPEATS_MIN: u32 = 3;
 /// Looks in a row at which the interval must be narrow enough.
 pub const LOOKS: u32 = 3;
 
-/// What a look at the repeats of a load point says.
+/// The state of a load point's repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Whether to go on.
+    /// Whether to continue.
     pub verdict: Verdict,
     /// Repeats that measured something.
     pub repeats: u32,
@@ -33,25 +33,30 @@ pub struct Look {
 /// Whether a load point needs another repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The intervals are as narrow as wanted, at [`LOOKS`] looks in a row.
+    /// The intervals were narrow enough at [`LOOKS`] looks in a row.
     Enough,
-    /// Another repeat is wanted.
+    /// Another repeat is needed.
     More,
-    /// As many repeats as allowed were done, and the intervals are still wider than wanted.
+    /// The maximum number of repeats was done, and the intervals are still too wide.
     NotReached,
 }
 
-/// Looks at the repeats of `point` that were done, and says whether the 95 % intervals of its
-/// achieved rate and of its mean response time have a relative half-width of at most
-/// `wanted_relative` (0.02 for 2 %) by the differences between repeats.
+/// Whether the repeats of `point` are enough: the 95 % confidence intervals of its achieved rate and
+/// mean response time, from the differences between repeats, have a relative half-width of at most
+/// `required_relative` (0.02 for 2 %).
 ///
-/// The first look is at `repeats_min` repeats, or at [`REPEATS_MIN`] where that is more, so that
-/// two more than that are the fewest that can be enough. At most `repeats_max` are done; a repeat
-/// that measured nothing counts for the latter only.
+/// The first look is at `repeats_min` repeats, or [`REPEATS_MIN`] if larger, so at least two more
+/// are needed. At most `repeats_max` are done; a repeat that measured nothing counts for the maximum
+/// only.
 ///
-/// Source: see the module; the coverage that it keeps is simulated in
+/// Source: see the module; its coverage is simulated in
 /// `stopping_when_narrow_keeps_the_coverage`.
-pub fn enough(point: &LoadPoint, wanted_relative: f64, repeats_min: u32, repeats_max: u32) -> Look {
+pub fn enough(
+    point: &LoadPoint,
+    required_relative: f64,
+    repeats_min: u32,
+    repeats_max: u32,
+) -> Look {
     let mut runs: Vec<&RunSummary> = point.runs.iter().collect();
     runs.sort_by_key(|run| run.repeat);
     let done = runs.len() as u32;
@@ -61,21 +66,21 @@ pub fn enough(point: &LoadPoint, wanted_relative: f64, repeats_min: u32, repeats
     let both = pick(|data| data.achieved_rate).into_iter().zip(pick(|data| data.response.mean_ns));
     let (rates, times): (Vec<f64>, Vec<f64>) =
         both.filter_map(|(rate, time)| Some((rate.filter(|r| *r > 0.0)?, time?))).unzip();
-    let look = look(&[&rates, &times], wanted_relative, repeats_min);
+    let look = look(&[&rates, &times], required_relative, repeats_min);
     let over = look.verdict == Verdict::More && done >= repeats_max;
     Look { verdict: if over { Verdict::NotReached } else { look.verdict }, ..look }
 }
 
-/// The rule on the figures themselves: `figures[figure][repeat]`, in the order in which they were
-/// measured, each as long as the others.
-pub fn look(figures: &[&[f64]], wanted_relative: f64, repeats_min: u32) -> Look {
+/// The rule for plain figures: `figures[figure][repeat]` in the order of measurement, all of the same
+/// length.
+pub fn look(figures: &[&[f64]], required_relative: f64, repeats_min: u32) -> Look {
     let repeats = figures.iter().map(|values| values.len()).min().unwrap_or(0);
     let widest = |count: usize| -> Option<f64> {
         let relative = figures.iter().map(|values| relative_half_width(&values[..count]));
         relative.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
     };
     let first_look = repeats_min.max(REPEATS_MIN) as usize;
-    let narrow = |count: &usize| widest(*count).is_some_and(|width| width <= wanted_relative);
+    let narrow = |count: &usize| widest(*count).is_some_and(|width| width <= required_relative);
     let counts = (first_look..=repeats).rev().take(LOOKS as usize);
     let looks_narrow = counts.take_while(narrow).count() as u32;
     let verdict = if looks_narrow == LOOKS { Verdict::Enough } else { Verdict::More };
@@ -125,12 +130,12 @@ mod tests {
 
     #[test]
     fn stopping_when_narrow_keeps_the_coverage() {
-        // Repeats that differ by half to twice as much as is wanted: where chance decides when to
+        // Repeats that differ by half to twice as much as required: where chance decides when to
         // stop. The example `coverage` does it over the whole range of ratios.
         for (deviation, seed) in [(0.01, 1), (0.024, 2), (0.035, 3)] {
-            let (printed, wanted) = of_repeats(seed, 4_000, deviation, 0.02, LOOKS);
-            assert!(printed > 92.0, "{deviation}: the printed interval holds {printed} %");
-            assert!(wanted > 94.5, "{deviation}: the wanted width holds {wanted} %");
+            let (printed, required) = of_repeats(seed, 4_000, deviation, 0.02, LOOKS);
+            assert!(printed > 92.0, "{deviation}: the printed interval contains {printed} %");
+            assert!(required > 94.5, "{deviation}: the required width contains {required} %");
         }
     }
 }

@@ -1,53 +1,52 @@
-//! A run over time: the numbers of its intervals, neighbouring ones merged where a run is long.
+//! A run over time: the values of its intervals, merged in long runs.
 //!
-//! Merged, never picked: a point's percentile is that of all operations in its intervals, so
-//! nothing that happened between two points is lost.
+//! Merging keeps all operations: a point's percentile covers all operations in its intervals.
 
 use metrics::histogram::Counts;
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
+use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::op::OpKind;
 use workload::plan::Run;
 
 use crate::percentile::Percentile;
 
-/// At most about this many points in a series (a phase more or less may add one).
+/// Most points of a series, approximately; phases may add some.
 pub const POINTS_MAX: usize = 1_000;
-/// At least this many where there are so many intervals, however many series there are.
+/// Fewest points, if there are as many intervals.
 const POINTS_MIN: usize = 100;
-/// All series of an experiment share this many points, so that what is made of them stays of a size
-/// to be mailed.
+/// Points of all series of an experiment together, so that reports stay small enough to mail.
 const POINTS_TOTAL: usize = 40_000;
 
 /// One stream of one run over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The run, by its place in the plan.
+    /// The run, by its index in the plan.
     pub run_index: u32,
     /// The stream's name.
     pub stream: String,
-    /// How many intervals one point stands for.
+    /// Intervals per point.
     pub intervals_per_point: u32,
     /// Its points, in order.
     pub points: Vec<SeriesPoint>,
 }
 
-/// Some neighbouring intervals of one phase.
+/// Neighbouring intervals of one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeriesPoint {
-    /// Their beginning, in nanoseconds from the run's start.
+    /// Start, in nanoseconds from the start of the run.
     pub start_ns: u64,
-    /// Their end.
+    /// End.
     pub end_ns: u64,
-    /// The phase they belong to.
+    /// Their phase.
     pub phase: PointPhase,
-    /// Reads and writes completed per second.
-    pub achieved_rate: f64,
-    /// Bytes moved per second.
-    pub throughput: f64,
-    /// Mean response time of reads and writes, in nanoseconds; `None` where none completed.
-    pub response_mean_ns: Option<f64>,
-    /// 99th percentile of the same, in nanoseconds; `None` where too few samples lie above it.
+    /// Completed reads and writes.
+    pub achieved_rate: OpsPerSec,
+    /// Bytes moved.
+    pub throughput: BytesPerSec,
+    /// Mean response time of reads and writes; `None` if none completed.
+    pub response_mean: Option<Nanos>,
+    /// 99th percentile of the response time, in nanoseconds; `None` with too few samples above it.
     pub response_p99_ns: Option<u64>,
     /// Mean number of operations outstanding.
     pub outstanding_mean: f64,
@@ -59,10 +58,10 @@ pub struct SeriesPoint {
     pub cpu_used: f64,
 }
 
-/// The phase an interval belongs to.
+/// The phase of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointPhase {
-    /// Not part of the window.
+    /// Before the window.
     WarmUp,
     /// Part of the window.
     Measure,
@@ -81,8 +80,7 @@ impl PointPhase {
     }
 }
 
-/// One series for each stream of each run. Intervals shorter than half the reporting period are
-/// left out.
+/// One series per stream and run, without intervals shorter than half the reporting period.
 pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
     let count: usize = records.iter().map(|record| record.run.streams.len()).sum();
     let points_max = (POINTS_TOTAL / count.max(1)).clamp(POINTS_MIN, POINTS_MAX);
@@ -90,8 +88,7 @@ pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
 }
 
 fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
-    // Between the last issue and the last completion may lie microseconds: operations by that time
-    // are a spike and no rate.
+    // The last interval may be microseconds long, which would give a spike instead of a rate.
     let long_enough = |i: &&Interval| {
         u128::from(i.end_ns.saturating_sub(i.start_ns)) * 2
             >= u128::from(record.run.phases.interval_ns)
@@ -117,8 +114,8 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
         .collect()
 }
 
-/// The point of each stream in one interval, in the order of the run's streams: what is shown while
-/// a run goes on has the same definitions as what is reported afterwards.
+/// The point of each stream in one interval, in the order of the streams. The live view and the
+/// report use the same definitions.
 pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
     let phase = phase_of(run.phases.window(), interval);
     (0..run.streams.len()).map(|stream| point(phase, &[interval], stream)).collect()
@@ -156,9 +153,9 @@ fn point(phase: PointPhase, group: &[&Interval], stream: usize) -> SeriesPoint {
         start_ns: group[0].start_ns,
         end_ns: group[group.len() - 1].end_ns,
         phase,
-        achieved_rate: completed as f64 / seconds,
-        throughput: bytes as f64 / seconds,
-        response_mean_ns: response.mean_ns(),
+        achieved_rate: OpsPerSec::new(completed as f64 / seconds),
+        throughput: BytesPerSec::new(bytes as f64 / seconds),
+        response_mean: response.mean_ns().map(Nanos),
         response_p99_ns: Percentile::of(&response, 0.99).value_ns,
         outstanding_mean: outstanding as f64 / length_ns,
         backlog_mean: backlog as f64 / length_ns,

@@ -1,5 +1,5 @@
-//! How often 95 % intervals hold the truth, simulated with seeded draws. Tests hold it with few
-//! trials; the example `coverage` prints it with as many as `docs/method.md` rests on.
+//! Coverage of 95 % intervals, simulated with seeded draws. Tests check it with few trials; the
+//! example `coverage` prints it with as many trials as `docs/method.md` quotes.
 
 use metrics::histogram::{Counts, bucket_of};
 
@@ -11,18 +11,18 @@ use crate::steady::{self, unsteady};
 use crate::times::FRACTIONS;
 use crate::warm_up::{bias, mser};
 
-/// Intervals of a window whose percentiles are asked for.
+/// Intervals of a window for percentiles.
 const INTERVALS: usize = 20;
-/// Operations of each.
+/// Operations per interval.
 const OPERATIONS: usize = 100;
 /// The mean of times, in nanoseconds.
 const TIME_MEAN_NS: f64 = 1e6;
-/// The deviation of the logarithm of a level.
+/// Standard deviation of a level's logarithm.
 const LEVEL_DEVIATION: f64 = 0.3;
-/// Repeats after which a sequence that is not narrow yet ends.
+/// Most repeats of a sequence.
 const REPEATS_MAX: usize = 400;
 
-/// How often the interval of a mean of `n` intervals holds the `truth`, in percent.
+/// How often the interval of a mean of `n` intervals contains the `truth`, in percent.
 pub(crate) fn of_mean(
     seed: u64,
     trials: u32,
@@ -31,20 +31,20 @@ pub(crate) fn of_mean(
     mut series: impl FnMut(&mut Draws) -> f64,
 ) -> f64 {
     let mut draws = Draws::new(seed);
-    let held = (0..trials).filter(|_| {
+    let covered = (0..trials).filter(|_| {
         let values: Vec<f64> = (0..n).map(|_| series(&mut draws)).collect();
         let estimate = Estimate::of_ratio(&values, &vec![1.0; n]).expect("the weights are 1");
         (estimate.value - truth).abs() <= estimate.uncertainty.expect("there are enough intervals")
     });
-    percent(held.count() as u32, trials)
+    percent(covered.count() as u32, trials)
 }
 
-/// Values around 0 of which neighbours have the correlation `r`.
+/// Values around 0 whose neighbours have the correlation `r`.
 pub(crate) fn autoregressive(r: f64) -> impl FnMut(&mut Draws) -> f64 {
     autoregressive_from(0.0, r)
 }
 
-/// The same from a value on; from a normal one the series is stationary from its beginning.
+/// The same from a first value on; with a normal first value the series is stationary.
 fn autoregressive_from(first: f64, r: f64) -> impl FnMut(&mut Draws) -> f64 {
     let mut state = first;
     move |draws| {
@@ -53,22 +53,19 @@ fn autoregressive_from(first: f64, r: f64) -> impl FnMut(&mut Draws) -> f64 {
     }
 }
 
-/// How often a stationary window is called unsteady, in percent of the windows.
+/// How often a stationary window is called unsteady, in percent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FalseAlarms {
-    /// By its drift.
     pub(crate) drift: f64,
-    /// By its rounds.
     pub(crate) rounds: f64,
-    /// By either.
     pub(crate) either: f64,
-    /// By the bias of a warm-up that was long enough.
+    /// By the bias of a sufficient warm-up.
     pub(crate) warm_up: f64,
 }
 
 /// Judges `trials` windows of `n` intervals around 1 whose neighbours have the correlation `r`,
-/// each after a warm-up of a quarter of that, with a standard deviation of `deviation`: so large
-/// that chance alone decides, not the size of a change that is tolerated.
+/// each after a warm-up of a quarter of that, with a standard deviation of `deviation` so large
+/// that chance decides, not the tolerated change.
 pub(crate) fn false_alarms(
     seed: u64,
     trials: u32,
@@ -100,8 +97,8 @@ pub(crate) fn false_alarms(
     }
 }
 
-/// Customers in an M/M/1 queue of utilization 1/2, averaged over 50 service times each: the truth
-/// is 1.
+/// Customers in an M/M/1 queue with utilization 1/2, averaged over 50 service times each: the true
+/// mean is 1.
 pub(crate) fn queue() -> impl FnMut(&mut Draws) -> f64 {
     let mut customers = 0u32;
     move |draws| {
@@ -123,10 +120,10 @@ pub(crate) fn queue() -> impl FnMut(&mut Draws) -> f64 {
     }
 }
 
-/// What the operations of one interval have in common.
+/// Dependence among the operations of one interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level {
-    /// Nothing: exponential times.
+    /// None: exponential times.
     Same,
     /// An interval is slow or fast as a whole: a lognormal mixture of exponential times.
     EachItsOwn,
@@ -162,7 +159,7 @@ impl Level {
 }
 
 /// The share of the mixture's times that are at most `time_ns`: the sum over levels out to eight
-/// deviations, which for a smooth function is exact to more digits than are used.
+/// standard deviations, which is exact to more digits than are used.
 fn share_within(time_ns: f64) -> f64 {
     let each = (-800..=800).map(|step| {
         let level = f64::from(step) / 100.0;
@@ -173,26 +170,26 @@ fn share_within(time_ns: f64) -> f64 {
     each.sum()
 }
 
-/// How often the intervals of p50, p90 and p99 hold the truth, in percent of those that are given,
-/// and how often they are given.
+/// How often the intervals of p50, p90 and p99 contain the truth, in percent of the intervals
+/// given, and how often they are given.
 pub(crate) fn of_percentiles(seed: u64, trials: u32, level: Level) -> [(f64, f64); 3] {
     let truth = level.truth();
     let mut draws = Draws::new(seed);
-    let mut held = [(0, 0); 3];
+    let mut covered = [(0, 0); 3];
     for _ in 0..trials {
         let parts: Vec<Counts> = (0..INTERVALS).map(|_| interval(level, &mut draws)).collect();
         let mut whole = Counts::default();
         parts.iter().for_each(|part| whole.merge(part));
         let numbered = parts.iter().enumerate().map(|(n, part)| (n as u32, part));
         let found = percentiles(&FRACTIONS[..3], &whole, numbered, INTERVALS, &[]);
-        for ((held, percentile), truth) in held.iter_mut().zip(found).zip(truth) {
+        for ((covered, percentile), truth) in covered.iter_mut().zip(found).zip(truth) {
             let Some([low, high]) = percentile.interval_ns else { continue };
-            // A bucket is a thousandth wide.
-            held.0 += u32::from(low * 0.999 <= truth && truth <= high * 1.001);
-            held.1 += 1;
+            // A bucket has a relative width of 0.1 %.
+            covered.0 += u32::from(low * 0.999 <= truth && truth <= high * 1.001);
+            covered.1 += 1;
         }
     }
-    held.map(|(held, given)| (percent(held, given), percent(given, trials)))
+    covered.map(|(covered, given)| (percent(covered, given), percent(given, trials)))
 }
 
 fn interval(level: Level, draws: &mut Draws) -> Counts {
@@ -211,23 +208,23 @@ fn interval(level: Level, draws: &mut Draws) -> Counts {
     counts
 }
 
-/// Repeats around 1 are drawn until their interval was narrower than `wanted` at `looks` looks in a
-/// row; how often the truth then lies within the interval that is printed, and within the width
-/// that was wanted, in percent.
+/// Draws repeats around 1 until their interval was narrower than `required` at `looks` looks in a
+/// row. Returns how often the truth is then within the printed interval, and within the required
+/// width, in percent.
 pub(crate) fn of_repeats(
     seed: u64,
     trials: u32,
     deviation: f64,
-    wanted: f64,
+    required: f64,
     looks: u32,
 ) -> (f64, f64) {
     let mut draws = Draws::new(seed);
-    let (mut in_printed, mut in_wanted) = (0, 0);
+    let (mut in_printed, mut in_required) = (0, 0);
     for _ in 0..trials {
         let mut values = Vec::new();
         let found = loop {
             values.push(1.0 + deviation * draws.normal());
-            let found = look(&[&values], wanted, REPEATS_MIN);
+            let found = look(&[&values], required, REPEATS_MIN);
             if found.looks_narrow >= looks || values.len() == REPEATS_MAX {
                 break found;
             }
@@ -235,9 +232,9 @@ pub(crate) fn of_repeats(
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let off = (mean - 1.0).abs();
         in_printed += u32::from(off <= found.relative.expect("there are repeats") * mean);
-        in_wanted += u32::from(off <= wanted * mean);
+        in_required += u32::from(off <= required * mean);
     }
-    (percent(in_printed, trials), percent(in_wanted, trials))
+    (percent(in_printed, trials), percent(in_required, trials))
 }
 
 fn percent(count: u32, of: u32) -> f64 {

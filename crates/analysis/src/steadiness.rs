@@ -1,8 +1,9 @@
-//! Each run over time and each load point over its repeats: was the warm-up long enough, does the
-//! window stand still, which intervals and repeats lie apart, do repeats agree.
+//! Each run over time, and the repeats of each load point: whether the warm-up was long enough,
+//! whether the figures are steady, which intervals and repeats are outliers, and whether the
+//! repeats agree.
 //!
-//! It gathers what [`warm_up`], [`steady`], [`outliers`] and [`agreement`] say. None of it changes
-//! a figure.
+//! Collects the results of [`warm_up`], [`steady`], [`outliers`] and [`agreement`]. They change no
+//! figure.
 
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
@@ -17,102 +18,102 @@ use crate::steady::{self, Rounds};
 use crate::warm_up;
 use crate::window;
 
-/// What time and repeats show of a load point.
+/// Steadiness of a load point over time and over its repeats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steadiness {
     /// Each stream of each of its runs.
     pub streams: Vec<StreamSteadiness>,
-    /// Its repeats beside each other; `None` below two that measured something.
+    /// Comparison of its repeats; `None` with fewer than two repeats that measured something.
     pub repeats: Option<RepeatSteadiness>,
 }
 
 /// One stream of one run over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSteadiness {
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
     /// The stream's name.
     pub stream: String,
-    /// Where the transient at the run's beginning ends; `None` where there is too little to tell.
+    /// End of the transient at the start of the run; `None` with too few intervals.
     pub warm_up: Option<WarmUp>,
-    /// The achieved rate's steadiness; `None` where the window is too short.
+    /// Steadiness of the achieved rate; `None` if the window is too short.
     pub rate: Option<Judgement>,
-    /// The mean response time's.
+    /// Steadiness of the mean response time; `None` if the window is too short.
     pub response: Option<Judgement>,
-    /// Intervals of the window that lie far from the others, farthest first.
+    /// Outliers among the window's intervals, farthest first.
     pub outliers: Vec<OutlierInterval>,
-    /// Intervals of the window.
+    /// Number of intervals in the window.
     pub intervals: u32,
 }
 
-/// The warm-up as planned beside the one that MSER-5 asks for.
+/// The planned warm-up and the one that MSER-5 requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUp {
     /// The figure whose transient lasts longer.
     pub figure: Figure,
-    /// The planned warm-up, in nanoseconds.
+    /// Planned warm-up, in nanoseconds.
     pub planned_ns: u64,
     /// Where MSER-5 cuts, in nanoseconds from the run's start.
     pub cut_ns: u64,
-    /// Intervals to a batch.
+    /// Intervals per batch.
     pub batch: u32,
-    /// No end of the transient was seen in the first half.
+    /// MSER-5 found no end of the transient in the first half.
     pub no_end: bool,
-    /// By what share the window's mean is wrong because the transient reaches into it; `None` where
-    /// it does not, or where noise explains it.
+    /// Relative error of the window's mean, because the transient extends into the window; `None`
+    /// if it does not, or if noise explains the error.
     pub bias: Option<f64>,
 }
 
-/// Whether a figure stands still in a window.
+/// Whether a figure is steady in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
     /// Change from the window's first third to its last, as a fraction of the mean.
     pub drift: Option<f64>,
     /// The means of both thirds, in the figure's own unit: operations per second or nanoseconds.
     pub thirds: Option<[f64; 2]>,
-    /// That change is too large, and no noise.
+    /// The change exceeds the tolerance and is more than noise.
     pub drifts: bool,
-    /// The window's five rounds; `None` below ten intervals.
+    /// The window's five rounds; `None` with fewer than ten intervals.
     pub rounds: Option<Rounds>,
 }
 
 impl Judgement {
-    /// Whether neither criterion says that the figure changes.
+    /// Whether the figure is steady by both criteria.
     pub fn is_steady(&self) -> bool {
         !self.drifts && self.rounds.is_none_or(|rounds| !rounds.differ())
     }
 }
 
-/// An interval that lies far from the others of its window.
+/// An interval that is an outlier within its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutlierInterval {
-    /// Its figure that lies apart.
+    /// The figure that is an outlier.
     pub figure: Figure,
-    /// Its beginning, in nanoseconds from the run's start.
+    /// Start of the interval, in nanoseconds from the start of the run.
     pub start_ns: u64,
     /// Its value: operations per second, or nanoseconds.
     pub value: f64,
-    /// The median of the window's intervals.
+    /// Median of the window's intervals.
     pub median: f64,
 }
 
-/// The repeats of a load point beside each other.
+/// Comparison of a load point's repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatSteadiness {
-    /// Numbers of the repeats that are compared, from 0; other places below are places in here.
+    /// Numbers of the compared repeats, from 0. The other fields contain indices into this list.
     pub repeats: Vec<u32>,
     /// Their achieved rates, in operations per second.
     pub rates: Vec<f64>,
-    /// Whether they differ by more than their intervals explain; `None` where a repeat has too few
-    /// intervals to tell.
+    /// Whether they differ by more than their intervals explain; `None` if a repeat has too few
+    /// intervals.
     pub agreement: Option<Agreement>,
-    /// The repeat that lies too far from the others, of five and more.
+    /// The outlier among five or more repeats.
     pub outlier: Option<usize>,
-    /// The last five as SNIA's rounds, by achieved rate.
+    /// The last five repeats as SNIA's rounds, by achieved rate.
     pub rounds: Option<Rounds>,
 }
 
-/// Gathers what time and repeats show of a load point; `records` are its runs'.
+/// Examines a load point over time and over its repeats; `records` are those of its runs.
 pub(crate) fn steadiness(point: &LoadPoint, records: &[&RunRecord]) -> Steadiness {
     let streams = records.iter().flat_map(|record| of_run(record));
     Steadiness { streams: streams.collect(), repeats: of_repeats(point) }
@@ -123,8 +124,8 @@ pub(crate) fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
     let all = window::with_warm_up(record);
     let measured = window::measured(record);
     let streams = record.run.streams.iter().enumerate();
-    let of_stream = |(place, stream): (usize, &Stream)| {
-        let (whole, inside) = (Figures::of(&all, place), Figures::of(&measured, place));
+    let of_stream = |(index, stream): (usize, &Stream)| {
+        let (whole, inside) = (Figures::of(&all, index), Figures::of(&measured, index));
         StreamSteadiness {
             repeat: record.run.repeat,
             stream: stream.name.clone(),
@@ -138,7 +139,7 @@ pub(crate) fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
     streams.map(of_stream).collect()
 }
 
-/// What is judged of each interval, all kinds of operation together.
+/// The figures examined in each interval, over all kinds of operations.
 struct Figures {
     start_ns: Vec<u64>,
     seconds: Vec<f64>,
@@ -160,20 +161,20 @@ impl Figures {
         }
     }
 
-    /// `(place, value)` of a figure, where the interval has one.
+    /// `(index, value)` of each interval that has the figure.
     fn values(&self, figure: Figure) -> Vec<(usize, f64)> {
         let (above, below) = match figure {
             Figure::AchievedRate => (&self.completed, &self.seconds),
             Figure::ResponseTime => (&self.response_ns, &self.completed),
         };
         let pairs = above.iter().zip(below).enumerate();
-        pairs.filter(|(_, (_, b))| **b > 0.0).map(|(place, (a, b))| (place, a / b)).collect()
+        pairs.filter(|(_, (_, b))| **b > 0.0).map(|(index, (a, b))| (index, a / b)).collect()
     }
 }
 
 impl StreamSteadiness {
-    /// What a reader of its figures must know; in an `open` loop the rate is the offered one, so
-    /// that a change of the target shows in the times.
+    /// Warnings about this stream. In an `open` loop the rate equals the offered rate, so a change
+    /// of the target is visible in the times only.
     pub(crate) fn warnings(&self, open: bool) -> Vec<Warning> {
         let judged = [(Figure::AchievedRate, self.rate), (Figure::ResponseTime, self.response)];
         let judged = judged.into_iter().filter(|(figure, _)| open || *figure == FIGURES[0]);
@@ -206,8 +207,8 @@ impl StreamSteadiness {
 }
 
 impl RepeatSteadiness {
-    /// What a reader of the load point must know: that repeats disagree, and which one lies apart.
-    /// What is less than 5 % is said by the uncertainty alone.
+    /// Warnings about the repeats: that they disagree, and which one is an outlier. The uncertainty
+    /// covers differences below 5 %.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let most = self.rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -215,27 +216,27 @@ impl RepeatSteadiness {
         let spread = (most - least) * self.rates.len() as f64 / self.rates.iter().sum::<f64>();
         let unexplained = match self.agreement {
             Some(agreement) => agreement.disagree(),
-            // Nothing is known of what a repeat's intervals explain: the difference speaks alone.
+            // The intervals' variation is unknown, so the difference alone decides.
             None => true,
         };
         if spread > SPREAD_MAX && unexplained {
             let chance = self.agreement.map(|agreement| agreement.chance);
             let differs = self.agreement.and_then(|agreement| agreement.differs);
-            let repeat = differs.map(|place| self.repeats[place]);
+            let repeat = differs.map(|index| self.repeats[index]);
             warnings.push(Warning::RepeatsDisagree { spread, chance, repeat });
         }
-        if let Some(place) = self.outlier {
-            let others = self.rates.iter().enumerate().filter(|(other, _)| *other != place);
+        if let Some(index) = self.outlier {
+            let others = self.rates.iter().enumerate().filter(|(other, _)| *other != index);
             let others_mean =
                 others.map(|(_, rate)| rate).sum::<f64>() / (self.rates.len() - 1) as f64;
-            let (repeat, rate) = (self.repeats[place], self.rates[place]);
+            let (repeat, rate) = (self.repeats[index], self.rates[index]);
             warnings.push(Warning::OutlierRepeat { repeat, rate, others_mean });
         }
         warnings
     }
 }
 
-/// Repeats that differ less than this are called equal whatever their uncertainty.
+/// Repeats that differ by less than this count as equal, whatever their uncertainty.
 const SPREAD_MAX: f64 = 0.05;
 const FIGURES: [Figure; 2] = [Figure::AchievedRate, Figure::ResponseTime];
 
@@ -249,13 +250,13 @@ fn warm_up_of(planned_ns: u64, whole: &Figures, inside: &Figures) -> Option<Warm
             _ => whole.start_ns[values[cut.values].0],
         };
         let window = inside.values(figure);
-        let head = window.iter().filter(|(place, _)| inside.start_ns[*place] < cut_ns).count();
+        let head = window.iter().filter(|(index, _)| inside.start_ns[*index] < cut_ns).count();
         let plain: Vec<f64> = window.iter().map(|(_, value)| *value).collect();
         let bias = warm_up::bias(&plain, head);
         let batch = cut.batch as u32;
         Some(WarmUp { figure, planned_ns, cut_ns, batch, no_end: cut.no_end, bias })
     };
-    // What biases a figure is worse than what only lasts long.
+    // A biased figure is worse than a long transient.
     let size = |w: &WarmUp| (w.bias.map_or(0.0, f64::abs), w.cut_ns);
     FIGURES.into_iter().filter_map(of).reduce(|a, b| match size(&b) > size(&a) {
         true => b,
@@ -281,14 +282,14 @@ fn outliers_of(inside: &Figures) -> Vec<OutlierInterval> {
         found.into_iter().flat_map(move |found| {
             let median = found.median;
             let values = values.clone();
-            found.places.into_iter().map(move |place| (values[place], median))
+            found.indices.into_iter().map(move |index| (values[index], median))
         })
     };
     let mut found: Vec<OutlierInterval> = Vec::new();
     for figure in FIGURES {
-        for ((place, value), median) in of(figure) {
-            let start_ns = inside.start_ns[place];
-            // One stall shows in both figures; it is named once.
+        for ((index, value), median) in of(figure) {
+            let start_ns = inside.start_ns[index];
+            // One stall is visible in both figures; report it once.
             if found.iter().all(|known| known.start_ns != start_ns) {
                 found.push(OutlierInterval { figure, start_ns, value, median });
             }

@@ -1,35 +1,36 @@
-//! Whether a figure stands still within its window.
+//! Whether a figure is steady within its window.
 //!
-//! Two criteria, each with two halves: a size that is too large, and the odds that noise has it.
+//! Two criteria. Each requires that the change exceeds a tolerance and that noise is an unlikely
+//! explanation.
 //!
-//! **Drift**: from the window's first third to its last the figure changes by more than 10 % of its
-//! mean, and by more than noise does whose neighbouring intervals resemble each other (module
-//! `trend`).
+//! **Drift**: from the window's first third to its last third the figure changes by more than 10 %
+//! of its mean, and by more than autocorrelated noise (module `trend`).
 //!
 //! **Rounds**: SNIA's performance test specification (PTS 2.0.2, section 2.1.24) calls a device
-//! steady where, over five rounds, no two lie more than 20 % of their mean apart, and the line
-//! through them rises or falls by no more than 10 %. Here a round is a fifth of the window, or one
-//! of the last five repeats. Rounds of few operations differ by chance: what fails the criterion is
-//! called unsteady only where an analysis of variance says that the rounds do differ.
+//! steady if, over five rounds, no two rounds differ by more than 20 % of their mean, and the
+//! regression line rises or falls by at most 10 %. Here a round is a fifth of the window, or one of
+//! the last five repeats. Rounds with few operations differ by chance, so a figure that fails the
+//! criterion is called unsteady only if an analysis of variance finds a difference between rounds.
 
-use crate::distributions::f_upper_tail;
+use statistics::average::mean;
+use statistics::distributions::f_upper_tail;
+
 use crate::effective::effective_samples;
-use crate::trend::{self, mean_of, slope};
+use crate::trend::{self, slope};
 
-/// Change from the first to the last third that is tolerated, as a fraction of the mean.
+/// Tolerated change from the first to the last third, as a fraction of the mean.
 pub const DRIFT_MAX: f64 = 0.10;
 /// Rounds of SNIA's measurement window.
 pub const ROUNDS: usize = 5;
-/// How far rounds may lie apart, as a fraction of their mean.
+/// Tolerated difference between rounds, as a fraction of their mean.
 pub const EXCURSION_MAX: f64 = 0.20;
-/// How far the line through the rounds may rise or fall, as a fraction of their mean.
+/// Tolerated rise or fall of the regression line through the rounds, as a fraction of their mean.
 pub const SLOPE_MAX: f64 = 0.10;
-/// Rounds that chance gives more often than this are not said to differ.
+/// Rounds whose p-value is above this do not count as different.
 const CHANCE_MAX: f64 = 0.01;
-/// `(intervals, factor)`: so many times too large the F of the analysis of variance is at its 99th
-/// percentile where neighbours correlate by 0.9, the worst of 0 to 0.9. Within a round of few
-/// intervals, around the round's own mean, most of such a correlation cannot be seen. By simulation
-/// of 20,000 windows each.
+/// `(intervals, factor)`: factor by which the 99th percentile of the analysis of variance's F is
+/// too large if neighbouring intervals correlate by 0.9, the worst case of 0 to 0.9. A round of few
+/// intervals hides most of such a correlation. Simulated with 20,000 windows each.
 const INFLATION: [(f64, f64); 10] = [
     (10.0, 4.7),
     (14.0, 4.7),
@@ -43,16 +44,15 @@ const INFLATION: [(f64, f64); 10] = [
     (1000.0, 1.25),
 ];
 
-/// Five rounds beside SNIA's criterion.
+/// Five rounds and SNIA's criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounds {
     /// Difference of the highest and the lowest round, as a fraction of their mean.
     pub excursion: f64,
-    /// Change from the first round to the last along the line of least squares, as a fraction of
-    /// their mean; below 0 where it falls.
+    /// Change from the first to the last round along the least-squares line, as a fraction of their
+    /// mean; negative if it falls.
     pub slope: f64,
-    /// How often chance alone gives rounds that lie as far apart, 0 to 1; `None` where nothing is
-    /// known of what lies inside a round.
+    /// p-value of the difference between rounds; `None` if the variation within a round is unknown.
     pub chance: Option<f64>,
 }
 
@@ -62,14 +62,14 @@ impl Rounds {
         self.excursion <= EXCURSION_MAX && self.slope.abs() <= SLOPE_MAX
     }
 
-    /// Whether the criterion is not met, and chance is no explanation.
+    /// Whether the criterion is not met and chance is an unlikely explanation.
     pub fn differ(&self) -> bool {
         !self.meets() && self.chance.is_none_or(|chance| chance < CHANCE_MAX)
     }
 
-    /// Five rounds by their values; `None` where their mean is 0.
+    /// Five rounds from their values; `None` if their mean is 0.
     fn of(values: &[f64; ROUNDS], chance: Option<f64>) -> Option<Rounds> {
-        let mean = mean_of(values);
+        let mean = mean(values);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let last = (ROUNDS - 1) as f64;
@@ -81,9 +81,9 @@ impl Rounds {
     }
 }
 
-/// A window's five rounds: each the ratio of the sums over a fifth of the intervals (the first ones
-/// are left out where the number is not divisible). `None` below ten intervals, or where a round
-/// has nothing to divide by.
+/// A window's five rounds: each is the ratio of the sums over a fifth of the intervals (without the
+/// first ones if the number is not divisible by five). `None` with fewer than ten intervals, or if
+/// a round's denominator is 0.
 pub fn rounds(numerators: &[f64], denominators: &[f64]) -> Option<Rounds> {
     let each = numerators.len() / ROUNDS;
     if each < 2 {
@@ -105,20 +105,20 @@ pub fn rounds(numerators: &[f64], denominators: &[f64]) -> Option<Rounds> {
     Rounds::of(&values, Some(chance(&values, &residuals, each)))
 }
 
-/// The last five repeats as rounds; `None` where there are fewer.
+/// The last five repeats as rounds; `None` with fewer repeats.
 pub fn rounds_of_repeats(values: &[f64]) -> Option<Rounds> {
     let last: &[f64; ROUNDS] = values.last_chunk()?;
     Rounds::of(last, None)
 }
 
-/// How often chance gives rounds that lie as far apart: one-way analysis of variance, with the
-/// number of independent values in the place of the number of values.
+/// p-value of the difference between rounds: one-way analysis of variance with the effective number
+/// of independent values.
 fn chance(values: &[f64; ROUNDS], residuals: &[f64], each: usize) -> f64 {
     let n = residuals.len() as f64;
     let likeness = n / effective_samples(residuals);
     let between_degrees = (ROUNDS - 1) as f64;
     let within_degrees = (n / likeness - ROUNDS as f64).max(1.0);
-    let mean = mean_of(values);
+    let mean = mean(values);
     let between = values.iter().map(|v| each as f64 * (v - mean).powi(2)).sum::<f64>();
     let within = residuals.iter().map(|e| e * e).sum::<f64>() / (n - ROUNDS as f64);
     if between <= 0.0 {
@@ -129,20 +129,20 @@ fn chance(values: &[f64; ROUNDS], residuals: &[f64], each: usize) -> f64 {
     f_upper_tail(f, between_degrees, within_degrees)
 }
 
-/// The means of the first third of `values` and of the last; `None` below six values.
+/// Means of the first and last third of `values`; `None` with fewer than six values.
 pub fn thirds_means(values: &[f64]) -> Option<[f64; 2]> {
-    trend::thirds(values).map(|(first, last)| [mean_of(first), mean_of(last)])
+    trend::thirds(values).map(|(first, last)| [mean(first), mean(last)])
 }
 
-/// Change from the first third of `values` to the last, as a fraction of the mean of all; `None`
-/// below six values or where the mean is 0.
+/// Change from the first to the last third of `values`, as a fraction of the mean of all; `None`
+/// with fewer than six values or if the mean is 0.
 pub fn drift(values: &[f64]) -> Option<f64> {
     let [first, last] = thirds_means(values)?;
-    let mean = mean_of(values);
+    let mean = mean(values);
     (mean != 0.0).then(|| (last - first) / mean)
 }
 
-/// The drift where it is too large to be called steady and too large to be noise.
+/// The drift if it exceeds both the tolerance and the noise.
 pub fn unsteady(values: &[f64]) -> Option<f64> {
     drift(values).filter(|drift| drift.abs() > DRIFT_MAX && trend::is_real(values))
 }
@@ -188,12 +188,12 @@ mod tests {
         let falling = [109.5, 105.0, 100.0, 95.0, 90.5];
         for (repeats, slope) in [(rising, 0.192), (falling, -0.192)] {
             let found = rounds_of_repeats(&repeats).unwrap();
-            // The slope alone is beyond what is tolerated.
+            // Only the slope exceeds the tolerance.
             assert!(found.excursion < EXCURSION_MAX, "{found:?}");
             assert!((found.slope - slope).abs() < 1e-12, "{found:?}");
             assert!(!found.meets() && found.differ(), "{found:?}");
         }
-        // Ten intervals whose rounds fall in the same way: what is inside a round is no noise.
+        // Ten intervals with a steady fall: the differences within a round are not noise.
         let window: Vec<f64> =
             falling.iter().flat_map(|round| [round - 0.1, round + 0.1]).collect();
         assert!(rounds(&window, &[1.0; 10]).unwrap().differ());
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_sawtooth_is_unsteady_though_it_does_not_drift() {
-        // 150 for 12 intervals, then 50 for 12, twice and a half: thirds are equal on average.
+        // Alternates between 150 and 50 every 12 intervals, 2.5 periods: thirds have equal means.
         let sawtooth: Vec<f64> = (0..60)
             .map(|i| if i / 12 % 2 == 0 { 150.0 } else { 50.0 } + f64::from(i % 2))
             .collect();
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn correlated_noise_is_called_unsteady_in_at_most_seven_of_100_windows() {
-        // By design 6 % at the worst correlation: 5 % by drift, 1 % by rounds. Where it is 6 %,
-        // more than 7 % of 4,000 are called with a chance of 0.5 %; where it is 8 %, fewer with
-        // one of 1 %.
+        // Designed for 6 % at the worst correlation: 5 % by drift, 1 % by rounds. At a true rate of
+        // 6 % more than 7 % of 4,000 windows fail with a probability of 0.5 %; at 8 % fewer fail
+        // with a probability of 1 %.
         for n in [20, 60, 120, 300] {
             for r in [0.0, 0.6, 0.9] {
                 let FalseAlarms { drift, rounds, either, .. } = false_alarms(17, 4_000, n, r, 0.5);
@@ -234,8 +234,8 @@ mod tests {
     fn a_ramp_and_a_step_of_a_fifth_are_found_in_at_least_nine_of_ten_windows() {
         let ramp = |share: f64| 0.2 * share;
         let step = |share: f64| if share < 0.4 { 0.0 } else { 0.2 };
-        // The correlation of neighbours and the standard deviation of the noise, which is small
-        // compared with the change.
+        // Correlation of neighbours, and standard deviation of the noise (small compared with the
+        // change).
         for (r, deviation) in [(0.0, 0.01), (0.0, 0.02), (0.6, 0.01), (0.9, 0.01)] {
             for n in [20, 60, 120, 300] {
                 for (name, change) in [("ramp", &ramp as &dyn Fn(f64) -> f64), ("step", &step)] {

@@ -1,7 +1,7 @@
-//! What an experiment says in short: what the target can do, where it bends, what to do about it,
-//! and what to doubt. Chosen from the findings, nothing is computed anew but ratios of two of them.
+//! Summary of an experiment: highest rates, knees and the most important warnings. It selects
+//! findings and computes ratios of two of them, nothing else.
 //!
-//! For: which findings a reader needs first. Not for: words; the report has them.
+//! For: which findings a reader needs first. Not for: text; see the report.
 
 use crate::curve::Curve;
 use crate::curve::knee::{Knee, KneeMethod};
@@ -9,27 +9,27 @@ use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
 use crate::warnings::WarningGroup;
 
-/// More curves than this are no summary.
+/// Most curves in a summary.
 pub const CURVES_MAX: usize = 8;
 
 /// The findings that a reader needs first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Of each variant its best curve, in the order of the plan.
+    /// The best curve of each variant, in the order of the plan.
     pub curves: Vec<CurveSummary>,
-    /// Curves that are not among them.
+    /// Number of other curves.
     pub curves_left_out: usize,
-    /// Kinds of warnings that make numbers doubtful, as places in `Findings::warnings`, those that
-    /// concern most load points first.
-    pub doubts: Vec<Doubt>,
+    /// Kinds of warnings that make numbers doubtful, as indices into `Findings::warnings`; those
+    /// that affect most load points first.
+    pub caveats: Vec<Caveat>,
 }
 
-/// One curve in short.
+/// Summary of a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveSummary {
-    /// The curve, as a place in `Findings::curves`.
+    /// Index into `Findings::curves`.
     pub curve: usize,
-    /// The load point with the largest rate, as a place in the curve's points.
+    /// The load point with the highest rate, as an index into the curve's points.
     pub most: usize,
     /// Operations per second there.
     pub rate: Estimate,
@@ -37,27 +37,27 @@ pub struct CurveSummary {
     pub throughput: Option<Estimate>,
     /// Mean response time there, in nanoseconds.
     pub response_mean_ns: Option<Estimate>,
-    /// Where it bends.
+    /// Its knee.
     pub bend: Option<Bend>,
 }
 
-/// The load from which response time pays for little rate.
+/// The load above which the rate rises little and the response time rises much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
     /// The knee, with its method.
     pub knee: Knee,
-    /// The rate there over the largest rate.
+    /// Rate at the knee over the highest rate.
     pub rate_share: f64,
-    /// The mean response time at the largest rate over that at the knee.
+    /// Mean response time at the highest rate over that at the knee.
     pub response_factor: f64,
 }
 
-/// A kind of warnings, and how much it concerns.
+/// A kind of warnings, and the number of load points it affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubt {
-    /// Its place in `Findings::warnings`.
+pub struct Caveat {
+    /// Index into `Findings::warnings`.
     pub warning: usize,
-    /// Load points that it concerns; all of them where it concerns the whole experiment.
+    /// Number of affected load points; all of them if it concerns the whole experiment.
     pub load_points: usize,
 }
 
@@ -73,15 +73,15 @@ pub fn summary(
     let best = best_of_each_variant(load_points, curves, is_evidence);
     let shown = best.iter().take(CURVES_MAX);
     let summaries: Vec<CurveSummary> =
-        shown.filter_map(|place| of_curve(*place, &curves[*place], load_points)).collect();
+        shown.filter_map(|index| of_curve(*index, &curves[*index], load_points)).collect();
     Summary {
         curves_left_out: curves.len() - summaries.len(),
         curves: summaries,
-        doubts: doubts(warnings, load_points.len()),
+        caveats: caveats(warnings, load_points.len()),
     }
 }
 
-/// Places of curves: of those of one variant the one with the largest rate.
+/// Indices of curves: the curve with the highest rate of each variant.
 fn best_of_each_variant(
     load_points: &[LoadPoint],
     curves: &[Curve],
@@ -93,26 +93,26 @@ fn best_of_each_variant(
         Some((point.load_point, rate.value))
     };
     let mut best: Vec<(&str, usize, f64)> = Vec::new();
-    for (place, curve) in curves.iter().enumerate() {
+    for (index, curve) in curves.iter().enumerate() {
         let Some((load_point, rate)) = most(curve) else { continue };
         if is_evidence(&load_points[load_point]) {
             continue;
         }
         let variant = load_points[load_point].variant.as_str();
         match best.iter_mut().find(|(name, _, _)| *name == variant) {
-            Some(held) if held.2 < rate => *held = (variant, place, rate),
+            Some(known) if known.2 < rate => *known = (variant, index, rate),
             Some(_) => {}
-            None => best.push((variant, place, rate)),
+            None => best.push((variant, index, rate)),
         }
     }
-    best.into_iter().map(|(_, place, _)| place).collect()
+    best.into_iter().map(|(_, index, _)| index).collect()
 }
 
-fn of_curve(place: usize, curve: &Curve, load_points: &[LoadPoint]) -> Option<CurveSummary> {
+fn of_curve(index: usize, curve: &Curve, load_points: &[LoadPoint]) -> Option<CurveSummary> {
     let most = curve.most?;
     let data = &load_points[curve.points.get(most)?.load_point].merged.total.data;
     Some(CurveSummary {
-        curve: place,
+        curve: index,
         most,
         rate: data.achieved_rate?,
         throughput: data.throughput,
@@ -121,8 +121,8 @@ fn of_curve(place: usize, curve: &Curve, load_points: &[LoadPoint]) -> Option<Cu
     })
 }
 
-/// The knee by power, else the last point that meets the objective: both are measured points, so
-/// what they cost is known. A knee at the largest rate is no bend.
+/// The knee by power, otherwise the last point that meets the objective. Both are measured points,
+/// so their rate and response time are known. A point at the highest rate is not a knee.
 fn bend(curve: &Curve, most: usize) -> Option<Bend> {
     let knees = curve.knees.as_ref().ok()?;
     let top = curve.points.get(most)?.sample?;
@@ -140,8 +140,8 @@ fn bend(curve: &Curve, most: usize) -> Option<Bend> {
     found.filter_map(|(_, knee)| of(knee.as_ref().ok()?)).next()
 }
 
-fn doubts(warnings: &[WarningGroup], load_points: usize) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = warnings
+fn caveats(warnings: &[WarningGroup], load_points: usize) -> Vec<Caveat> {
+    let mut caveats: Vec<Caveat> = warnings
         .iter()
         .enumerate()
         .map(|(warning, group)| {
@@ -150,9 +150,9 @@ fn doubts(warnings: &[WarningGroup], load_points: usize) -> Vec<Doubt> {
             concerned.sort_unstable();
             concerned.dedup();
             let whole = group.sightings.iter().any(|sighting| sighting.load_point.is_none());
-            Doubt { warning, load_points: if whole { load_points } else { concerned.len() } }
+            Caveat { warning, load_points: if whole { load_points } else { concerned.len() } }
         })
         .collect();
-    doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.load_points));
-    doubts
+    caveats.sort_by_key(|caveat| std::cmp::Reverse(caveat.load_points));
+    caveats
 }

@@ -1,30 +1,31 @@
-//! Times of operations summarised: mean, percentiles, and the whole distribution as HdrHistogram
-//! prints it.
+//! Summaries of operations' times: mean, percentiles, and the whole distribution in HdrHistogram's
+//! steps.
 
 use metrics::histogram::{Counts, bucket_high_ns, bucket_low_ns};
+use units::Nanos;
 
 use crate::estimate::{Estimate, SAMPLES_ABOVE_MIN};
 use crate::percentile::Percentile;
 
 /// The percentiles of every summary, as fractions.
 pub const FRACTIONS: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-/// Steps of the distribution for each halving of the distance to 100 %: HdrHistogram's default.
+/// Steps of the distribution per halving of the distance to 100 %: HdrHistogram's default.
 const STEPS_PER_HALF_DISTANCE: f64 = 5.0;
 
 /// Service or response times of some operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
-    /// How many operations.
+    /// Number of operations.
     pub samples: u64,
-    /// Mean, in nanoseconds; `None` without samples.
+    /// Mean, in nanoseconds; `None` without operations.
     pub mean_ns: Option<Estimate>,
-    /// Exact shortest, in nanoseconds.
+    /// Exact minimum, in nanoseconds.
     pub min_ns: Option<u64>,
-    /// Exact longest, in nanoseconds.
+    /// Exact maximum, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// Standard deviation, in nanoseconds, from the middle of each bucket.
-    pub deviation_ns: Option<f64>,
-    /// Times beyond the histogram's 60 s; percentiles that fall among them show the maximum.
+    /// Standard deviation, computed from the middle of each bucket.
+    pub deviation: Option<Nanos>,
+    /// Number of times above the histogram's 60 s. Percentiles among them show the maximum.
     pub over_range: u64,
     /// The percentiles of [`FRACTIONS`], in that order.
     pub percentiles: Vec<Percentile>,
@@ -35,18 +36,18 @@ pub struct Times {
 /// One step of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistributionRow {
-    /// The time that `fraction` of the samples do not exceed, in nanoseconds (upper edge of its
+    /// The time that `fraction` of the samples do not exceed, in nanoseconds (upper edge of the
     /// bucket).
     pub value_ns: u64,
     /// The share of samples, 0 to 1.
     pub fraction: f64,
-    /// Samples up to and with this value.
+    /// Number of samples up to and including this value.
     pub samples_to_here: u64,
 }
 
 impl Times {
-    /// Summarises `counts`; `mean_ns` and the `percentiles` of [`FRACTIONS`] carry the uncertainty
-    /// that only the intervals or repeats know.
+    /// Summarises `counts`. The caller provides `mean_ns` and the `percentiles` of [`FRACTIONS`],
+    /// because their uncertainty comes from the intervals or repeats.
     pub(crate) fn of(
         counts: &Counts,
         mean_ns: Option<Estimate>,
@@ -58,7 +59,7 @@ impl Times {
             mean_ns,
             min_ns: some.then_some(counts.min_ns),
             max_ns: some.then_some(counts.max_ns),
-            deviation_ns: deviation_ns(counts),
+            deviation: deviation(counts),
             over_range: counts.over_range,
             percentiles,
             distribution: distribution(counts),
@@ -70,7 +71,7 @@ impl Times {
         self.percentiles.iter().find(|p| p.fraction == fraction)
     }
 
-    /// The part of the distribution that enough samples stand behind: what a chart may draw.
+    /// The part of the distribution with enough samples for a chart.
     pub fn drawable(&self) -> impl Iterator<Item = &DistributionRow> {
         self.distribution
             .iter()
@@ -78,16 +79,16 @@ impl Times {
     }
 }
 
-/// Standard deviation of the samples, each taken at its bucket's middle (HdrHistogram's way); times
-/// over range at the maximum.
-fn deviation_ns(counts: &Counts) -> Option<f64> {
+/// Standard deviation of the samples, each counted at the middle of its bucket as in HdrHistogram;
+/// times above the range count as the maximum.
+fn deviation(counts: &Counts) -> Option<Nanos> {
     let mean = counts.mean_ns()?;
     let mut squares = counts.over_range as f64 * (counts.max_ns as f64 - mean).powi(2);
     for (bucket, count) in &counts.buckets {
         let middle = (bucket_low_ns(*bucket) + bucket_high_ns(*bucket)) as f64 / 2.0;
         squares += *count as f64 * (middle - mean).powi(2);
     }
-    Some((squares / counts.total() as f64).sqrt())
+    Some(Nanos((squares / counts.total() as f64).sqrt()))
 }
 
 /// The steps of HdrHistogram's percentile iterator: five between 0 and 50 %, five between 50 and 75

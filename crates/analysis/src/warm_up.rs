@@ -1,7 +1,7 @@
-//! Where the transient at the beginning of a run ends: MSER-5, beside the warm-up that was planned.
+//! Where the transient at the start of a run ends: MSER-5, compared with the planned warm-up.
 //!
-//! For: showing whether the warm-up was long enough. Not for: choosing the window; that is the
-//! plan's, and nothing is cut silently.
+//! For: whether the warm-up was long enough. Not for: choosing the window; the plan does that, and
+//! nothing is removed silently.
 //!
 //! Sources: White, "An effective truncation heuristic for bias reduction in simulation output",
 //! Simulation 69(6), 1997 (MSER); Franklin and White, "Stationarity tests and MSER-5", Winter
@@ -10,17 +10,17 @@
 use crate::effective::effective_samples;
 use crate::trend::interpolated;
 
-/// Values to a batch where there are enough: the five of MSER-5.
+/// Values per batch if there are enough: the five of MSER-5.
 const BATCH: usize = 5;
-/// Batches that the rule needs to see a shape; with fewer values to a batch where these are few.
+/// Batches that the rule needs to recognise a shape. With few values, batches become smaller.
 const BATCHES_MIN: usize = 20;
 /// Fewer values than this are not judged.
 const VALUES_MIN: usize = 10;
-/// A bias of the window's mean below this share is nobody's concern.
+/// A bias of the window's mean below this share is ignored.
 pub const BIAS_MIN: f64 = 0.01;
-/// `(intervals of the window, standard errors)`: by so much the head of a stationary window differs
-/// from the rest in at most 5 % of them, whatever their correlation of neighbours from 0 to 0.9 (by
-/// simulation of 10,000 windows each, with MSER's own choice of the head). No fewer than three.
+/// `(intervals of the window, standard errors)`: in at most 5 % of stationary windows the head
+/// differs by more from the rest, for every correlation of neighbours from 0 to 0.9 (simulated with
+/// 10,000 windows each, MSER choosing the head). At least three.
 const DEVIATIONS_MIN: [(f64, f64); 8] = [
     (10.0, 5.7),
     (15.0, 5.5),
@@ -32,29 +32,29 @@ const DEVIATIONS_MIN: [(f64, f64); 8] = [
     (300.0, 3.0),
 ];
 
-/// Where the rule cuts a series of values.
+/// Where the rule truncates a series of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Values before the cut, a whole number of batches.
     pub values: usize,
-    /// Values to a batch: 5, or fewer where the series is short.
+    /// Values per batch: 5, or fewer in a short series.
     pub batch: usize,
-    /// The rule found its minimum at the last place it may look at, half of the series: it saw no
-    /// end of the transient.
+    /// The minimum is at the last allowed position, half of the series: the rule found no end of
+    /// the transient.
     pub no_end: bool,
 }
 
-/// Where to cut so that the standard error of what remains is least: over all numbers of batches
+/// Truncates where the standard error of the remaining values is least: over all numbers of batches
 /// `d` up to half of `k`, the least `sum over i > d of (z_i - mean)^2 / (k - d)^2`.
 ///
-/// Batches have five values where that gives 20 or more of them, else fewer, at least one. `None`
-/// below ten values.
+/// Batches have five values if that gives 20 or more batches, otherwise fewer, at least one. `None`
+/// with fewer than ten values.
 pub fn mser(values: &[f64]) -> Option<Cut> {
     if values.len() < VALUES_MIN {
         return None;
     }
     let batch = (values.len() / BATCHES_MIN).clamp(1, BATCH);
-    // What does not fill a batch is left out at the end, where the transient is not.
+    // Leave out the incomplete batch at the end, after the transient.
     let batches: Vec<f64> =
         values.chunks_exact(batch).map(|chunk| chunk.iter().sum::<f64>() / batch as f64).collect();
     let k = batches.len();
@@ -77,8 +77,8 @@ pub fn mser(values: &[f64]) -> Option<Cut> {
     Some(Cut { values: best.1 * batch, batch, no_end })
 }
 
-/// By what share of what lies behind the cut the mean of `window` is wrong because it begins before
-/// it: `head` of its values do. `None` where that is nothing, little, or as likely noise.
+/// Relative bias of the mean of `window`, because its first `head` values are before the cut.
+/// `None` if the bias is zero, small, or explained by noise.
 pub fn bias(window: &[f64], head: usize) -> Option<f64> {
     let (before, after) = window.split_at(head.min(window.len()));
     if before.is_empty() || after.len() < 2 {
@@ -89,7 +89,7 @@ pub fn bias(window: &[f64], head: usize) -> Option<f64> {
     let deviations: Vec<f64> = after.iter().map(|v| v - settled).collect();
     let n = after.len() as f64;
     let variance = deviations.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
-    // The head's values resemble each other as the rest's do.
+    // The head has the same autocorrelation as the rest.
     let likeness = n / effective_samples(&deviations);
     let error = (variance * likeness * (1.0 / before.len() as f64 + 1.0 / n)).sqrt();
     let apart = (mean(before) - settled).abs();
@@ -105,17 +105,17 @@ mod tests {
 
     #[test]
     fn the_cut_falls_where_a_transient_ends() {
-        // A ramp of 20 values, then 100 that stand still: the remaining error is 0 from there on,
-        // and the first such place counts.
+        // A ramp of 20 values, then 100 equal ones: the remaining error is 0 from there on, and the
+        // first such position counts.
         let step = |i: usize| if i < 20 { 100.0 - 4.0 * (20 - i) as f64 } else { 100.0 };
         let values: Vec<f64> = (0..120).map(step).collect();
         assert_eq!(mser(&values), Some(Cut { values: 20, batch: 5, no_end: false }));
-        // Sixty values make twenty batches of three, twelve make twelve of one.
+        // 60 values make 20 batches of three, 12 make 12 batches of one.
         assert_eq!(mser(&values[..60]), Some(Cut { values: 21, batch: 3, no_end: false }));
         let short: Vec<f64> = [50.0, 90.0].into_iter().chain([100.0; 10]).collect();
         assert_eq!(mser(&short), Some(Cut { values: 2, batch: 1, no_end: false }));
         assert_eq!(mser(&short[..9]), None);
-        // Where nothing changes nothing is cut.
+        // Constant values are not truncated.
         assert_eq!(mser(&[7.0; 40]).map(|cut| cut.values), Some(0));
     }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_goes_on_changing_has_no_end_of_its_transient() {
+    fn a_series_that_keeps_changing_has_no_end_of_its_transient() {
         let ramp: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(mser(&ramp), Some(Cut { values: 20, batch: 2, no_end: true }));
     }
@@ -145,15 +145,15 @@ mod tests {
             let noise: Vec<f64> = (0..60).map(|_| 100.0 + 10.0 * draws.normal()).collect();
             mser(&noise).is_some_and(|cut| bias(&noise, cut.values).is_some())
         });
-        // The rule chooses the head that differs most, so it is called more often than one head.
+        // The rule chooses the head that differs most, so it fails more often than a fixed head.
         let called = called.count();
         assert!(called < 15, "{called} of 300 steady windows were called biased");
     }
 
     #[test]
     fn a_correlated_start_is_not_called_a_warm_up_that_was_too_short() {
-        // By design 5 % at the worst correlation. Where it is so, more than 6 % of 4,000 are called
-        // with a chance of 0.2 %.
+        // Designed for 5 % at the worst correlation. At that rate more than 6 % of 4,000 fail with
+        // a probability of 0.2 %.
         for n in [20, 60, 120] {
             for r in [0.0, 0.6, 0.9] {
                 let called = crate::simulated::false_alarms(29, 4_000, n, r, 0.5).warm_up;

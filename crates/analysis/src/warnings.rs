@@ -1,8 +1,7 @@
-//! What a reader of the numbers must know, gathered: what the run noticed, and what the numbers
-//! themselves show.
+//! Warnings about an experiment: those recorded by the run, and those that follow from the numbers.
 
 use metrics::run_record::{Outcome, RunRecord};
-use metrics::warning::{Explanation, Warning};
+use metrics::warning::Warning;
 use workload::op::OpKind;
 
 use crate::connections;
@@ -12,46 +11,39 @@ use crate::percentile::Percentile;
 use crate::steadiness::{RepeatSteadiness, Steadiness, StreamSteadiness};
 use crate::wire::RunWire;
 
-/// A worker (or a process) that uses more of its processors than this may be what limits the run:
-/// the margin that is left is about what the interval's own bookkeeping takes.
+/// A worker (or process) that uses more of its processors than this may limit the run. The rest is
+/// about what the bookkeeping of an interval takes.
 pub(crate) const BUSY_MAX: f64 = 0.90;
-/// Schedule delay above this share of the service time shows in the response time's first digits.
+/// A schedule delay above this share of the service time changes the response time's first digits.
 const DELAY_SHARE_MAX: f64 = 0.10;
 /// The percentiles that the summary table shows.
 const SHOWN: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// All warnings of one kind: why it matters and what to try is said once, what was seen for each
-/// place.
+/// All warnings of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarningGroup {
-    /// Its sign in tables: `a`, `b`, in order of appearance.
+    /// Its mark in tables: `a`, `b`, in order of appearance.
     pub mark: char,
     /// Short name, stable.
     pub code: &'static str,
-    /// Why it matters.
-    pub matters: &'static str,
-    /// What to try next.
-    pub remedy: &'static str,
-    /// Where it was seen.
+    /// The load points and streams concerned; at least one.
     pub sightings: Vec<Sighting>,
 }
 
-/// One warning at one place.
+/// One warning about one load point, or about the experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
-    /// The load point, as a place in `Findings::load_points`; `None` where it concerns them all.
+    /// Index into `Findings::load_points`; `None` if it concerns all of them.
     pub load_point: Option<usize>,
-    /// The stream, where it is about one of several.
+    /// The stream, if it concerns one of several.
     pub stream: Option<String>,
-    /// The repeats it was seen in, from 0; empty where it is about all together.
+    /// Numbers of the repeats concerned, from 0; empty if it concerns all of them together.
     pub repeats: Vec<u32>,
-    /// What was seen, in numbers.
+    /// What was found.
     pub warning: Warning,
-    /// What was seen, in words.
-    pub seen: String,
 }
 
-/// Gathers the warnings of one load point.
+/// Collects the warnings about one load point.
 pub(crate) fn of_load_point(
     index: usize,
     load_point: &LoadPoint,
@@ -101,7 +93,7 @@ pub(crate) fn of_load_point(
     gathered.sightings
 }
 
-/// What concerns the whole experiment.
+/// Warnings about the whole experiment.
 pub(crate) fn of_experiment(noticed: &[Warning]) -> Vec<Sighting> {
     let mut gathered = Gathered { load_point: None, sightings: Vec::new() };
     for warning in noticed {
@@ -110,23 +102,17 @@ pub(crate) fn of_experiment(noticed: &[Warning]) -> Vec<Sighting> {
     gathered.sightings
 }
 
-/// Puts sightings of one kind together and gives each kind its mark.
+/// Groups warnings by kind and gives each kind its mark.
 pub(crate) fn group(sightings: Vec<Sighting>) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
     for sighting in sightings {
-        let Explanation { code, matters, remedy, .. } = sighting.warning.explain();
+        let code = sighting.warning.code();
         match groups.iter_mut().find(|g| g.code == code) {
             Some(group) => group.sightings.push(sighting),
             None => {
-                // More kinds than letters would need a new alphabet; the enum has half as many.
+                // The enum has half as many kinds as there are letters.
                 let mark = char::from(b'a' + (groups.len() % 26) as u8);
-                groups.push(WarningGroup {
-                    mark,
-                    code,
-                    matters,
-                    remedy,
-                    sightings: vec![sighting],
-                });
+                groups.push(WarningGroup { mark, code, sightings: vec![sighting] });
             }
         }
     }
@@ -139,10 +125,10 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Adds a warning; the same kind about the same stream in another repeat joins the first.
+    /// Adds a warning; one of the same kind and stream in another repeat extends the first one.
     fn add(&mut self, stream: Option<String>, repeat: Option<u32>, warning: Warning) {
-        let Explanation { code, seen, .. } = warning.explain();
-        let same = |s: &&mut Sighting| s.stream == stream && s.warning.explain().code == code;
+        let code = warning.code();
+        let same = |s: &&mut Sighting| s.stream == stream && s.warning.code() == code;
         match self.sightings.iter_mut().find(same) {
             Some(known) => known.repeats.extend(repeat.filter(|r| !known.repeats.contains(r))),
             None => self.sightings.push(Sighting {
@@ -150,18 +136,16 @@ impl Gathered {
                 stream,
                 repeats: repeat.into_iter().collect(),
                 warning,
-                seen,
             }),
         }
     }
 
-    /// Adds what the run noticed, where analysis does not say the same with the numbers of the
-    /// window.
+    /// Adds the run's own warnings, unless the analysis derives the same one from the window's
+    /// numbers.
     fn add_unless_known(&mut self, repeat: u32, warning: &Warning) {
-        let code = warning.explain().code;
+        let code = warning.code();
         let computed = |s: &Sighting| {
-            s.warning.explain().code == code
-                && (s.repeats.is_empty() || s.repeats.contains(&repeat))
+            s.warning.code() == code && (s.repeats.is_empty() || s.repeats.contains(&repeat))
         };
         if !self.sightings.iter().any(computed) {
             self.add(None, Some(repeat), warning.clone());
@@ -169,7 +153,7 @@ impl Gathered {
     }
 }
 
-/// The stream's name where a load point has several.
+/// The stream's name if a load point has several.
 fn stream_name(load_point: &LoadPoint, summary: &StreamSummary) -> Option<String> {
     (load_point.merged.streams.len() > 1).then(|| summary.name.clone())
 }
@@ -182,7 +166,7 @@ fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
         let why = match &run.outcome {
             Outcome::Failed { reason } => reason.as_str(),
             Outcome::Interrupted => "interrupted by the user",
-            Outcome::Aborted => "it never said how it ended (killed, or the host went down)",
+            Outcome::Aborted => "its end is not recorded (killed, or the host failed)",
             Outcome::Done => unreachable!("excluded above"),
         };
         let reason =
@@ -199,7 +183,7 @@ fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
     warnings
 }
 
-/// Failures of the whole run, warm-up too: an error there concerns the numbers that follow.
+/// Failures of the whole run including the warm-up, where an error affects the later numbers.
 fn all_errors(record: &RunRecord) -> Vec<(String, String, u64)> {
     let kinds = || record.intervals.iter().flat_map(|i| &i.streams).map(|s| &s.kinds);
     let mut errors = Vec::new();
@@ -216,17 +200,17 @@ fn all_errors(record: &RunRecord) -> Vec<(String, String, u64)> {
 
 fn of_stream_in_run(summary: &StreamSummary, over_time: &StreamSteadiness) -> Vec<Warning> {
     match summary.overload {
-        // A backlog that grows is no steadiness to judge.
+        // With a growing backlog, steadiness is not examined.
         Some(overload) => vec![Warning::Overloaded {
-            offered_rate: overload.offered_rate,
-            achieved_rate: overload.achieved_rate,
+            offered_rate: overload.offered_rate.get(),
+            achieved_rate: overload.achieved_rate.get(),
             backlog: summary.backlog_end,
         }],
         None => over_time.warnings(summary.offered_rate.is_some()),
     }
 }
 
-/// Workers that share processors fill them together though none has one of its own.
+/// Workers that share processors can use all of them although none has its own.
 fn processors_busy(load_point: &LoadPoint, generator: Generator) -> Option<Warning> {
     let (used, processors) = (load_point.merged.cpu_used?.value, generator.processors?);
     (used >= BUSY_MAX * f64::from(processors))
@@ -247,7 +231,7 @@ fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
     {
         warnings.push(Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns });
     }
-    // Failed operations were outstanding too, but have neither rate nor times to multiply.
+    // Failed operations were outstanding too, but they count in neither rate nor times.
     let checks = [summary.little_service, summary.little_response];
     if summary.errors.is_empty()
         && let Some(check) = checks.into_iter().flatten().find(|check| !check.holds())
@@ -258,7 +242,7 @@ fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
         });
     }
     let shown = SHOWN.iter().filter_map(|fraction| summary.data.response.percentile(*fraction));
-    // Where nothing was measured at all, that is what is said.
+    // A load point without any measurement has its own warning.
     let measured = summary.data.response.samples > 0;
     let few = |p: &&Percentile| measured && p.samples_above < SAMPLES_ABOVE_MIN;
     if let Some(few) = shown.into_iter().find(few) {

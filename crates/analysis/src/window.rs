@@ -1,8 +1,8 @@
-//! The intervals of a run that count, added up.
+//! Sums over the intervals of a run's measure phase.
 //!
-//! Only whole intervals of the measure phase are taken. A run that ended early gives those it has.
-//! Everything later is computed from [`Measured`], so that one run, all repeats of a load point,
-//! one stream and all streams together are summarised by the same code.
+//! Only whole intervals count; a run that ended early contributes those it has. All later figures
+//! come from [`WindowSums`], so one run, all repeats of a load point, one stream and all streams
+//! together share the same code.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use workload::outcome::ErrorKind;
 pub(crate) fn measured(run: &RunRecord) -> Vec<&Interval> {
     let phases = &run.run.phases;
     let (first, end) = phases.window();
-    // Workers turn their intervals within a percent of the edge; a shorter one was cut off.
+    // Workers close an interval within one percent of its edge; a shorter one was cut off.
     let whole = |i: &&Interval| {
         u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= u128::from(phases.interval_ns) * 99
     };
@@ -34,9 +34,9 @@ pub(crate) fn with_warm_up(run: &RunRecord) -> Vec<&Interval> {
     run.intervals.iter().filter(|i| i.index < end).filter(whole).collect()
 }
 
-/// What one stream (or all of them) did in a window.
+/// Sums of one stream, or of all streams, over a window.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured<'a> {
+pub(crate) struct WindowSums<'a> {
     /// Length of each interval, in nanoseconds.
     pub(crate) length_ns: Vec<f64>,
     /// By kind of operation.
@@ -49,8 +49,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) backlog_start: u64,
     /// Operations due but not issued when the window ended.
     pub(crate) backlog_end: u64,
-    /// The backlog at the end of a window was not that at its beginning: of one of the windows, or
-    /// of one of the streams, where several were added. Of open loops only.
+    /// The backlog at the end of a window differs from that at its start, in any of the windows or
+    /// streams that were added. Open loops only.
     pub(crate) backlog_changed: bool,
 }
 
@@ -65,29 +65,28 @@ pub(crate) struct Ops<'a> {
     pub(crate) service_sum_ns: Vec<f64>,
     /// Sum of response times in each interval, in nanoseconds.
     pub(crate) response_sum_ns: Vec<f64>,
-    /// Failures by kind of error.
     pub(crate) failed: [u64; ErrorKind::COUNT],
     /// Service times of the whole window.
     pub(crate) service: Counts,
     /// Response times of the whole window.
     pub(crate) response: Counts,
-    /// What both were added up of: the number of the interval, and what was counted in it.
+    /// The intervals of both sums: index and counts.
     pub(crate) parts: Vec<(u32, &'a KindInterval)>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> WindowSums<'a> {
     /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of
     /// them began.
     pub(crate) fn of(
         intervals: &[&'a Interval],
         stream: usize,
         backlog_start: u64,
-    ) -> Measured<'a> {
-        // A record that we did not make may lack a stream in an interval: nothing happened there.
+    ) -> WindowSums<'a> {
+        // A third-party record may lack a stream in an interval without operations.
         static NOTHING: LazyLock<StreamInterval> = LazyLock::new(StreamInterval::default);
         let of_stream = || intervals.iter().map(|i| i.streams.get(stream).unwrap_or(&NOTHING));
         let backlog_end = of_stream().next_back().map_or(backlog_start, |s| s.backlog_end);
-        Measured {
+        WindowSums {
             length_ns: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64).collect(),
             kinds: OpKind::ALL.map(|kind| Ops::of(of_stream().map(|s| &s.kinds[kind as usize]))),
             outstanding_time_ns: of_stream().map(|s| s.outstanding_time_ns as f64).collect(),
@@ -98,19 +97,19 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Operations of the kinds chosen, together.
+    /// Operations of the given kinds together.
     pub(crate) fn together(&self, kinds: &[OpKind]) -> Ops<'a> {
         let mut sum = self.kinds[kinds[0] as usize].clone();
         for kind in &kinds[1..] {
-            sum.add_beside(&self.kinds[*kind as usize]);
+            sum.add_stream(&self.kinds[*kind as usize]);
         }
         sum
     }
 
     /// Adds another stream of the same run and window.
-    pub(crate) fn add_beside(&mut self, other: &Measured<'a>) {
+    pub(crate) fn add_stream(&mut self, other: &WindowSums<'a>) {
         for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
-            ops.add_beside(theirs);
+            ops.add_stream(theirs);
         }
         add_each(&mut self.outstanding_time_ns, &other.outstanding_time_ns);
         add_each(&mut self.backlog_time_ns, &other.backlog_time_ns);
@@ -120,10 +119,10 @@ impl<'a> Measured<'a> {
     }
 
     /// Adds the same stream of another repeat, as if its window followed this one.
-    pub(crate) fn add_after(&mut self, other: &Measured<'a>) {
+    pub(crate) fn append(&mut self, other: &WindowSums<'a>) {
         self.length_ns.extend(&other.length_ns);
         for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
-            ops.add_after(theirs);
+            ops.append(theirs);
         }
         self.outstanding_time_ns.extend(&other.outstanding_time_ns);
         self.backlog_time_ns.extend(&other.backlog_time_ns);
@@ -167,7 +166,7 @@ impl<'a> Ops<'a> {
         self.failed.iter().sum()
     }
 
-    fn add_beside(&mut self, other: &Ops<'a>) {
+    fn add_stream(&mut self, other: &Ops<'a>) {
         add_each(&mut self.completed, &other.completed);
         add_each(&mut self.bytes, &other.bytes);
         add_each(&mut self.service_sum_ns, &other.service_sum_ns);
@@ -176,7 +175,7 @@ impl<'a> Ops<'a> {
         self.add_totals(other);
     }
 
-    fn add_after(&mut self, other: &Ops<'a>) {
+    fn append(&mut self, other: &Ops<'a>) {
         let before = self.completed.len() as u32;
         self.parts.extend(other.parts.iter().map(|(number, part)| (before + number, *part)));
         self.completed.extend(&other.completed);
@@ -201,17 +200,17 @@ fn add_each(sums: &mut [f64], others: &[f64]) {
     }
 }
 
-/// Adds many snapshots at the price of their own size each: an hour of intervals merged pairwise
-/// would walk the growing sum every time. Few are kept as they come and sorted at the end, which
-/// spares ten thousand short windows a counter for each bucket there is.
+/// Adds many snapshots at a cost proportional to their own size, where merging pairwise would walk
+/// the growing sum each time. Few rows are kept unsorted, so that short windows need no array of
+/// all buckets.
 #[derive(Default)]
 pub(crate) struct CountsSum {
-    /// What was added and is not in `counts` yet: `(bucket, count)` as it came.
+    /// Rows not in `counts` yet: `(bucket, count)`, unsorted.
     rows: Vec<(u32, u64)>,
     /// `counts[bucket]`; empty until there are many rows.
     counts: Vec<u64>,
-    /// Everything but the buckets.
-    rest: Counts,
+    /// All fields but the buckets.
+    totals: Counts,
 }
 
 /// More rows than this are counted by bucket.
@@ -229,10 +228,10 @@ impl CountsSum {
                 self.counts[bucket as usize] += count;
             }
         }
-        self.rest.over_range += counts.over_range;
-        self.rest.sum_ns += counts.sum_ns;
-        self.rest.min_ns = self.rest.min_ns.min(counts.min_ns);
-        self.rest.max_ns = self.rest.max_ns.max(counts.max_ns);
+        self.totals.over_range += counts.over_range;
+        self.totals.sum_ns += counts.sum_ns;
+        self.totals.min_ns = self.totals.min_ns.min(counts.min_ns);
+        self.totals.max_ns = self.totals.max_ns.max(counts.max_ns);
     }
 
     pub(crate) fn into_counts(mut self) -> Counts {
@@ -243,10 +242,10 @@ impl CountsSum {
                 kept.1 += if same { next.1 } else { 0 };
                 same
             });
-            return Counts { buckets: self.rows, ..self.rest };
+            return Counts { buckets: self.rows, ..self.totals };
         }
         let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        Counts { buckets: filled.map(|(b, count)| (b as u32, *count)).collect(), ..self.rest }
+        Counts { buckets: filled.map(|(b, count)| (b as u32, *count)).collect(), ..self.totals }
     }
 }
 

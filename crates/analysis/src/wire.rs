@@ -1,68 +1,62 @@
-//! Whether what operations moved went over the wire: the bytes we counted beside those that the
-//! kernel counted on the way to the storage.
+//! Whether the operations' data went over the wire: the bytes counted by operations compared with
+//! the bytes that the kernel counted on the way to the storage.
 //!
-//! For: catching figures that a cache of this host made. Not for: what the storage's own caches do;
-//! nobody on this side of the wire can see that.
+//! For: detecting figures that are due to a cache of this host. Not for: the storage's own caches,
+//! which cannot be observed from the client.
 
 use metrics::interval::Interval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 use workload::op::OpKind;
 use workload::plan::TargetSpec;
 
-use crate::verdict::known::FILESYSTEM;
 use crate::window;
 
-/// The wire may have counted this share less than operations moved before a cache is said to have
-/// answered: counters are read some milliseconds after an interval's edge, and what is outstanding
-/// at an edge is counted on one side only.
+/// The wire may count this share less than the operations before a cache is assumed: counters are
+/// read some milliseconds after the end of an interval, and operations outstanding at that time are
+/// counted on one side only.
 const MISSING_MAX: f64 = 0.10;
-/// And no less than moves in this time: on a busy host they are read later than that, and of half
-/// a second a fifth was missing although the device had moved it all.
+/// The wire may also count less by the bytes moved in this time: on a busy host the counters are
+/// read later; with windows of half a second a fifth was missing although the device had moved all.
 const EDGES_NS: u64 = 200_000_000;
-/// Some drivers bring the counters of an interface up to date only every second or two (i40e: its
-/// service task, every 2 s), so that so much more may be missing there.
+/// The same for interfaces: some drivers update their counters only every one or two seconds (i40e:
+/// its service task, every 2 s).
 const LATE_NS: u64 = 2_000_000_000;
-/// Above this ratio more went over the wire than operations and their headers explain.
+/// Above this ratio, operations and their headers do not explain the bytes on the wire.
 const OTHERS_MIN: f64 = 1.25;
-/// Fewer bytes than this in a window are not judged.
+/// Windows with fewer bytes than this are not checked.
 const BYTES_MIN: u64 = 1 << 20;
 
-/// File systems that pass the data of a file opened with O_DIRECT by the page cache, unless
-/// [`JOURNALS_DATA`].
+/// File systems on which a file opened with O_DIRECT bypasses the page cache, unless
+/// [`JOURNALS_DATA`] is set.
 const DIRECT: [&str; 4] = ["nfs", "nfs4", "xfs", "ext4"];
 /// With this option ext4 answers O_DIRECT from the page cache (Documentation/admin-guide/ext4.rst
 /// of the kernel).
 const JOURNALS_DATA: &str = "data=journal";
-/// The environment's entry with the options of a directory's file system.
-const SUPER_OPTIONS: &str = "mount.super_options";
 
-/// Which operations a cache of this host can answer.
+/// Which operations a cache of this host can serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostCache {
-    /// None: the target's data passes no cache (our NFS client, the null target).
+    /// None: the target's data passes through no cache (the program's NFS client, the null target).
     Absent,
-    /// Those on files that are not opened with O_DIRECT.
+    /// Those on files opened without O_DIRECT.
     Buffered,
-    /// All: whether O_DIRECT reaches the storage is not known of the file system.
+    /// All: it is unknown whether the file system honours O_DIRECT.
     Any,
 }
 
 impl HostCache {
-    /// Of a record's target.
+    /// For a record's target.
     pub(crate) fn of(record: &ExperimentRecord) -> HostCache {
-        let entry = |name: &str| {
-            let found = record.environment.iter().find(|(entry, _)| entry == name);
-            found.map(|(_, value)| value.as_str())
-        };
-        let journals_data =
-            || entry(SUPER_OPTIONS).is_some_and(|o| o.split(',').any(|o| o == JOURNALS_DATA));
-        match record.plan.target {
+        let environment = &record.environment;
+        let options = environment.mount_options.as_deref().unwrap_or_default();
+        let journals_data = || options.split(',').any(|option| option == JOURNALS_DATA);
+        match record.plan.target() {
             TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } | TargetSpec::Null => {
                 HostCache::Absent
             }
-            TargetSpec::Directory { .. } => match entry(FILESYSTEM) {
+            TargetSpec::Directory { .. } => match environment.prior.filesystem.as_deref() {
                 Some(name) if DIRECT.contains(&name) && !journals_data() => HostCache::Buffered,
                 _ => HostCache::Any,
             },
@@ -78,23 +72,24 @@ impl HostCache {
     }
 }
 
-/// One place on the way to the storage, over a run's window.
+/// What one source counted on the way to the storage, over a run's window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireCheck {
-    /// Which place.
-    pub place: WirePlace,
+    /// Where the bytes were counted.
+    pub source: CounterSource,
     /// Reads.
     pub read: WireBytes,
-    /// Writes. Where both were done over the loopback, which counts what went either way, it holds
-    /// both and `read` nothing.
+    /// Writes. The loopback counts both directions together: then this contains both and `read`
+    /// is empty.
     pub written: WireBytes,
-    /// Ratio wire to counted of both directions in each interval; `None` where nothing was counted.
+    /// Ratio of bytes on the wire to bytes of operations in each interval, both directions
+    /// together; `None` if nothing was counted.
     pub intervals: Vec<Option<f64>>,
 }
 
 impl WireCheck {
-    /// The larger share of its bytes, of reads or of writes, that a cache of this host answered, 0
-    /// to 1.
+    /// The share of bytes served by a cache of this host, 0 to 1: the larger one of reads and
+    /// writes.
     pub fn cached_share(&self) -> f64 {
         let directions = [self.read, self.written].into_iter();
         let cached = directions.filter(|bytes| bytes.is_cached).filter_map(|bytes| bytes.ratio());
@@ -102,54 +97,55 @@ impl WireCheck {
     }
 }
 
-/// Bytes of one direction.
+/// Bytes in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireBytes {
     /// Moved by operations.
     pub counted: u64,
-    /// Counted by the place.
+    /// Counted by the source.
     pub wire: u64,
-    /// So much is missing that a cache of this host must have answered, which the target allows,
-    /// and all operations succeeded.
+    /// So many bytes are missing that a cache of this host must have served them: the target
+    /// allows it, and all operations succeeded.
     pub is_cached: bool,
 }
 
 impl WireBytes {
-    /// Wire over counted; `None` where too little was counted to be judged.
+    /// Wire bytes over operations' bytes; `None` with too few bytes for a check.
     pub fn ratio(&self) -> Option<f64> {
         (self.counted >= BYTES_MIN).then(|| self.wire as f64 / self.counted as f64)
     }
 
-    /// Whether more passed than operations and headers explain: others use the place too, or more
-    /// is read than asked for.
+    /// Whether operations and headers do not explain the bytes: others use it too, or more
+    /// is read than requested.
     pub fn has_others(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio > OTHERS_MIN)
     }
 
-    /// Whether more is missing than the reading of counters explains, `edges` bytes among it.
+    /// Whether more bytes are missing than the timing of counters explains, including `edges`
+    /// bytes.
     fn is_missing(&self, edges: u64) -> bool {
         let more_than_edges = self.counted.saturating_sub(self.wire) > edges;
         more_than_edges && self.ratio().is_some_and(|ratio| ratio < 1.0 - MISSING_MAX)
     }
 }
 
-/// The wire of one run's window.
+/// The counts of one run's window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunWire {
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// Each place, the one that tells most first.
-    pub places: Vec<WireCheck>,
+    /// Each source, the most reliable first.
+    pub sources: Vec<WireCheck>,
 }
 
 impl RunWire {
-    /// The place that is believed: the mount knows its own bytes, a device and an interface carry
-    /// those of others too.
+    /// The most reliable source: a mount counts its own bytes only, a device or interface also those
+    /// of others.
     pub fn believed(&self) -> Option<&WireCheck> {
-        self.places.first()
+        self.sources.first()
     }
 
-    /// Whether a cache of this host answered reads, or kept writes.
+    /// Whether a cache of this host served reads or writes.
     pub fn is_cached(&self) -> bool {
         self.believed().is_some_and(|check| check.read.is_cached || check.written.is_cached)
     }
@@ -158,7 +154,7 @@ impl RunWire {
         let Some(check) = self.believed() else { return Vec::new() };
         let of = |is_read: bool, bytes: WireBytes| Warning::ServedFromCache {
             is_read,
-            place: check.place,
+            source: check.source,
             counted_bytes: bytes.counted,
             wire_bytes: bytes.wire,
         };
@@ -168,27 +164,28 @@ impl RunWire {
     }
 }
 
-/// Adds up what each place counted over a run's window; `None` where the record has nothing of it.
+/// Sums the counts of each source over a run's window; `None` if the record has none.
 pub(crate) fn of_run(record: &RunRecord, cache: HostCache) -> Option<RunWire> {
     let intervals = window::measured(record);
-    let of_place = |place| of_place(record, &intervals, place, cache);
-    let places: Vec<WireCheck> = WirePlace::ALL.into_iter().filter_map(of_place).collect();
-    (!places.is_empty()).then_some(RunWire { repeat: record.run.repeat, places })
+    let of_source = |source| of_source(record, &intervals, source, cache);
+    let sources: Vec<WireCheck> = CounterSource::ALL.into_iter().filter_map(of_source).collect();
+    (!sources.is_empty()).then_some(RunWire { repeat: record.run.repeat, sources })
 }
 
-fn of_place(
+fn of_source(
     record: &RunRecord,
     intervals: &[&Interval],
-    place: WirePlace,
+    source: CounterSource,
     cache: HostCache,
 ) -> Option<WireCheck> {
-    let with_wire = |interval: &&Interval| interval.wire.iter().find(|w| w.place == place).copied();
+    let with_wire =
+        |interval: &&Interval| interval.wire.iter().find(|w| w.source == source).copied();
     let seen: Vec<(&Interval, WireInterval)> =
         intervals.iter().filter_map(|i| Some((*i, with_wire(i)?))).collect();
     let mut read = direction(record, &seen, OpKind::Read, cache);
     let mut written = direction(record, &seen, OpKind::Write, cache);
-    // Each packet is in both counters of the loopback, so its one number cannot be split.
-    let both_ways = place == WirePlace::Loopback;
+    // Both counters of the loopback include each packet, so the directions cannot be separated.
+    let both_ways = source == CounterSource::Loopback;
     read.bytes.wire = seen.iter().map(|(_, wire)| wire.received_bytes).sum();
     written.bytes.wire = seen.iter().map(|(_, wire)| wire.sent_bytes).sum();
     if both_ways && read.bytes.counted > 0 && written.bytes.counted > 0 {
@@ -201,8 +198,8 @@ fn of_place(
         if direction.bytes.counted == 0 {
             direction.bytes = WireBytes::default();
         }
-        let late_ns = match place {
-            WirePlace::Interface => EDGES_NS + LATE_NS,
+        let late_ns = match source {
+            CounterSource::Interface => EDGES_NS + LATE_NS,
             _ => EDGES_NS,
         };
         let moved = u128::from(direction.bytes.counted) * u128::from(late_ns);
@@ -224,19 +221,19 @@ fn of_place(
     let ratios: Vec<Option<f64>> = intervals.iter().map(ratio).collect();
     let counted = ratios.iter().any(Option::is_some);
     counted.then_some(WireCheck {
-        place,
+        source,
         read: read.bytes,
         written: written.bytes,
         intervals: ratios,
     })
 }
 
-/// What operations of one kind did.
+/// Operations of one kind.
 #[derive(Default)]
 struct Direction {
     bytes: WireBytes,
-    /// Bytes were moved that a cache can answer, and nothing failed: what failed may have passed
-    /// the wire, or never reached it.
+    /// A cache can serve these operations, and none failed: a failed operation may or may not have
+    /// used the wire.
     may_be_cached: bool,
 }
 

@@ -1,17 +1,17 @@
-//! What else differs between two experiments is found, named, and forbids to call a winner.
+//! Differences in the circumstances of two experiments are found, named, and prevent a verdict.
 
 mod records;
 
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
-use metrics::run_record::{EngineUsed, ExperimentRecord, RunRecord};
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, RunRecord};
 use records::{done, emulated_volume, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
-use workload::plan::{EngineChoice, TargetSpec, WeightedSize, WriteStability};
+use workload::plan::{IoMethodUsed, TargetSpec, WeightedSize, WriteStability};
 
-/// Five repeats of one load point; `faster` adds that many operations to each second.
+/// Five repeats of one load point; `faster` adds this many operations per second.
 fn repeats(faster: u64) -> Vec<RunRecord> {
     (0..5u32)
         .map(|repeat| {
@@ -60,7 +60,7 @@ fn compared(first: &ExperimentRecord, second: &ExperimentRecord, allowed: &[Item
     compare(&[Side::of(first), Side::of(second)], &options)
 }
 
-/// What differs between the record and itself after `change`, as `(item, key)`.
+/// Differences between the record and itself after `change`, as `(item, key)`.
 #[track_caller]
 fn found(
     first: &ExperimentRecord,
@@ -76,12 +76,14 @@ fn found(
 }
 
 fn set(record: &mut ExperimentRecord, name: &str, value: &str) {
-    let fact = record.environment.iter_mut().find(|(own, _)| own == name).expect("it is there");
+    let mut pairs = record.environment.pairs();
+    let fact = pairs.iter_mut().find(|(own, _)| own == name).expect("it is there");
     fact.1 = value.to_owned();
+    record.environment = pairs.into_iter().collect();
 }
 
 #[test]
-fn a_record_does_not_differ_from_itself() {
+fn a_record_equals_itself() {
     assert_eq!(found(&mounted(), |_| {}), []);
     let same = compared(&mounted(), &mounted(), &[]);
     assert_eq!(same.pairs[0].differences, []);
@@ -89,7 +91,7 @@ fn a_record_does_not_differ_from_itself() {
 }
 
 #[test]
-fn each_fact_that_matters_is_named_by_its_item() {
+fn each_relevant_fact_has_its_item() {
     let flips = [
         ("kernel.release", "6.8.0-1020-azure", Item::Kernel),
         ("clock.source", "hyperv_clocksource_tsc_page", Item::Clock),
@@ -113,13 +115,13 @@ fn each_fact_that_matters_is_named_by_its_item() {
 }
 
 #[test]
-fn a_fact_that_one_record_lacks_is_a_difference_too() {
-    let found = found(&mounted(), |r| r.environment.retain(|(name, _)| name != "vm.size"));
+fn a_fact_missing_in_one_record_is_a_difference() {
+    let found = found(&mounted(), |record| record.environment.vm_size = None);
     assert_eq!(found, [(Item::Vm, "vm.size".to_owned())]);
 }
 
 #[test]
-fn mount_options_are_told_one_by_one() {
+fn mount_options_are_compared_individually() {
     let flips = [
         ("rw,vers=3,rsize=65536,wsize=262144,hard,nconnect=8,addr=10.0.0.4", Item::Mount, "rsize"),
         (
@@ -145,25 +147,26 @@ fn mount_options_are_told_one_by_one() {
 }
 
 #[test]
-fn engine_target_and_emulated_volume_are_named() {
+fn engine_target_and_emulated_volume_are_compared() {
     let engine = found(&mounted(), |record| {
-        record.engine = EngineUsed { engine: EngineChoice::Psync, reason: String::new() };
+        record.io_method = ChosenIoMethod { io_method: IoMethodUsed::Psync, reason: String::new() };
     });
     assert_eq!(engine, [(Item::Engine, "engine".to_owned())]);
     let target = found(&mounted(), |record| {
-        record.plan.target = TargetSpec::Directory { path: "/mnt/vol2".to_owned() };
+        *record.plan.target_mut() = TargetSpec::Directory { path: "/mnt/vol2".to_owned() };
     });
     assert_eq!(target, [(Item::Target, "target".to_owned())]);
     let mut emulated = mounted();
-    emulated.plan.target = emulated_volume();
-    emulated.environment.push(("target.url".to_owned(), "nfs://127.0.0.1:4001/e".to_owned()));
+    *emulated.plan.target_mut() = emulated_volume();
+    let url = ("target.url".to_owned(), "nfs://127.0.0.1:4001/e".to_owned());
+    emulated.environment.extend([url]);
     assert_eq!(
         found(&emulated, |record| set(record, "target.url", "nfs://127.0.0.1:4002/e")),
         [],
         "the port of a service that is started for each run means nothing"
     );
     let volume = found(&emulated, |record| {
-        if let TargetSpec::Emulated { volume, .. } = &mut record.plan.target {
+        if let TargetSpec::Emulated { volume, .. } = record.plan.target_mut() {
             volume.read_delay_ns = 500_000;
             volume.throughput_limit_bytes_per_s = 64 << 20;
         }
@@ -171,7 +174,7 @@ fn engine_target_and_emulated_volume_are_named() {
     let named = ["volume.throughput_limit", "volume.read_delay"];
     assert_eq!(volume, named.map(|key| (Item::Volume, key.to_owned())));
     let connections = found(&emulated, |record| {
-        if let TargetSpec::Emulated { connections, .. } = &mut record.plan.target {
+        if let TargetSpec::Emulated { connections, .. } = record.plan.target_mut() {
             *connections = Some(8);
         }
     });
@@ -179,7 +182,7 @@ fn engine_target_and_emulated_volume_are_named() {
 }
 
 #[test]
-fn every_key_of_the_plan_that_differs_is_named() {
+fn every_different_key_of_the_plan_is_named() {
     type Change = fn(&mut RunRecord);
     let flips: [(&str, Change); 18] = [
         ("run.warm_up", |r| r.run.phases.warm_up_ns *= 2),
@@ -214,7 +217,7 @@ fn every_key_of_the_plan_that_differs_is_named() {
 }
 
 #[test]
-fn what_makes_no_difference_is_told_and_is_no_obstacle() {
+fn irrelevant_differences_are_reported_and_allow_a_verdict() {
     let mut second = mounted();
     second.plan.seed = 99;
     second.plan_hash = "f".repeat(64);
@@ -227,7 +230,7 @@ fn what_makes_no_difference_is_told_and_is_no_obstacle() {
 }
 
 #[test]
-fn what_is_allowed_to_differ_is_told_and_a_winner_is_named() {
+fn allowed_differences_are_reported_and_allow_a_verdict() {
     let mut second = mounted();
     let faster = experiment(repeats(2_000));
     second.runs = faster.runs;

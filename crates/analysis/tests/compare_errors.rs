@@ -1,10 +1,10 @@
-//! How often a comparison is wrong: two systems that are the same are said to differ no more often
-//! than stated, and a difference of the size that is said to be seen is seen as often as stated.
+//! Error rates of comparisons: equal systems differ no more often than stated, and a detectable
+//! difference is found as often as stated.
 
 mod records;
 
 use analysis::compare::figure::Figure;
-use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
+use analysis::compare::figures::{Basis, FigureComparison, InconclusiveCause, Verdict};
 use analysis::compare::side::{PointSide, Repeat, Sample, Side, Subject};
 use analysis::compare::welch::{LEVEL, POWER};
 use analysis::compare::{Comparison, Options, Overall, compare};
@@ -14,23 +14,23 @@ use records::draws::Draws;
 use records::{done, experiment, random_reads, run, stream};
 use workload::interleave::ComparedSide;
 
-/// Simulated pairs for each claim.
+/// Simulated pairs per claim.
 const PAIRS: u64 = 1_000;
 
-/// Above this share of the pairs a rate of `expected` is refuted: three standard deviations of the
-/// binomial distribution.
+/// Share of the pairs above which a rate of `expected` is rejected: three standard deviations of
+/// the binomial distribution.
 fn bound(expected: f64, pairs: u64) -> f64 {
     expected + 3.0 * (expected * (1.0 - expected) / pairs as f64).sqrt()
 }
 
-/// How much a system's runs differ, and how its intervals wander.
+/// A system's variation between runs and between intervals.
 #[derive(Clone, Copy)]
 struct System {
-    /// Its true rate beside that of the first, as a share.
+    /// Its true rate relative to that of the first.
     faster: f64,
-    /// Standard deviation from run to run, as a share.
+    /// Relative standard deviation between runs.
     between: f64,
-    /// Standard deviation of intervals within a run, as a share.
+    /// Relative standard deviation of intervals within a run.
     within: f64,
     /// Correlation of neighbouring intervals.
     correlation: f64,
@@ -65,12 +65,12 @@ fn figure(comparison: &Comparison, wanted: Figure) -> &FigureComparison {
     figures.map(|(_, _, figure)| figure).find(|f| f.figure == wanted).expect("it is compared")
 }
 
-/// How two sides are measured.
+/// Order of two sides' measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Order {
-    /// One after the other, which is analysed as two sessions.
+    /// One after the other, analysed as two sessions.
     BackToBack,
-    /// In turns: what differs from run to run here is independent, as the pairing assumes.
+    /// Interleaved: the variation between runs is independent, as the pairing assumes.
     InTurns,
 }
 
@@ -104,7 +104,7 @@ fn found(system: System, repeats: u32, order: Order, pairs: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_thousand_pairs_of_the_same_system_differ_no_more_often_than_stated() {
+fn equal_systems_differ_no_more_often_than_stated() {
     let system = System { faster: 0.0, between: 0.015, within: 0.05, correlation: 0.7 };
     for order in [Order::BackToBack, Order::InTurns] {
         let (alone, overall) = found(system, REPEATS, order, PAIRS);
@@ -115,8 +115,8 @@ fn a_thousand_pairs_of_the_same_system_differ_no_more_often_than_stated() {
 
 /// A side of `points` load points of one main figure each, with values as drawn.
 fn side(points: usize, repeats: usize, mut draw: impl FnMut() -> f64) -> Side {
-    let point = |place: usize, values: Vec<f64>| PointSide {
-        variant: format!("load point {place}"),
+    let point = |index: usize, values: Vec<f64>| PointSide {
+        variant: format!("load point {index}"),
         parameters: Vec::new(),
         keys: Vec::new(),
         flaws: Vec::new(),
@@ -175,7 +175,7 @@ fn found_among(
 }
 
 #[test]
-fn the_rate_of_error_holds_for_few_repeats_wild_values_and_long_tails() {
+fn the_error_rate_holds_for_few_repeats_outliers_and_long_tails() {
     type Draw = fn(&mut Draws) -> f64;
     let draws: [(&str, Draw); 3] =
         [("normal", Draws::normal), ("heavy", Draws::heavy), ("skewed", Draws::skewed)];
@@ -194,7 +194,7 @@ fn the_rate_of_error_holds_for_few_repeats_wild_values_and_long_tails() {
 }
 
 #[test]
-fn among_many_figures_the_rate_of_error_is_that_of_one() {
+fn many_figures_have_the_error_rate_of_one() {
     for points in [4, 20] {
         for order in [Order::BackToBack, Order::InTurns] {
             let found = found_among(points, (5, 5), order, PAIRS, Draws::normal, 0.0);
@@ -218,8 +218,8 @@ fn a_true_difference_of_three_percent_is_found_with_the_stated_power() {
 }
 
 #[test]
-fn what_is_said_to_be_detectable_is() {
-    // What each comparison says of itself, on average, is what the draws were made for.
+fn a_detectable_difference_is_detected() {
+    // On average, the detectable difference is the one that the draws were made for.
     let mut draws = Draws::new(11);
     let mut shares = 0.0;
     let pairs = 300;
@@ -227,7 +227,7 @@ fn what_is_said_to_be_detectable_is() {
         let mut sample = || side(1, 8, || 1_000.0 * (1.0 + 0.02 * draws.normal()));
         let sides = Order::InTurns.of([sample(), sample()]);
         let comparison = compare(&sides, &Options::default());
-        shares += figure(&comparison, Figure::AchievedRate).detectable.expect("it is told");
+        shares += figure(&comparison, Figure::AchievedRate).detectable.expect("it is known");
     }
     let mean = shares / f64::from(pairs);
     // By the standard deviation of seven degrees of freedom, on average 0.965 of the true one.
@@ -235,7 +235,7 @@ fn what_is_said_to_be_detectable_is() {
 }
 
 #[test]
-fn no_difference_is_found_only_where_the_resolution_would_have_shown_one() {
+fn no_difference_requires_enough_resolution() {
     let compared = |deviation: f64, resolution: Option<f64>| {
         let mut sign = 1.0;
         let mut sample = || {
@@ -251,7 +251,8 @@ fn no_difference_is_found_only_where_the_resolution_would_have_shown_one() {
         let rate = figure(&comparison, Figure::AchievedRate);
         (rate.detectable.expect("it is known"), rate.verdict)
     };
-    let (too_coarse, none) = (Verdict::CannotTell(Doubt::TooCoarse), Verdict::NoDifference);
+    let (too_coarse, none) =
+        (Verdict::CannotTell(InconclusiveCause::TooCoarse), Verdict::NoDifference);
     let (detectable, _) = compared(0.02, None);
     assert_eq!(compared(0.02, Some(detectable * 1.001)).1, none);
     assert_eq!(compared(0.02, Some(detectable * 0.999)).1, too_coarse);
@@ -262,14 +263,14 @@ fn no_difference_is_found_only_where_the_resolution_would_have_shown_one() {
 }
 
 #[test]
-fn two_single_runs_give_no_verdict_however_far_they_are_apart() {
+fn two_single_runs_give_no_verdict() {
     let system = System { faster: 0.0, between: 0.0, within: 0.01, correlation: 0.3 };
     let first = Side::of(&record(system, 1, 1));
     let second = Side::of(&record(System { faster: 0.2, ..system }, 1, 2));
     let comparison = compare(&[first.clone(), second.clone()], &Options::default());
     assert_eq!(comparison.pairs[0].verdict, Overall::CannotTell);
     let rate = figure(&comparison, Figure::AchievedRate);
-    assert_eq!(rate.verdict, Verdict::CannotTell(Doubt::SingleRunsDiffer));
+    assert_eq!(rate.verdict, Verdict::CannotTell(InconclusiveCause::SingleRunsDiffer));
     assert_eq!(rate.basis, Basis::WithinRuns);
     assert_eq!(comparison.main_tests, 0);
     // Who knows how much runs differ, may say so.
@@ -282,7 +283,7 @@ fn two_single_runs_give_no_verdict_however_far_they_are_apart() {
 }
 
 #[test]
-fn a_stated_deviation_from_run_to_run_holds_the_rate_of_error() {
+fn the_error_rate_holds_with_a_given_deviation_between_runs() {
     let system = System { faster: 0.0, between: 0.02, within: 0.02, correlation: 0.5 };
     let options = Options { run_to_run: Some(0.02), ..Options::default() };
     let pairs = 500;
@@ -297,7 +298,7 @@ fn a_stated_deviation_from_run_to_run_holds_the_rate_of_error() {
 }
 
 #[test]
-fn three_systems_are_ranked_as_far_as_they_differ() {
+fn three_systems_are_ranked_by_significant_differences() {
     let mut draws = Draws::new(6);
     let mut system = |rate: f64| side(2, 6, || rate * (1.0 + 0.005 * draws.normal()));
     let sides = [system(1_000.0), system(1_500.0), system(1_000.0)];
@@ -308,8 +309,8 @@ fn three_systems_are_ranked_as_far_as_they_differ() {
     assert_eq!(comparison.main_tests, 4);
     assert_eq!(comparison.rankings.len(), 2);
     for ranking in &comparison.rankings {
-        let ranks: Vec<usize> = ranking.places.iter().map(|place| place.rank).collect();
+        let ranks: Vec<usize> = ranking.ranks.iter().map(|side| side.rank).collect();
         assert_eq!(ranks, [1, 2, 2]);
-        assert_eq!(ranking.places[0].side, 1);
+        assert_eq!(ranking.ranks[0].side, 1);
     }
 }

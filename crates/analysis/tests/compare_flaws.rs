@@ -3,12 +3,14 @@
 
 mod records;
 
+use analysis::compare::caveats::CaveatEvidence;
 use analysis::compare::facts::Item;
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, Overall, Pair, compare};
 use metrics::run_record::{ExperimentRecord, RunRecord};
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::warning::{Figure, Warning};
+use metrics::wire::{CounterSource, WireInterval};
 use records::{done, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 
@@ -32,8 +34,8 @@ fn over_the_wire(mut record: ExperimentRecord, passed: f64) -> ExperimentRecord 
         for interval in &mut run.intervals {
             let moved: u64 = interval.streams[0].kinds.iter().map(|kind| kind.bytes).sum();
             let received_bytes = (moved as f64 * passed) as u64;
-            let place = WirePlace::NfsMount;
-            interval.wire = vec![WireInterval { place, received_bytes, sent_bytes: 0 }];
+            let source = CounterSource::NfsMount;
+            interval.wire = vec![WireInterval { source, received_bytes, sent_bytes: 0 }];
         }
     }
     record
@@ -58,7 +60,7 @@ fn good_measurements_have_no_caveats() {
 }
 
 #[test]
-fn a_window_that_does_not_stand_still_is_a_caveat_of_its_side() {
+fn an_unsteady_window_is_a_caveat() {
     let mut second = measured(2_000);
     each(&mut second, |record| {
         for (interval, faster) in record.intervals.iter_mut().zip(0..) {
@@ -69,12 +71,18 @@ fn a_window_that_does_not_stand_still_is_a_caveat_of_its_side() {
     let [caveat] = &pair.caveats[..] else { panic!("{:#?}", pair.caveats) };
     assert_eq!((caveat.side, caveat.kind), (1, FlawKind::NotSteady));
     assert_eq!(caveat.load_points, ["random read 8 KiB, queue_depth=4"]);
-    assert!(caveat.seen.contains("achieved rate went from 35,000"), "{}", caveat.seen);
+    let CaveatEvidence::Warning(warning) = &caveat.observed else {
+        panic!("{:#?}", caveat.observed)
+    };
+    let Warning::NotSteady { figure, thirds: Some([first, _]), .. } = warning else {
+        panic!("{warning:?}")
+    };
+    assert_eq!((*figure, first.round()), (Figure::AchievedRate, 35_000.0));
     assert_ne!(pair.verdict, Overall::NotComparable, "a winner may still be called");
 }
 
 #[test]
-fn more_than_the_target_takes_is_a_caveat_of_both() {
+fn overload_is_a_caveat_of_both_sides() {
     let mut record = measured(0);
     each(&mut record, |record| {
         record.run.streams[0].arrival = Arrival::Poisson { offered_rate: 50_000.0 };
@@ -85,11 +93,15 @@ fn more_than_the_target_takes_is_a_caveat_of_both() {
     let pair = compared(&record, &record, &[]);
     let kinds: Vec<(usize, FlawKind)> = pair.caveats.iter().map(|c| (c.side, c.kind)).collect();
     assert_eq!(kinds, [(0, FlawKind::Overloaded), (1, FlawKind::Overloaded)]);
-    assert!(pair.caveats[0].seen.contains("50,000"), "{}", pair.caveats[0].seen);
+    let CaveatEvidence::Warning(warning) = &pair.caveats[0].observed else {
+        panic!("{:#?}", pair.caveats)
+    };
+    let Warning::Overloaded { offered_rate, .. } = warning else { panic!("{warning:?}") };
+    assert_eq!(*offered_rate, 50_000.0);
 }
 
 #[test]
-fn a_cache_that_answered_for_one_side_forbids_a_winner_unless_it_is_what_is_compared() {
+fn a_cache_on_one_side_prevents_a_verdict_unless_allowed() {
     let storage = over_the_wire(measured(0), 1.02);
     let cached = over_the_wire(measured(2_000), 0.03);
     let pair = compared(&storage, &cached, &[]);
@@ -111,7 +123,7 @@ fn a_cache_that_answered_for_one_side_forbids_a_winner_unless_it_is_what_is_comp
 }
 
 #[test]
-fn two_sides_that_a_cache_answered_alike_are_compared_with_a_caveat_of_each() {
+fn a_cache_on_both_sides_is_a_caveat_of_each() {
     let first = over_the_wire(measured(0), 0.03);
     let second = over_the_wire(measured(2_000), 0.01);
     let pair = compared(&first, &second, &[]);

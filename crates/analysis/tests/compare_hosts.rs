@@ -6,8 +6,9 @@
 
 mod records;
 
+use analysis::compare::caveats::CaveatEvidence;
 use analysis::compare::figure::Figure;
-use analysis::compare::figures::{Basis, Doubt, Verdict};
+use analysis::compare::figures::{Basis, InconclusiveCause, Verdict};
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
@@ -90,24 +91,24 @@ impl Host {
 const BEGAN_MS: u64 = 1_795_241_733_000;
 const RUN_MS: u64 = 5_000;
 
-/// The record of one side: its runs at these places on the host's clock.
+/// The record of one side: its runs in these time slots of the host.
 fn record(
     side: ComparedSide,
-    places: &[usize],
+    slots: &[usize],
     speeds: &[Vec<f64>],
     faster: f64,
     draws: &mut Draws,
 ) -> ExperimentRecord {
-    let runs = places.iter().zip(0..).map(|(place, repeat)| {
+    let runs = slots.iter().zip(0..).map(|(slot, repeat)| {
         let level = 10_000.0 * (1.0 + faster);
-        let seconds = speeds[*place].iter().map(|speed| {
+        let seconds = speeds[*slot].iter().map(|speed| {
             let rate = level * speed * (1.0 + INTERVAL_NOISE * draws.normal());
             random_reads(rate, 4e9 / rate * (1.0 + INTERVAL_NOISE * draws.normal()))
         });
         let mut run = run("random read 8 KiB", vec![stream("data", 4)], 0, INTERVALS as u64);
         (run.repeat, run.index) = (repeat, repeat);
         let mut record = done(run, seconds.collect());
-        record.started_unix_ms = BEGAN_MS + RUN_MS * *place as u64;
+        record.started_unix_ms = BEGAN_MS + RUN_MS * *slot as u64;
         record
     });
     let mut record = experiment(runs.collect());
@@ -119,7 +120,7 @@ fn record(
 fn pair(host: Host, repeats: usize, faster: f64, turns: bool, seed: u64) -> [ExperimentRecord; 2] {
     let mut draws = Draws::new(seed);
     let speeds = host.speeds(2 * repeats, &mut draws);
-    let (firsts, places) = match turns {
+    let (firsts, slots) = match turns {
         true => {
             let mut plan = experiment(Vec::new()).plan;
             let steps = (0..repeats as u32).map(|repeat| {
@@ -133,18 +134,18 @@ fn pair(host: Host, repeats: usize, faster: f64, turns: bool, seed: u64) -> [Exp
                 let each = firsts.iter().zip(0..);
                 each.map(|(first, block)| 2 * block + usize::from(*first != side)).collect()
             };
-            let places = ComparedSide::BOTH.map(of);
-            (firsts, places)
+            let slots = ComparedSide::BOTH.map(of);
+            (firsts, slots)
         }
         false => (Vec::new(), [(0..repeats).collect(), (repeats..2 * repeats).collect()]),
     };
     ComparedSide::BOTH.map(|side| {
         let faster = if side == ComparedSide::B { faster } else { 0.0 };
-        let mut record = record(side, &places[side.index()], &speeds, faster, &mut draws);
+        let mut record = record(side, &slots[side.index()], &speeds, faster, &mut draws);
         if turns {
             let partner = side.other().label().to_string();
-            record.environment.extend(Interleaved { partner, side, first: firsts.clone() }.facts());
-            record.environment.sort();
+            let interleaved = Interleaved { partner, side, first: firsts.clone() };
+            record.environment.interleaved = Some(interleaved);
         }
         record
     })
@@ -247,14 +248,14 @@ fn figure(comparison: &Comparison, wanted: Figure) -> (Basis, Verdict, f64) {
 }
 
 #[test]
-fn a_difference_that_drift_explains_is_called_so_and_in_turns_it_is_settled() {
+fn interleaving_resolves_a_difference_explained_by_drift() {
     let host = Host::Correlated { correlation: 0.95, spread: 0.05 };
     let mut explained = 0;
     for seed in 0..20 {
         let comparison = compared(&pair(host, 5, 0.0, false, 93_000_000 + seed));
         let (basis, verdict, _) = figure(&comparison, Figure::AchievedRate);
         assert_eq!(basis, Basis::Repeats);
-        explained += u32::from(verdict == Verdict::CannotTell(Doubt::Drift));
+        explained += u32::from(verdict == Verdict::CannotTell(InconclusiveCause::Drift));
     }
     assert!(explained > 0, "some of 20 would be differences if repeats were independent");
     let comparison = compared(&pair(QUIET, 5, 0.05, true, 94_000_000));
@@ -303,18 +304,21 @@ fn different_host_state_withholds_the_verdict_of_every_figure() {
         assert_eq!(apart.pairs[0].verdict, Overall::CannotTell);
         for wanted in [Figure::AchievedRate, Figure::ResponseP99] {
             let (_, verdict, _) = figure(&apart, wanted);
-            assert_eq!(verdict, Verdict::CannotTell(Doubt::HostDiffers), "{wanted:?}");
+            assert_eq!(verdict, Verdict::CannotTell(InconclusiveCause::HostDiffers), "{wanted:?}");
         }
         assert_eq!(apart.pairs[0].caveats[0].kind, FlawKind::HostDiffers);
     }
-    // In turns both saw the same host, so the difference is the sides' own doing: a caveat.
+    // Interleaved sides share the host, so the sides cause the difference: a caveat.
     let turns = state((0.1, 0.0), (0.3, 0.0), true);
     assert_eq!(turns.pairs[0].verdict, Overall::Faster);
     assert_eq!(turns.pairs[0].caveats[0].kind, FlawKind::HostDiffers);
-    assert_eq!(
-        turns.pairs[0].caveats[0].seen,
-        "other processes 10.0 % against 30.0 % of the processors' time"
-    );
+    let CaveatEvidence::Host(contrast) = &turns.pairs[0].caveats[0].observed else {
+        panic!("{:#?}", turns.pairs[0].caveats)
+    };
+    assert!(contrast.in_others() && !contrast.in_steal(), "{contrast:?}");
+    for (host, others) in [(contrast.first, 0.1), (contrast.second, 0.3)] {
+        assert!((host.others - others).abs() < 0.0005, "{contrast:?}");
+    }
 }
 
 #[test]

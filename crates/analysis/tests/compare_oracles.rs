@@ -1,19 +1,19 @@
-//! The tests of comparisons against another hand's, and against counting every case.
+//! Statistical tests of comparisons against an independent implementation and complete enumeration.
 
-use analysis::compare::ranks::rank_test;
 use analysis::compare::welch::{Mean, difference};
-use analysis::distributions::{t_both_tails, t_quantile};
 use proptest::prelude::*;
+use statistics::distributions::{t_both_tails, t_quantile};
+use statistics::ranks::rank_test;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// The two-sided p-value by dealing the numbers out in every way: the share in which U lies at
-/// least as far from its middle.
+/// The two-sided p-value by enumeration of all assignments: the share in which U is at least as far
+/// from its middle.
 fn by_counting(first: &[f64], second: &[f64]) -> f64 {
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
-    let u = |places: u32| {
-        let chosen = |i: usize| places >> i & 1 == 1;
+    let u = |mask: u32| {
+        let chosen = |i: usize| mask >> i & 1 == 1;
         let mut u = 0.0;
         for (i, b) in all.iter().enumerate().filter(|(i, _)| chosen(*i)) {
             for (_, a) in all.iter().enumerate().filter(|(j, _)| *j != i && !chosen(*j)) {
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn ranks_of_many_numbers_are_those_of_another_hand(
+    fn ranks_of_many_numbers_equal_those_of_statrs(
         first in numbers(13..=40, 30),
         second in numbers(13..=40, 30),
     ) {
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn exact_ranks_are_those_of_another_hand() {
+fn exact_rank_tests_match_an_independent_implementation() {
     // No two are equal; and the larger set is given first, because `statrs` 0.19.1 gives the
     // probability of the other tail where the smaller one is.
     let first = [3.0, 9.0, 4.5, 1.0, 12.0, 7.5];
@@ -94,7 +94,7 @@ fn exact_ranks_are_those_of_another_hand() {
 }
 
 #[test]
-fn students_t_is_that_of_another_hand() {
+fn students_t_matches_an_independent_implementation() {
     for degrees in [1.0, 2.5, 4.0, 9.3, 40.0, 350.0] {
         let known = StudentsT::new(0.0, 1.0, degrees).expect("degrees above 0");
         for probability in [0.6, 0.8, 0.975, 0.999, 0.999_9] {

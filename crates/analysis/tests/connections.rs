@@ -30,7 +30,7 @@ fn each_connection_is_summarised_over_the_window() {
 }
 
 #[test]
-fn connections_that_differ_by_more_than_a_fifth_are_called_uneven() {
+fn connections_that_differ_by_more_than_a_fifth_are_uneven() {
     let codes = |calls: &[u64]| {
         let findings = analyze(&experiment(vec![over_connections(calls)]));
         findings.warnings.iter().map(|group| group.code).collect::<Vec<_>>()
@@ -42,7 +42,7 @@ fn connections_that_differ_by_more_than_a_fifth_are_called_uneven() {
 }
 
 #[test]
-fn a_connection_made_again_is_told_even_outside_of_the_window() {
+fn a_reconnection_outside_the_window_is_reported() {
     let mut record = over_connections(&[1000, 1000]);
     record.intervals[0].connections[1].reconnects = 2;
     record.intervals[3].connections[1].replays = 7;
@@ -54,7 +54,7 @@ fn a_connection_made_again_is_told_even_outside_of_the_window() {
 }
 
 #[test]
-fn a_restart_of_the_server_is_reported_once_with_what_all_workers_wrote_again() {
+fn a_server_restart_is_reported_once_with_all_rewritten_data() {
     let mut record = over_connections(&[1000, 1000, 1000]);
     let [first, second, third] = &mut record.intervals[2].connections[..] else { panic!() };
     // Two connections of one worker, one of another: both workers saw the second change too.
@@ -72,7 +72,7 @@ fn a_restart_of_the_server_is_reported_once_with_what_all_workers_wrote_again() 
 }
 
 #[test]
-fn a_record_without_connections_says_nothing_of_them() {
+fn a_record_without_connections_has_no_summaries_of_them() {
     let record = done(run("v", vec![stream("data", 1)], 0, 5), vec![reads(100, 8192, 10); 5]);
     let findings = analyze(&experiment(vec![record]));
     assert!(findings.load_points[0].runs[0].connections.is_empty());
@@ -80,7 +80,7 @@ fn a_record_without_connections_says_nothing_of_them() {
 }
 
 #[test]
-fn an_emulated_volumes_settings_stand_beside_what_was_measured() {
+fn an_emulated_volumes_settings_are_with_its_measurements() {
     let at = |variant: &str, depth: u32, rate: u64, time_ns: u64, of: OpKind| {
         let mut second = reads(rate, 65_536, time_ns);
         if of == OpKind::Write {
@@ -95,7 +95,7 @@ fn an_emulated_volumes_settings_stand_beside_what_was_measured() {
         at("slower read", 1, 1_000, 900_000, OpKind::Read),
         at("write", 4, 2_000, 350_000, OpKind::Write),
     ]);
-    record.plan.target = emulated_volume();
+    *record.plan.target_mut() = emulated_volume();
     let found = analyze(&record).emulated.unwrap();
     let throughput = found.throughput.unwrap();
     assert_eq!((throughput.load_point, throughput.value.value), (1, 128.0 * 1_048_576.0));

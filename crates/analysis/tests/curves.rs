@@ -1,11 +1,11 @@
-//! What a curve says, on curves whose floor, knee and saturation were chosen.
+//! Findings on curves with known floor, knee and saturation.
 
 mod records;
 
 use analysis::curve::knee::{KneeMethod, Knees, Origin};
 use analysis::curve::plateau::{Inconclusive, Reason, State};
-use analysis::curve::sample::Load;
 use analysis::curve::{Curve, Missing};
+use analysis::sample::Load;
 use analysis::{Findings, analyze};
 use metrics::run_record::RunRecord;
 use proptest::prelude::*;
@@ -13,14 +13,14 @@ use records::{done, experiment, kind, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 
-/// Six seconds of 8 KiB reads at a queue depth; rate and time balance as Little's law wants.
+/// Six seconds of 8 KiB reads at a queue depth; rate and time obey Little's law.
 fn closed(queue_depth: u32, rate: u64) -> RunRecord {
     let service_ns = u64::from(queue_depth) * 1_000_000_000 / rate;
     let window = (0..6).map(|_| reads(rate, 8192, service_ns)).collect();
     done(run("read", vec![stream("data", queue_depth)], 0, 6), window)
 }
 
-/// The same at an offered rate that was kept.
+/// The same at an offered rate that was sustained.
 fn open(offered_rate: u64, response_ns: u64) -> RunRecord {
     let mut stream = stream("data", 4096);
     stream.arrival = Arrival::Poisson { offered_rate: offered_rate as f64 };
@@ -69,8 +69,8 @@ fn a_bottleneck_has_its_knee_where_the_bounds_cross() {
 }
 
 #[test]
-fn where_data_takes_time_the_floor_is_the_targets_and_knees_are_of_what_a_slot_takes() {
-    // The same rates, but of each operation's time three fifths are the making of its data.
+fn data_generation_counts_for_knees_but_not_for_the_floor() {
+    // The same rates, but three fifths of each operation's time are data generation.
     let mut records = bottleneck(&[1, 2, 4, 8, 16, 32, 64]);
     let streams = records.iter_mut().flat_map(|r| &mut r.intervals).flat_map(|i| &mut i.streams);
     for stream in streams {
@@ -87,7 +87,7 @@ fn where_data_takes_time_the_floor_is_the_targets_and_knees_are_of_what_a_slot_t
 }
 
 #[test]
-fn a_rate_that_still_grows_is_no_saturation() {
+fn a_growing_rate_is_not_saturated() {
     let (_, curve) = curve_of(bottleneck(&[1, 2, 4]));
     let plateau = curve.plateau.as_ref().unwrap();
     assert_eq!((plateau.top, plateau.state), (2, State::NotReached));
@@ -95,14 +95,14 @@ fn a_rate_that_still_grows_is_no_saturation() {
     let knees = curve.knees.as_ref().unwrap();
     assert_eq!(knees.bounds, Err(Missing::NotSaturated));
     assert_eq!(knees.slo, Err(Missing::ObjectiveMetEverywhere));
-    assert_eq!(knees.kneedle, Err(Missing::TooFewPoints { points: 3, wanted: 5 }));
-    // The largest power is at the end: where it falls was not measured.
+    assert_eq!(knees.kneedle, Err(Missing::TooFewPoints { points: 3, required: 5 }));
+    // The highest power is at the end, so its peak was not measured.
     let power = knees.power.clone().unwrap();
     assert_eq!((power.load, power.low, power.high), (4.0, 2.0, None));
 }
 
 #[test]
-fn the_knee_by_objective_is_the_last_load_within_it_and_none_beyond() {
+fn the_knee_by_objective_is_the_last_load_that_meets_it() {
     // Twice the floor is 2 ms; 16 operations take 5 % more, 15 exactly as much.
     let shallow = [1, 2, 4, 8].map(|n| closed(n, u64::from(n) * 1000)).to_vec();
     for (queue_depth, rate, last) in [(16, 7619, 8.0), (15, 7500, 15.0)] {
@@ -115,7 +115,7 @@ fn the_knee_by_objective_is_the_last_load_within_it_and_none_beyond() {
 }
 
 #[test]
-fn the_end_of_a_curve_is_judged_over_a_whole_doubling_of_the_load() {
+fn saturation_requires_a_whole_doubling_of_the_load() {
     // From 8 to 10 the rate is flat, but that is a quarter more load; since 4 it has doubled.
     let (_, curve) = curve_of(bottleneck(&[1, 2, 4, 8, 10]));
     let plateau = curve.plateau.as_ref().unwrap();
@@ -131,7 +131,7 @@ fn the_end_of_a_curve_is_judged_over_a_whole_doubling_of_the_load() {
 }
 
 #[test]
-fn a_rate_that_falls_far_from_its_peak_is_believed_only_when_it_is_measured_again() {
+fn a_sharp_fall_from_the_peak_requires_repeats() {
     let rates = [(1, 1000), (2, 2000), (4, 4000), (8, 7000), (16, 8000), (32, 7600), (64, 6000)];
     let once: Vec<RunRecord> = rates.into_iter().map(|(n, rate)| closed(n, rate)).collect();
     let (_, curve) = curve_of(once.clone());
@@ -149,25 +149,25 @@ fn a_rate_that_falls_far_from_its_peak_is_believed_only_when_it_is_measured_agai
 }
 
 #[test]
-fn a_curve_without_queue_depth_one_has_no_floor_and_says_so() {
+fn a_curve_without_queue_depth_one_has_no_floor() {
     let (_, curve) = curve_of(bottleneck(&[4, 8, 16, 32, 64]));
     assert_eq!(curve.floor, Err(Missing::NoQueueDepthOne));
     let knees = curve.knees.as_ref().unwrap();
     assert_eq!(knees.bounds, Err(Missing::NoQueueDepthOne));
-    // The objective is made of what was measured, and named so.
+    // The objective follows from the measurements, and its name states that.
     let objective = knees.objective.unwrap();
     assert_eq!((objective.origin, objective.response_s), (Origin::TwiceShortest, 0.002));
 }
 
 #[test]
-fn one_load_point_is_neither_saturated_nor_bent() {
+fn one_load_point_has_neither_saturation_nor_knee() {
     let (_, curve) = curve_of(bottleneck(&[8]));
     assert_eq!(curve.plateau.as_ref().unwrap().state, State::Inconclusive(Inconclusive::OnePoint));
-    assert_eq!(curve.knees.unwrap().power, Err(Missing::TooFewPoints { points: 1, wanted: 3 }));
+    assert_eq!(curve.knees.unwrap().power, Err(Missing::TooFewPoints { points: 1, required: 3 }));
 }
 
 #[test]
-fn an_axis_that_is_no_load_has_a_largest_rate_and_nothing_more() {
+fn a_curve_without_a_load_axis_has_only_a_highest_rate() {
     let at = |size: &str, rate: u64| {
         let mut run = run("read", vec![stream("data", 4)], 0, 6);
         run.parameters = vec![("transfer_size".to_owned(), size.to_owned())];
@@ -199,8 +199,8 @@ fn an_open_curve_has_its_knees_at_offered_rates() {
 }
 
 #[test]
-fn methods_that_lie_far_apart_are_said_to_disagree() {
-    // The response time jumps at once, and the rate still grows slowly for long.
+fn distant_knees_disagree() {
+    // The response time rises sharply at first, and the rate grows slowly for long.
     let rates = [1000, 1050, 1100, 1400, 2200, 3600, 5200, 6400, 6450, 6460];
     let records: Vec<RunRecord> =
         rates.iter().enumerate().map(|(k, rate)| closed(1 << k, *rate)).collect();
@@ -213,7 +213,7 @@ fn methods_that_lie_far_apart_are_said_to_disagree() {
 }
 
 #[test]
-fn the_point_that_breaks_littles_law_most_is_named() {
+fn the_worst_violation_of_littles_law_is_named() {
     let mut records = bottleneck(&[1, 2, 4, 8]);
     for interval in &mut records[2].intervals {
         interval.streams[0].outstanding_time_ns = interval.streams[0].outstanding_time_ns / 10 * 9;
@@ -225,7 +225,7 @@ fn the_point_that_breaks_littles_law_most_is_named() {
 }
 
 #[test]
-fn arrivals_of_one_process_are_a_curve_over_the_offered_rate() {
+fn arrivals_of_one_process_form_a_curve_over_the_offered_rate() {
     let at = |process: &str, rate: u64| {
         let mut record = open(rate, 1_000_000);
         record.run.parameters = vec![("arrival".to_owned(), format!("{process} {rate}/s"))];
@@ -241,7 +241,7 @@ fn arrivals_of_one_process_are_a_curve_over_the_offered_rate() {
     assert_eq!(labels, ["900/s", "1000/s"]);
 }
 
-/// Twice the operations in half the time each: other units of the same curve.
+/// Twice the operations in half the time each: the same curve in other units.
 fn faster(rates: &[u64], factor: u64) -> Vec<RunRecord> {
     rates.iter().enumerate().map(|(k, rate)| closed(1 << k, rate * factor)).collect()
 }
@@ -294,8 +294,8 @@ proptest! {
         prop_assert_eq!(of(&once), of(&thrice));
         let confirmed = once.plateau.is_ok_and(|p| !matches!(p.state, State::Inconclusive(_)));
         let (once, thrice) = (once.knees.expect("knees"), thrice.knees.expect("knees"));
-        // A fall from a peak counts as saturation only when it was measured again, and what rests
-        // on saturation with it.
+        // A fall from a peak counts as saturation only if repeated, and so do the findings that
+        // depend on it.
         let (once, thrice) = (loads(&once), loads(&thrice));
         prop_assert_eq!((once[0], once[2]), (thrice[0], thrice[2]));
         if confirmed {

@@ -1,16 +1,16 @@
-//! Models fitted to curves that were made from known parameters, and to published measurements.
+//! Models fitted to curves with known parameters, and to published measurements.
 
 mod records;
 
 use analysis::curve::Missing;
-use analysis::curve::sample::{Load, Sample};
 use analysis::estimate::{Estimate, Method};
 use analysis::fit::model::Model;
-use analysis::fit::{Fit, Fits, of_samples};
+use analysis::fit::{Fit, Fits, FittedParameter, of_samples};
+use analysis::sample::{Load, Sample};
 use proptest::prelude::*;
 use workload::random;
 
-/// A number that is known to a half-width.
+/// An estimate with a half-width.
 fn known(value: f64, half_width: f64) -> Estimate {
     let (uncertainty, samples) = (Some(half_width), f64::INFINITY);
     Estimate { value, uncertainty, samples, method: Method::Intervals }
@@ -26,7 +26,7 @@ fn open(load: f64, response_s: Estimate) -> Sample {
     Sample { load, rate, response_s, think_time_s: 0.0, overloaded: false }
 }
 
-/// A curve of `model` without noise, its points known to a hundredth.
+/// A curve of `model` without noise, with a half-width of 1 %.
 fn exact(model: Model, parameters: &[f64], loads: &[f64], load: Load) -> Vec<Sample> {
     let sample = |at: &f64| {
         let value = model.predicted(parameters, *at, 0.0);
@@ -42,12 +42,17 @@ fn preferred(fits: &Fits) -> &Fit {
     &fits.fits[fits.preferred.expect("a model fits")]
 }
 
+/// Whether the confidence interval contains `value`.
+fn contains(parameter: &FittedParameter, value: f64) -> bool {
+    parameter.low <= value && parameter.high.is_none_or(|high| value <= high)
+}
+
 #[track_caller]
 fn assert_found(fit: &Fit, expected: &[f64], share: f64) {
     for (parameter, expected) in fit.parameters.iter().zip(expected) {
         let off = (parameter.value / expected - 1.0).abs();
         assert!(off <= share, "{} is {}, not {expected}", parameter.name, parameter.value);
-        assert!(parameter.is_compatible_with(*expected), "{parameter:?}");
+        assert!(contains(parameter, *expected), "{parameter:?}");
     }
 }
 
@@ -101,7 +106,7 @@ const CISCO: [f64; 32] = [
 
 #[test]
 fn the_universal_law_finds_the_published_parameters_of_a_published_benchmark() {
-    // The book weighs all points alike in ops/s, so they are given the same half-width.
+    // The book gives all points the same weight in ops/s, so they have the same half-width.
     let samples: Vec<Sample> =
         (1u32..).zip(CISCO).map(|(n, rate)| closed(f64::from(n), known(rate, 300.0))).collect();
     let fits = of_samples(&samples, Load::Closed).expect("there are enough points");
@@ -110,13 +115,13 @@ fn the_universal_law_finds_the_published_parameters_of_a_published_benchmark() {
 }
 
 #[test]
-fn a_curve_that_no_model_explains_is_said_to_fit_none() {
+fn a_curve_without_a_fitting_model_has_none() {
     // A rate that jumps up and down.
     let samples: Vec<Sample> = LADDER
         .iter()
         .enumerate()
-        .map(|(place, load)| {
-            let rate = 1000.0 * (place + 1) as f64 * if place % 2 == 0 { 1.0 } else { 0.5 };
+        .map(|(index, load)| {
+            let rate = 1000.0 * (index + 1) as f64 * if index % 2 == 0 { 1.0 } else { 0.5 };
             closed(*load, known(rate, 10.0))
         })
         .collect();
@@ -130,7 +135,7 @@ fn a_curve_that_no_model_explains_is_said_to_fit_none() {
 fn too_few_points_are_refused() {
     let samples = exact(Model::Bounds, &[0.001, 8000.0], &LADDER[..4], Load::Closed);
     let refused = of_samples(&samples, Load::Closed);
-    assert_eq!(refused, Err(Missing::TooFewPoints { points: 4, wanted: 5 }));
+    assert_eq!(refused, Err(Missing::TooFewPoints { points: 4, required: 5 }));
     // Five are enough for two parameters, not for three.
     let samples = exact(Model::Bounds, &[0.001, 8000.0], &LADDER[..5], Load::Closed);
     let fits = of_samples(&samples, Load::Closed).expect("five are enough");
@@ -138,8 +143,8 @@ fn too_few_points_are_refused() {
 }
 
 #[test]
-fn what_the_points_do_not_show_has_no_bound() {
-    // Never near the limit: the delay is known, the capacity is not.
+fn undetermined_parameters_have_no_bound() {
+    // Far from the limit: the delay is determined, the capacity is not.
     let samples = exact(Model::Bounds, &[0.001, 1e6], &[1.0, 2.0, 3.0, 4.0, 5.0], Load::Closed);
     let fits = of_samples(&samples, Load::Closed).expect("there are enough points");
     let bounds = fits.fits.iter().find(|fit| fit.model == Model::Bounds).expect("it is fitted");
@@ -149,7 +154,7 @@ fn what_the_points_do_not_show_has_no_bound() {
 }
 
 #[test]
-fn a_think_time_is_known_and_not_fitted() {
+fn a_known_think_time_is_not_fitted() {
     let think_time_s = 0.003;
     let sample = |load: &f64| {
         let rate = Model::DelayAndServer.predicted(&[0.001, 2000.0], *load, think_time_s);
@@ -168,14 +173,14 @@ fn normal(seed: u64) -> f64 {
 }
 
 #[test]
-fn parameters_lie_within_their_confidence_in_nine_of_ten_noisy_curves() {
+fn parameters_are_within_their_intervals_in_nine_of_ten_noisy_curves() {
     let (model, truth) = (Model::DelayAndServer, [0.002, 8192.0]);
     let mut within = [0; 2];
     let mut best = 0;
     for seed in 0..100 {
-        let sample = |(place, load): (usize, &f64)| {
+        let sample = |(index, load): (usize, &f64)| {
             let rate = model.predicted(&truth, *load, 0.0);
-            let noise = 0.01 * normal(random::derive(seed, place as u64));
+            let noise = 0.01 * normal(random::derive(seed, index as u64));
             closed(*load, known(rate * (1.0 + noise), 0.0196 * rate))
         };
         let samples: Vec<Sample> = LADDER.iter().enumerate().map(sample).collect();
@@ -183,7 +188,7 @@ fn parameters_lie_within_their_confidence_in_nine_of_ten_noisy_curves() {
         best += u32::from(preferred(&fits).model == model);
         let fit = fits.fits.iter().find(|fit| fit.model == model).expect("it is fitted");
         for ((count, parameter), truth) in within.iter_mut().zip(&fit.parameters).zip(truth) {
-            *count += u32::from(parameter.is_compatible_with(truth));
+            *count += u32::from(contains(parameter, truth));
         }
     }
     assert!(within.iter().all(|count| *count >= 90), "{within:?} of 100");

@@ -24,7 +24,7 @@ fn heat_of(seconds: Vec<StreamInterval>) -> Heat {
 }
 
 #[test]
-fn every_operation_is_in_the_cell_of_its_time_and_its_second() {
+fn every_operation_counts_in_the_cell_of_its_time_and_second() {
     let heat = heat_of(vec![
         second((1 << 10, 5), (1 << 12, 7)),
         second((1 << 10, 3), ((1 << 11) + (1 << 10), 2)),
@@ -39,14 +39,14 @@ fn every_operation_is_in_the_cell_of_its_time_and_its_second() {
 }
 
 #[test]
-fn a_long_run_of_times_far_apart_has_a_bounded_number_of_cells() {
+fn a_long_run_has_a_bounded_number_of_cells() {
     let heat = heat_of(vec![second((100, 1), (50_000_000_000, 1)); 3_600]);
     assert!(heat.columns.len() <= COLUMNS_MAX && heat.rows.len() <= ROWS_MAX);
     assert_eq!(heat.cells.iter().map(|cell| cell.operations).sum::<u64>(), 7_200);
 }
 
 #[test]
-fn of_many_curves_only_some_have_one_and_a_record_without_operations_has_none() {
+fn the_number_of_heat_maps_is_bounded() {
     let idle = done(run("v", vec![stream("data", 1)], 0, 2), vec![StreamInterval::default(); 2]);
     assert!(analyze(&experiment(vec![idle])).heats.is_empty());
     let many = (0..60).map(|n| {

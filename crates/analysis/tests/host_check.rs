@@ -1,14 +1,18 @@
-//! Checks of a host: what is judged, what is not known, and that no fact makes them fail.
+//! Checks of a host: results, unknown facts, and no panic for any fact.
 
-use analysis::host_check::{About, Asked, Check, Export, Facts, RoundTrip, Status, judge};
+use analysis::host_check::finding::{Egress, Finding, TcpWindow};
+use analysis::host_check::{
+    About, Check, Export, Facts, Options, RoundTrip, RoundTripSource, Status, judge,
+};
 use proptest::prelude::*;
+use units::BytesPerSec;
 
 fn facts(pairs: &[(&str, &str)]) -> Facts {
     Facts(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 
-fn asked(about: About) -> Asked {
-    Asked { about, want_bytes_per_s: None, round_trip: None, is_captured: true }
+fn options(about: About) -> Options {
+    Options { about, required: None, round_trip: None, is_captured: true }
 }
 
 fn directory() -> About {
@@ -20,8 +24,15 @@ fn export(connections: Option<u32>) -> About {
     About::Export(Export { url, connections, slots: 128, privileged: true })
 }
 
-fn find(facts: &Facts, asked: &Asked, id: &str) -> Check {
-    let found = judge(facts, asked).checks.into_iter().find(|check| check.id == id);
+fn tcp_window(check: &Check) -> &TcpWindow {
+    match &check.finding {
+        Finding::TcpWindow(window) => window,
+        other => panic!("no window: {other:?}"),
+    }
+}
+
+fn find(facts: &Facts, options: &Options, id: &str) -> Check {
+    let found = judge(facts, options).checks.into_iter().find(|check| check.finding.id() == id);
     found.unwrap_or_else(|| panic!("there is no check {id}"))
 }
 
@@ -29,98 +40,97 @@ const NFS: [(&str, &str); 3] =
     [("filesystem.type", "nfs"), ("mount.source", "a:/b"), ("mount.point", "/mnt/vol1")];
 
 #[test]
-fn what_is_not_told_is_not_judged() {
+fn unknown_settings_are_not_checked() {
     for about in [About::Host, directory(), export(None)] {
-        for check in judge(&Facts::default(), &asked(about)).checks {
-            let by_url = check.id == "export.nconnect" || check.id == "export.slots";
-            let by_absence = check.id == "clock.keeper";
+        for check in judge(&Facts::default(), &options(about)).checks {
+            let id = check.finding.id();
+            let by_url = id == "export.nconnect" || id == "export.slots";
+            let by_absence = id == "clock.keeper";
             assert!(check.status == Status::NotKnown || by_url || by_absence, "{check:?}");
         }
     }
 }
 
 #[test]
-fn every_check_that_is_not_fine_says_why_and_what_is_wanted() {
-    let facts = facts(&[NFS[0], NFS[1], NFS[2], ("mount.super_options", "rw,soft,noac,vers=4.0")]);
-    for check in judge(&facts, &asked(directory())).checks {
-        assert!(!check.found.is_empty() && !check.wanted.is_empty() && !check.why.is_empty());
-        let is_bad = matches!(check.status, Status::Problem | Status::Warning);
-        assert!(!is_bad || check.change.is_some(), "{check:?}");
-    }
-}
-
-#[test]
-fn fewer_connections_than_asked_for_are_a_problem() {
-    let options = ("mount.super_options", "rw,nconnect=8");
+fn fewer_connections_than_requested_are_a_problem() {
+    let mounted = ("mount.super_options", "rw,nconnect=8");
     for (count, status) in [("1", Status::Problem), ("4", Status::Problem), ("8", Status::Ok)] {
-        let facts = facts(&[NFS[0], NFS[1], NFS[2], options, ("mount.nconnect", count)]);
-        assert_eq!(find(&facts, &asked(directory()), "mount.nconnect").status, status, "{count}");
+        let facts = facts(&[NFS[0], NFS[1], NFS[2], mounted, ("mount.nconnect", count)]);
+        assert_eq!(find(&facts, &options(directory()), "mount.nconnect").status, status, "{count}");
     }
 }
 
 #[test]
-fn a_window_is_judged_by_the_share_of_a_connection() {
-    // 6 MiB of buffer are 3 MiB of window: at 2 ms 1,500 MiB/s on a connection.
+fn a_tcp_window_must_fit_the_rate_per_connection() {
+    // 6 MiB of buffer give a window of 3 MiB: at 2 ms 1,500 MiB/s per connection.
     let buffers = [("tcp.rmem", "4096 131072 6291456"), ("mount.nconnect", "2")];
     let facts = facts(&[NFS[0], NFS[1], NFS[2], buffers[0], buffers[1]]);
     let mib = f64::from(1 << 20);
-    for (want, is_upper_bound, status) in [
-        (3000.0, false, Status::Ok),
-        (3001.0, false, Status::Problem),
-        (3001.0, true, Status::Warning),
+    let upper_bound = RoundTripSource::GetattrMean { calls: 100 };
+    for (want, source, status) in [
+        (3000.0, RoundTripSource::Given, Status::Ok),
+        (3001.0, RoundTripSource::Given, Status::Problem),
+        (3001.0, upper_bound, Status::Warning),
     ] {
-        let how = "as given".to_owned();
-        let asked = Asked {
-            want_bytes_per_s: Some(want * mib),
-            round_trip: Some(RoundTrip { seconds: 2e-3, how, is_upper_bound }),
-            ..asked(directory())
+        let options = Options {
+            required: Some(BytesPerSec::new(want * mib)),
+            round_trip: Some(RoundTrip { seconds: 2e-3, source }),
+            ..options(directory())
         };
-        let check = find(&facts, &asked, "tcp.receive_window");
+        let check = find(&facts, &options, "tcp.receive_window");
         assert_eq!(check.status, status, "{check:?}");
-        assert!(check.found.contains("= 1,500 MiB/s on a connection"), "{}", check.found);
+        let throughput = tcp_window(&check).throughput.as_ref().expect("the round trip is known");
+        assert_eq!(throughput.per_connection, BytesPerSec::new(1500.0 * mib));
     }
 }
 
 #[test]
 fn without_window_scaling_a_window_is_64_kib() {
     let facts = facts(&[("tcp.rmem", "1 2 6291456"), ("tcp.window_scaling", "0")]);
-    let how = "as given".to_owned();
-    let round_trip = Some(RoundTrip { seconds: 1e-3, how, is_upper_bound: false });
-    let asked = Asked { round_trip, ..asked(About::Host) };
-    let check = find(&facts, &asked, "tcp.receive_window");
-    assert!(check.found.contains("65,535 bytes / 1.00 ms"), "{}", check.found);
-    assert_eq!(find(&facts, &asked, "tcp.window_scaling").status, Status::Problem);
+    let round_trip = Some(RoundTrip { seconds: 1e-3, source: RoundTripSource::Given });
+    let options = Options { round_trip, ..options(About::Host) };
+    let check = find(&facts, &options, "tcp.receive_window");
+    let buffer = tcp_window(&check).buffer.expect("the sysctl is known");
+    assert_eq!(buffer.window_bytes, 65_535);
+    assert_eq!(find(&facts, &options, "tcp.window_scaling").status, Status::Problem);
 }
 
 #[test]
-fn a_machine_that_may_send_less_than_is_wanted_is_told_apart_from_reads() {
+fn the_machines_egress_limit_applies_to_writes_only() {
     let facts = facts(&[("machine.cloud", "azure"), ("vm.size", "Standard_D4s_v3")]);
     let mib = f64::from(1 << 20);
     for (want, status) in [(238.0, Status::Ok), (239.0, Status::Problem)] {
-        let asked = Asked { want_bytes_per_s: Some(want * mib), ..asked(About::Host) };
-        let check = find(&facts, &asked, "vm.egress");
+        let options =
+            Options { required: Some(BytesPerSec::new(want * mib)), ..options(About::Host) };
+        let check = find(&facts, &options, "vm.egress");
         assert_eq!(check.status, status);
-        assert!(check.found.contains("238.4 MiB/s"), "{}", check.found);
+        let Finding::Egress(Egress::Limit { limit, .. }) = check.finding else {
+            panic!("no limit: {check:?}");
+        };
+        assert_eq!(limit, BytesPerSec::new(250e6));
     }
     let unknown = self::facts(&[("machine.cloud", "azure"), ("vm.size", "Standard_Z1")]);
-    assert_eq!(find(&unknown, &asked(About::Host), "vm.egress").status, Status::NotKnown);
+    assert_eq!(find(&unknown, &options(About::Host), "vm.egress").status, Status::NotKnown);
 }
 
 #[test]
-fn a_container_with_less_than_the_host_is_warned_of() {
+fn a_container_with_fewer_resources_than_the_host_is_a_warning() {
     let of = |quota| {
         let facts = facts(&[("cpu.count", "4"), ("cpu.quota", quota)]);
-        judge(&facts, &asked(About::Host)).checks.into_iter().find(|c| c.id == "cpu.quota")
+        judge(&facts, &options(About::Host))
+            .checks
+            .into_iter()
+            .find(|c| c.finding.id() == "cpu.quota")
     };
-    let check = of("150000 100000").unwrap();
-    assert_eq!((check.status, check.found.as_str()), (Status::Warning, "1.5 of 4 processors"));
+    let finding = Finding::ProcessorQuota { quota: 1.5, processors: 4 };
+    assert_eq!(of("150000 100000"), Some(Check { status: Status::Warning, finding }));
     assert_eq!(of("max 100000"), None);
     assert_eq!(of("400000 100000"), None);
     assert_eq!(of("1 0"), None);
 }
 
 #[test]
-fn a_port_of_an_older_kernel_is_known_by_its_distribution() {
+fn backports_are_known_by_the_kernels_distribution() {
     let on = |release, id, version| {
         let facts = facts(&[
             NFS[0],
@@ -130,7 +140,7 @@ fn a_port_of_an_older_kernel_is_known_by_its_distribution() {
             ("os.id", id),
             ("os.version", version),
         ]);
-        find(&facts, &asked(directory()), "mount.kernel").status
+        find(&facts, &options(directory()), "mount.kernel").status
     };
     assert_eq!(on("4.18.0-553.el8_10.x86_64", "rhel", "8.10"), Status::Ok);
     assert_eq!(on("4.18.0-193.el8.x86_64", "rocky", "8.2"), Status::Warning);
@@ -204,13 +214,12 @@ proptest! {
         let facts = Facts(values.into_iter().map(|(name, v)| (name.to_owned(), v)).collect());
         let round_trip = rtt.map(|seconds| RoundTrip {
             seconds,
-            how: "as given".to_owned(),
-            is_upper_bound: false,
+            source: RoundTripSource::Given,
         });
         for about in [About::Host, directory(), export(Some(u32::MAX))] {
             let round_trip = round_trip.clone();
-            let asked = Asked { about, want_bytes_per_s: want, round_trip, is_captured: true };
-            prop_assert!(!judge(&facts, &asked).checks.is_empty());
+            let options = Options { about, required: want.map(BytesPerSec::new), round_trip, is_captured: true };
+            prop_assert!(!judge(&facts, &options).checks.is_empty());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who used the processors of the measuring host: shares of hand-made counters.
+//! Use of the measuring host's processors: shares of constructed counters.
 
 mod records;
 
@@ -8,6 +8,7 @@ use analysis::host_state::HostSummary;
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::run_record::RunRecord;
 use records::{SECOND_NS, done, experiment, host_second, reads, run, stream};
+use units::Nanos;
 
 const MS: u64 = 1_000_000;
 
@@ -39,7 +40,7 @@ fn shares_are_of_the_allowed_processors_and_of_the_window() {
     let host = summary(vec![record(|_| Some(host_second()))]).unwrap();
     assert_eq!((host.intervals, host.span_ns, host.late_readings), (6, 6 * SECOND_NS, 0));
     assert_eq!((host.processors, host.quota), (Some(2.0), Some(1.5)));
-    assert_eq!(host.reading_cpu_mean_ns, 80_000.0);
+    assert_eq!(host.reading_cpu_mean, Nanos(80_000.0));
     assert_value(host.busy, 0.75);
     assert_value(host.process, 0.3);
     assert_value(host.others, 0.45);
@@ -56,7 +57,7 @@ fn shares_are_of_the_allowed_processors_and_of_the_window() {
 }
 
 #[test]
-fn the_counters_of_a_late_reading_are_divided_by_their_own_span() {
+fn late_counters_are_divided_by_their_own_time_span() {
     // The reading at the end of interval 3 is 500 ms late: it counts half as much again, and the
     // next one half as much.
     let scaled = |percent: u64| {
@@ -101,7 +102,7 @@ fn the_counters_of_a_late_reading_are_divided_by_their_own_span() {
 }
 
 #[test]
-fn work_in_bursts_that_the_kernel_does_not_sample_is_busy() {
+fn bursts_that_the_kernel_does_not_sample_count_as_busy() {
     let host = summary(vec![record(|_| {
         let sampled = ProcessorTimes { busy_ns: 200 * MS, ..host_second().times.unwrap() };
         Some(HostInterval { times: Some(sampled), ..host_second() })
@@ -133,14 +134,14 @@ fn intervals_without_a_counter_do_not_affect_its_share() {
 }
 
 #[test]
-fn counters_the_system_does_not_report_have_no_share() {
+fn unreported_counters_have_no_share() {
     let bare = HostInterval { span_ns: SECOND_NS, reading_cpu_ns: 9, ..HostInterval::default() };
     let host = summary(vec![record(|_| Some(bare))]).unwrap();
     let expected = HostSummary {
         intervals: 6,
         span_ns: 6 * SECOND_NS,
         late_readings: 0,
-        reading_cpu_mean_ns: 9.0,
+        reading_cpu_mean: Nanos(9.0),
         processors: None,
         quota: None,
         busy: None,

@@ -1,21 +1,25 @@
-//! Records in, numbers out: each number of a load point against its value by hand.
+//! Each number of a load point against its value computed by hand.
 
 mod records;
+
+use std::num::NonZeroU32;
 
 use analysis::analyze;
 use analysis::compare::figure::Figure as Compared;
 use analysis::compare::side::Side;
 use analysis::estimate::Method;
+use analysis::findings::Note;
 use analysis::load_point::{ALL_STREAMS, StreamSummary};
 use analysis::series::{POINTS_MAX, PointPhase};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use metrics::warning::{Figure, Warning};
 use records::{SECOND_NS, counts, done, experiment, interval, kind, reads, run, stream};
+use units::{Nanos, OpsPerSec};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::EngineChoice;
+use workload::plan::IoMethodUsed;
 
 /// Two warm-up intervals that must not count, then `rates` reads of 100 us in each second.
 fn closed_run(rates: &[u64]) -> RunRecord {
@@ -60,7 +64,7 @@ fn the_window_alone_gives_rate_throughput_outstanding_and_cpu() {
 }
 
 #[test]
-fn percentiles_come_from_all_operations_of_the_window_and_say_how_many_lie_above() {
+fn percentiles_use_all_operations_and_count_those_above() {
     let mut window = Vec::new();
     for second in 0..5u64 {
         // 1 to 200 us, then 201 to 400 us, and so on: together every microsecond from 1 to 1,000.
@@ -92,7 +96,7 @@ fn percentiles_come_from_all_operations_of_the_window_and_say_how_many_lie_above
 }
 
 #[test]
-fn reads_and_writes_are_added_and_fsync_stays_apart() {
+fn reads_and_writes_are_added_without_fsyncs() {
     let both = || {
         let mut interval = StreamInterval {
             outstanding_time_ns: 700 * 100_000 + 300 * 200_000 + 10 * 5_000_000,
@@ -137,7 +141,7 @@ fn an_open_loop_shows_schedule_delay_and_backlog() {
     });
     let record = experiment(vec![done(run("open", vec![open], 1, 11), window.collect())]);
     let stream = only_stream(&record);
-    assert_eq!(stream.offered_rate, Some(1_000.0));
+    assert_eq!(stream.offered_rate, Some(OpsPerSec::new(1_000.0)));
     let delay = stream.schedule_delay_mean_ns.unwrap();
     assert!((delay.value - 3_000_000.0).abs() < 1e-6, "{delay:?}");
     assert_eq!(stream.outstanding_mean.unwrap().value, 2.0);
@@ -150,7 +154,7 @@ fn an_open_loop_shows_schedule_delay_and_backlog() {
 }
 
 #[test]
-fn a_closed_loop_whose_data_takes_time_shows_it_as_schedule_delay_and_balances() {
+fn data_generation_is_schedule_delay_in_a_closed_loop() {
     let writes = |backlog_end: u64| {
         let mut interval = StreamInterval {
             // 1,000 writes of 2 ms outstanding, each after 0.5 ms in which its data was made.
@@ -178,7 +182,7 @@ fn a_closed_loop_whose_data_takes_time_shows_it_as_schedule_delay_and_balances()
 }
 
 #[test]
-fn service_times_are_compared_only_where_they_are_not_the_response_times() {
+fn service_times_are_compared_unless_they_equal_response_times() {
     let figures = |response_ns: u64| {
         let mut interval = StreamInterval::default();
         interval.kinds[OpKind::Write as usize] = kind(1_000, 8192, 2_000_000, response_ns);
@@ -192,7 +196,7 @@ fn service_times_are_compared_only_where_they_are_not_the_response_times() {
 }
 
 #[test]
-fn a_growing_backlog_is_overload_and_a_passing_one_is_not() {
+fn only_a_growing_backlog_is_overload() {
     let judge = |backlogs: [u64; 6]| {
         let mut open = stream("data", 4);
         open.arrival = Arrival::Constant { offered_rate: 1_000.0 };
@@ -201,7 +205,7 @@ fn a_growing_backlog_is_overload_and_a_passing_one_is_not() {
         only_stream(&experiment(vec![done(run("open", vec![open], 0, 6), window.into())])).overload
     };
     let overload = judge([100, 200, 300, 400, 500, 600]).unwrap();
-    assert_eq!((overload.achieved_rate, overload.backlog_growth), (900.0, 600));
+    assert_eq!((overload.achieved_rate.get(), overload.backlog_growth), (900.0, 600));
     assert_eq!(judge([0, 500, 900, 300, 20, 0]), None);
     // A hundredth of the 6,000 operations due is tolerated.
     assert_eq!(judge([0, 0, 0, 0, 0, 60]), None);
@@ -229,23 +233,23 @@ fn with_fsyncs(completed: u64) -> ExperimentRecord {
 }
 
 #[test]
-fn an_offered_rate_counts_fsyncs_and_is_compared_with_the_rate_of_all_kinds() {
+fn an_offered_rate_includes_fsyncs() {
     let kept = only_stream(&with_fsyncs(5_000));
     assert_eq!(kept.data.achieved_rate.unwrap().value, 5_000.0);
     assert_eq!(kept.achieved_rate_all_kinds().unwrap().value, 10_000.0);
     assert_eq!(kept.all_kinds.unwrap().response.mean_ns.unwrap().value, 150_000.0);
     assert_eq!(kept.overload, None);
     let late = only_stream(&with_fsyncs(4_500));
-    assert_eq!(late.overload.unwrap().achieved_rate, 9_000.0);
+    assert_eq!(late.overload.unwrap().achieved_rate.get(), 9_000.0);
     assert_eq!(late.achieved_rate_all_kinds().unwrap().value, 9_000.0);
-    // Without fsyncs there is nothing to tell apart.
+    // Without fsyncs both are equal.
     let reads = only_stream(&experiment(vec![closed_run(&[10_000; 6])]));
     assert_eq!(reads.all_kinds, None);
     assert_eq!(reads.achieved_rate_all_kinds(), reads.data.achieved_rate);
 }
 
 #[test]
-fn an_overloaded_window_is_not_said_to_break_littles_law() {
+fn an_overloaded_window_does_not_violate_littles_law() {
     let mut record = with_fsyncs(4_500);
     for interval in &mut record.runs[0].intervals {
         interval.streams[0].backlog_time_ns = 585_920 * u128::from(SECOND_NS);
@@ -257,7 +261,7 @@ fn an_overloaded_window_is_not_said_to_break_littles_law() {
 }
 
 #[test]
-fn a_backlog_that_changed_in_one_repeat_is_not_hidden_by_another() {
+fn a_changed_backlog_in_one_repeat_counts() {
     let repeat = |repeat: u32, backlogs: [u64; 7]| {
         let mut open = stream("data", 4);
         open.arrival = Arrival::Constant { offered_rate: 1_000.0 };
@@ -276,7 +280,7 @@ fn a_backlog_that_changed_in_one_repeat_is_not_hidden_by_another() {
 }
 
 #[test]
-fn failed_operations_are_not_said_to_break_littles_law() {
+fn failed_operations_do_not_violate_littles_law() {
     let mut record = closed_run(&[10_000; 6]);
     let stream = &mut record.intervals[2].streams[0];
     // A hundred of them, outstanding for a second each.
@@ -288,54 +292,53 @@ fn failed_operations_are_not_said_to_break_littles_law() {
 }
 
 #[test]
-fn a_worker_is_busy_by_the_processors_that_its_threads_can_use() {
-    let busy = |engine: EngineChoice, queue_depth: u32, processors: Option<&str>, pin: bool| {
+fn a_workers_utilization_is_of_the_processors_it_can_use() {
+    let busy = |engine: IoMethodUsed, queue_depth: u32, processors: Option<u32>, pin: bool| {
         let window = (0..6).map(|_| reads(10_000, 8192, 100_000)).collect();
         let mut record = done(run("v", vec![stream("data", queue_depth)], 0, 6), window);
         for interval in &mut record.intervals {
             interval.workers[0].cpu_ns = SECOND_NS * 3 / 2;
         }
         let mut record = experiment(vec![record]);
-        record.engine.engine = engine;
+        record.io_method.io_method = engine;
         record.plan.pin = pin;
-        let count = processors.map(|count| ("cpu.count".to_owned(), count.to_owned()));
-        record.environment.extend(count);
+        record.environment.prior.processors = processors.and_then(NonZeroU32::new);
         only_stream(&record).worker_busy_max.unwrap().value
     };
-    // Four threads on two processors, on eight, and where nobody counted them.
-    assert_eq!(busy(EngineChoice::Psync, 4, Some("2"), false), 0.75);
-    assert_eq!(busy(EngineChoice::Psync, 4, Some("8"), false), 0.375);
-    assert_eq!(busy(EngineChoice::Psync, 4, None, false), 0.375);
+    // Four threads on two processors, on eight, and on an unknown number.
+    assert_eq!(busy(IoMethodUsed::Psync, 4, Some(2), false), 0.75);
+    assert_eq!(busy(IoMethodUsed::Psync, 4, Some(8), false), 0.375);
+    assert_eq!(busy(IoMethodUsed::Psync, 4, None, false), 0.375);
     // One thread; four on one processor.
-    assert_eq!(busy(EngineChoice::Psync, 1, Some("2"), false), 1.5);
-    assert_eq!(busy(EngineChoice::Psync, 4, Some("2"), true), 1.5);
-    assert_eq!(busy(EngineChoice::IoUring, 4, Some("2"), false), 1.5);
+    assert_eq!(busy(IoMethodUsed::Psync, 1, Some(2), false), 1.5);
+    assert_eq!(busy(IoMethodUsed::Psync, 4, Some(2), true), 1.5);
+    assert_eq!(busy(IoMethodUsed::IoUring, 4, Some(2), false), 1.5);
 }
 
 #[test]
-fn a_process_that_fills_the_host_is_warned_of_though_no_worker_fills_a_processor() {
-    let with = |used_ns: u64, processors: &str| {
+fn a_process_that_uses_the_whole_host_is_a_warning() {
+    let with = |used_ns: u64, processors: u32| {
         let mut record = closed_run(&[10_000; 6]);
         for interval in &mut record.intervals {
             (interval.process_user_ns, interval.process_system_ns) = (used_ns, 0);
         }
         let mut record = experiment(vec![record]);
-        record.environment.push(("cpu.count".to_owned(), processors.to_owned()));
+        record.environment.prior.processors = NonZeroU32::new(processors);
         analyze(&record).warnings
     };
-    let warnings = with(1_900_000_000, "2");
+    let warnings = with(1_900_000_000, 2);
     assert_eq!(warnings.len(), 1);
     assert_eq!(
         warnings[0].sightings[0].warning,
         Warning::ProcessorsBusy { used: 1.9, processors: 2 }
     );
-    assert!(with(1_700_000_000, "2").is_empty());
-    assert!(with(1_900_000_000, "4").is_empty());
-    assert!(with(1_900_000_000, "many").is_empty(), "nobody knows how many there are");
+    assert!(with(1_700_000_000, 2).is_empty());
+    assert!(with(1_900_000_000, 4).is_empty());
+    assert!(with(1_900_000_000, 0).is_empty(), "the number of processors is unknown");
 }
 
 #[test]
-fn an_open_loop_is_judged_by_its_response_times_too() {
+fn an_open_loop_is_unsteady_by_its_response_times() {
     let steady = |open: bool| {
         let mut stream = stream("data", 64);
         if open {
@@ -358,7 +361,7 @@ fn an_open_loop_is_judged_by_its_response_times_too() {
 }
 
 #[test]
-fn an_interval_that_was_hardly_begun_is_no_point_over_time() {
+fn a_barely_started_interval_has_no_point_in_the_series() {
     let mut record = closed_run(&[10_000; 6]);
     let mut drain = interval(8, vec![reads(4, 8192, 100_000)]);
     drain.end_ns = drain.start_ns + 62_000;
@@ -367,11 +370,11 @@ fn an_interval_that_was_hardly_begun_is_no_point_over_time() {
     assert_eq!(series(&record).points.len(), 8);
     assert!(series(&record).points.iter().all(|p| p.phase != PointPhase::CoolDown));
     record.intervals[8].end_ns = record.intervals[8].start_ns + SECOND_NS / 2;
-    assert_eq!(series(&record).points[8].achieved_rate, 8.0);
+    assert_eq!(series(&record).points[8].achieved_rate.get(), 8.0);
 }
 
 #[test]
-fn a_record_that_lacks_a_stream_or_repeats_one_run_with_others_is_no_panic() {
+fn an_irregular_record_causes_no_panic() {
     let whole = || (0..6).map(|_| reads(1_000, 8192, 100_000)).collect::<Vec<_>>();
     let mut lacking = done(run("v", vec![stream("data", 1)], 0, 6), whole());
     lacking.intervals[2].streams.clear();
@@ -383,7 +386,7 @@ fn a_record_that_lacks_a_stream_or_repeats_one_run_with_others_is_no_panic() {
 }
 
 #[test]
-fn repeats_are_one_load_point_whose_uncertainty_is_their_difference() {
+fn repeats_form_a_load_point_with_uncertainty_from_their_differences() {
     let runs = [9_800, 10_000, 10_200].into_iter().enumerate().map(|(repeat, rate)| {
         let mut record = closed_run(&[rate; 6]);
         record.run.repeat = repeat as u32;
@@ -403,7 +406,7 @@ fn repeats_are_one_load_point_whose_uncertainty_is_their_difference() {
 }
 
 #[test]
-fn repeats_that_lie_far_apart_disagree() {
+fn distant_repeats_disagree() {
     let runs = [8_000, 10_000].into_iter().enumerate().map(|(repeat, rate)| {
         let mut record = closed_run(&[rate; 6]);
         record.run.repeat = repeat as u32;
@@ -411,7 +414,7 @@ fn repeats_that_lie_far_apart_disagree() {
     });
     let findings = analyze(&experiment(runs.collect()));
     let sighting = &findings.warnings[0].sightings[0];
-    // 2,000 apart, 9,000 on average, and nothing within the repeats explains it.
+    // 2,000 apart with a mean of 9,000, and no variation within the repeats.
     let Warning::RepeatsDisagree { spread, chance: Some(chance), repeat: None } = sighting.warning
     else {
         panic!("{sighting:?}")
@@ -420,7 +423,7 @@ fn repeats_that_lie_far_apart_disagree() {
 }
 
 #[test]
-fn streams_are_summarised_each_and_together() {
+fn streams_are_summarised_individually_and_together() {
     let run = run("database", vec![stream("data", 4), stream("log", 1)], 0, 6);
     let each = |index| interval(index, vec![reads(1_000, 8192, 200_000), reads(500, 4096, 50_000)]);
     let record = RunRecord {
@@ -428,7 +431,7 @@ fn streams_are_summarised_each_and_together() {
         started_unix_ms: 0,
         intervals: (0..6).map(each).collect(),
         warnings: Vec::new(),
-        witness: None,
+        service_counters: None,
         outcome: Outcome::Done,
     };
     let findings = analyze(&experiment(vec![record]));
@@ -443,7 +446,7 @@ fn streams_are_summarised_each_and_together() {
 }
 
 #[test]
-fn an_aborted_run_keeps_its_whole_measured_intervals_and_says_so() {
+fn an_aborted_run_keeps_its_whole_intervals() {
     let mut record = closed_run(&[10_000; 8]);
     record.intervals.truncate(8);
     // The last one was cut in half.
@@ -454,13 +457,15 @@ fn an_aborted_run_keeps_its_whole_measured_intervals_and_says_so() {
     let findings = analyze(&record);
     assert_eq!(findings.load_points[0].merged.intervals, 5);
     assert_eq!(findings.load_points[0].runs[0].intervals_planned, 8);
-    let seen = &findings.warnings[0].sightings[0].seen;
-    assert!(seen.contains("5 of 8 intervals were measured"), "{seen}");
-    assert!(findings.notes[0].contains("never said how it ended"));
+    let Warning::EndedEarly { reason } = &findings.warnings[0].sightings[0].warning else {
+        panic!("{:?}", findings.warnings[0]);
+    };
+    assert!(reason.contains("5 of 8 intervals were measured"), "{reason}");
+    assert_eq!(findings.notes[0], Note::Aborted);
 }
 
 #[test]
-fn a_run_without_any_measured_interval_has_no_numbers_and_no_panic() {
+fn a_run_without_intervals_has_no_numbers() {
     let mut record = closed_run(&[10_000; 5]);
     record.intervals.clear();
     record.outcome = Outcome::Failed { reason: "EIO".to_owned() };
@@ -470,14 +475,12 @@ fn a_run_without_any_measured_interval_has_no_numbers_and_no_panic() {
     assert_eq!(merged.total.data.achieved_rate, None);
     assert_eq!(merged.total.data.response.mean_ns, None);
     assert!(merged.total.data.response.distribution.is_empty());
-    let said: Vec<(&str, &str)> =
-        findings.warnings.iter().map(|g| (g.code, g.sightings[0].seen.as_str())).collect();
-    assert_eq!(said[0].0, "ended_early");
-    assert_eq!(said[1..], [("nothing_measured", "no complete interval was measured")]);
+    let codes: Vec<&str> = findings.warnings.iter().map(|group| group.code).collect();
+    assert_eq!(codes, ["ended_early", "nothing_measured"]);
 }
 
 #[test]
-fn warnings_are_drawn_from_the_numbers() {
+fn warnings_follow_from_the_numbers() {
     assert_eq!(codes(&experiment(vec![closed_run(&[10_000; 6])])), Vec::<&str>::new());
     assert_eq!(codes(&experiment(vec![closed_run(&[20_000; 4])])), ["window_too_short"]);
     let ramp: Vec<u64> = (0..9).map(|step| 10_000 + 1_000 * step).collect();
@@ -508,7 +511,7 @@ fn warnings_are_drawn_from_the_numbers() {
 }
 
 #[test]
-fn what_the_run_noticed_is_kept_and_not_said_twice() {
+fn warnings_of_the_run_are_kept_once() {
     let mut record = closed_run(&[10_000; 4]);
     record.warnings =
         vec![Warning::HostNoisy { steal: 0.2 }, Warning::WindowTooShort { intervals: 4 }];
@@ -540,7 +543,7 @@ fn curves_are_ordered_by_queue_depth_whatever_the_order_of_the_runs() {
 }
 
 #[test]
-fn two_swept_parameters_make_a_curve_for_each_value_of_the_other() {
+fn two_swept_parameters_give_a_curve_per_value_of_the_other() {
     let at = |depth: u32, size: &str| {
         let mut run = run("read", vec![stream("data", depth)], 0, 6);
         run.parameters.push(("data.transfer_size".to_owned(), size.to_owned()));
@@ -564,17 +567,17 @@ fn a_long_series_is_merged_without_losing_an_operation() {
     assert_eq!(series.points[0].phase, PointPhase::WarmUp);
     assert_eq!(series.points[0].end_ns, 2 * SECOND_NS);
     assert_eq!(series.points[1].phase, PointPhase::Measure);
-    assert_eq!(series.points[1].achieved_rate, 1_001.0);
+    assert_eq!(series.points[1].achieved_rate.get(), 1_001.0);
     assert!(series.points.len() <= POINTS_MAX + 2);
     let seconds = |p: &analysis::series::SeriesPoint| (p.end_ns - p.start_ns) as f64 / 1e9;
-    let completed: f64 = series.points.iter().map(|p| p.achieved_rate * seconds(p)).sum();
+    let completed: f64 = series.points.iter().map(|p| p.achieved_rate.get() * seconds(p)).sum();
     assert!((completed - 3_003_000.0).abs() < 1.0, "{completed}");
-    assert_eq!(series.points[1].response_mean_ns, Some(100_000.0));
+    assert_eq!(series.points[1].response_mean, Some(Nanos(100_000.0)));
     assert!((series.points[1].cpu_used - 0.6).abs() < 1e-12);
 }
 
 #[test]
-fn the_distribution_steps_as_hdr_histograms_iterator_does() {
+fn the_distribution_has_the_steps_of_hdrhistogram() {
     // Ten values 1 to 10: steps of 10 % to 50 %, of 5 % to 75 %, and so on; a step is printed with
     // the first value that reaches it.
     let mut interval = StreamInterval::default();
@@ -602,23 +605,23 @@ fn the_same_record_gives_the_same_findings_bit_for_bit() {
             closed_run(&[8_123, 12_001, 8_777, 12_345, 10_012]),
         ])
     };
-    // The debug form prints every bit of a float that tells it from its neighbours.
+    // The debug format prints floats exactly.
     assert_eq!(format!("{:?}", analyze(&record())), format!("{:?}", analyze(&record())));
 }
 
 #[test]
-fn the_command_to_repeat_is_the_one_that_was_given_or_one_that_does_the_same() {
+fn the_command_to_repeat_is_the_original_or_an_equivalent_one() {
     let mut record = experiment(vec![closed_run(&[10_000; 6])]);
     assert_eq!(analyze(&record).repeat_command, "fourcorners run /mnt/vol1 --profile four-corners");
     record.plan.source = "it's mine.toml".to_owned();
     let command = analyze(&record).repeat_command;
     assert_eq!(command, "fourcorners run /mnt/vol1 --workload 'it'\\''s mine.toml'");
-    record.environment.push(("command.line".to_owned(), "fourcorners run X --quick".to_owned()));
+    record.environment.command_line = Some("fourcorners run X --quick".to_owned());
     assert_eq!(analyze(&record).repeat_command, "fourcorners run X --quick");
 }
 
 #[test]
-fn a_transient_that_reaches_into_the_window_is_told_and_the_window_is_not_changed() {
+fn a_transient_in_the_window_is_a_warning_only() {
     // Fast for 12 s of which 2 are the warm-up, then throttled: burst credit that runs out.
     let rates: Vec<u64> = (0..60).map(|s| if s < 10 { 20_000 } else { 10_000 + s % 3 }).collect();
     let record = closed_run(&rates);
@@ -626,7 +629,7 @@ fn a_transient_that_reaches_into_the_window_is_told_and_the_window_is_not_change
     let over_time = &findings.steadiness[0].streams[0];
     let warm_up = over_time.warm_up.unwrap();
     assert_eq!((warm_up.planned_ns, warm_up.cut_ns), (2 * SECOND_NS, 12 * SECOND_NS));
-    // 10,000 too much in 10 of 60 intervals, held against the 10,001 that follow.
+    // 10,000 too many in 10 of 60 intervals, relative to the 10,001 that follow.
     let rate = findings.load_points[0].merged.total.data.achieved_rate.unwrap().value;
     assert!((warm_up.bias.unwrap() - (rate / 10_001.0 - 1.0)).abs() < 1e-4, "{warm_up:?}");
     let codes: Vec<&str> = findings.warnings.iter().map(|group| group.code).collect();
@@ -636,7 +639,7 @@ fn a_transient_that_reaches_into_the_window_is_told_and_the_window_is_not_change
 }
 
 #[test]
-fn a_stall_of_one_interval_is_named_with_its_time_and_size_and_counted() {
+fn a_stall_of_one_interval_is_reported_and_counted() {
     let rates: Vec<u64> =
         (0..30).map(|s| if s == 20 { 1_000 } else { 10_000 + 50 * (s % 4) }).collect();
     let record = closed_run(&rates);

@@ -1,10 +1,10 @@
-//! The search for the least concurrency, on systems whose answer is known.
+//! The search for the least concurrency, on systems with a known answer.
 
 use analysis::curve::plateau::RUNS_PER_POINT;
 use analysis::estimate::{Estimate, Method};
 use analysis::tune::search::{Answer, Goal, Next, Point, next};
 
-/// More runs than any search here may take.
+/// Most runs of a search.
 const RUNS_MAX: usize = 48;
 
 /// A system: the rate that a number of outstanding operations reaches.
@@ -25,12 +25,12 @@ fn usl(alone: f64, contention: f64, coherence: f64) -> impl Fn(u64) -> f64 {
     }
 }
 
-/// One server behind a delay, by the bounds of balanced systems: rises ever more slowly.
+/// One server after a delay, by the bounds of balanced systems: a concave curve.
 fn queueing(delay_s: f64, demand_s: f64) -> impl Fn(u64) -> f64 {
     move |n| n as f64 / (delay_s + demand_s * n as f64)
 }
 
-/// Draws that are the same in every run of the tests.
+/// Reproducible draws.
 struct Draws(u64);
 
 impl Draws {
@@ -39,13 +39,13 @@ impl Draws {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// About normal, by the sum of twelve.
+    /// Approximately normal, as the sum of twelve.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
-/// What a search did.
+/// The course of a search.
 struct Searched {
     answer: Answer,
     /// Every run's concurrency, in order.
@@ -56,8 +56,8 @@ fn search(goal: Goal, system: System<'_>) -> Searched {
     search_in_noise(goal, system, 0.0, 1)
 }
 
-/// `noise` is the standard deviation of a run, as a share; the uncertainty that is told is that of
-/// its mean, and shrinks with repeats.
+/// `noise` is the relative standard deviation of a run; the reported uncertainty is that of the
+/// mean and decreases with repeats.
 fn search_in_noise(goal: Goal, system: System<'_>, noise: f64, seed: u64) -> Searched {
     let mut draws = Draws(seed);
     let mut points: Vec<(Point, Vec<f64>)> = Vec::new();
@@ -72,18 +72,18 @@ fn search_in_noise(goal: Goal, system: System<'_>, noise: f64, seed: u64) -> Sea
         assert!(asked.len() <= RUNS_MAX, "it ends: {asked:?}");
         assert!((1..=goal.outstanding_max).contains(&outstanding), "{asked:?}");
         let measured = system(outstanding) * (1.0 + noise * draws.normal());
-        let place = points.iter().position(|(point, _)| point.outstanding == outstanding);
-        let place = place.unwrap_or_else(|| {
+        let index = points.iter().position(|(point, _)| point.outstanding == outstanding);
+        let index = index.unwrap_or_else(|| {
             points.push((point(outstanding, 0.0, 0.0, 0), Vec::new()));
             points.len() - 1
         });
-        let (point_known, values) = &mut points[place];
+        let (point_known, values) = &mut points[index];
         values.push(measured);
         assert!(values.len() <= RUNS_PER_POINT as usize, "settled at last: {asked:?}");
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         if let Some(earlier) = values.len().checked_sub(2).map(|_| *point_known) {
             let distance = (earlier.rate.value - goal.least()).abs();
-            // A peak from which the rate falls far is confirmed once.
+            // A peak with a sharp fall is confirmed once.
             let fell = known.iter().any(|point| {
                 point.outstanding > outstanding && point.rate.value < 0.8 * earlier.rate.value
             });
@@ -108,7 +108,7 @@ fn goal(ops_per_s: f64) -> Goal {
     Goal { ops_per_s, within: 0.0, outstanding_max: 4096 }
 }
 
-/// The truth, by trying every number.
+/// The true answer, by exhaustive search.
 fn least(goal: &Goal, system: System<'_>) -> Option<u64> {
     (1..=goal.outstanding_max).find(|n| system(*n) >= goal.least())
 }
@@ -127,12 +127,12 @@ fn assert_least(goal: Goal, system: System<'_>, runs: usize, what: &str) {
 }
 
 #[test]
-fn the_papers_example_needs_the_floor_the_prediction_and_one_less() {
+fn the_example_of_the_paper_needs_three_points() {
     let system = limited(0.001_909, 1e9);
     let searched = search(goal(3200.0), &system);
     assert_eq!(searched.asked, [1, 7, 6]);
     assert_eq!(searched.answer, Answer::Reached { enough: 7, too_little: Some(6) });
-    // Six give 3,143 ops/s, which is within 3 % of 3,200: what the paper went on with.
+    // Six give 3,143 ops/s, which is within 3 % of 3,200, as in the paper.
     let tolerant = Goal { within: 0.03, ..goal(3200.0) };
     let searched = search(tolerant, &system);
     assert_eq!(searched.answer, Answer::Reached { enough: 6, too_little: Some(5) });
@@ -140,14 +140,14 @@ fn the_papers_example_needs_the_floor_the_prediction_and_one_less() {
 }
 
 #[test]
-fn what_one_outstanding_operation_reaches_needs_no_more() {
+fn one_outstanding_operation_can_be_enough() {
     let searched = search(goal(500.0), &limited(0.001_909, 1e9));
     assert_eq!(searched.asked, [1]);
     assert_eq!(searched.answer, Answer::Reached { enough: 1, too_little: None });
 }
 
 #[test]
-fn on_every_rising_curve_the_least_concurrency_is_found() {
+fn the_least_concurrency_is_found_on_every_rising_curve() {
     for wanted in [600.0, 1000.0, 3333.0, 7999.0, 16_000.0, 19_990.0] {
         for response_s in [0.000_4, 0.002, 0.017] {
             let system = limited(response_s, 20_000.0);
@@ -156,7 +156,7 @@ fn on_every_rising_curve_the_least_concurrency_is_found() {
         for (delay_s, demand_s) in [(0.001, 0.000_05), (0.010, 0.000_05), (0.000_3, 0.000_04)] {
             let system = queueing(delay_s, demand_s);
             let what = format!("queueing {delay_s} {demand_s} {wanted}");
-            // The last of its rates it reaches only with more than is allowed.
+            // Its last rate requires more than the largest concurrency allowed.
             if wanted > 0.97 / demand_s {
                 continue;
             }
@@ -166,7 +166,7 @@ fn on_every_rising_curve_the_least_concurrency_is_found() {
 }
 
 #[test]
-fn on_a_curve_that_falls_again_the_least_is_found_on_the_rising_side() {
+fn the_least_concurrency_is_found_below_a_peak() {
     for contention in [0.0, 0.01, 0.05] {
         for coherence in [0.000_01, 0.000_3, 0.002] {
             let system = usl(700.0, contention, coherence);
@@ -180,7 +180,7 @@ fn on_a_curve_that_falls_again_the_least_is_found_on_the_rising_side() {
 }
 
 #[test]
-fn a_rate_beyond_saturation_is_said_to_be_with_the_saturation_that_was_measured() {
+fn a_rate_beyond_saturation_is_reported_with_the_saturation_rate() {
     let systems: [(&str, Boxed); 4] = [
         ("limited", Box::new(limited(0.002, 5000.0))),
         ("one slow flow", Box::new(limited(0.000_4, 900.0))),
@@ -202,7 +202,7 @@ fn a_rate_beyond_saturation_is_said_to_be_with_the_saturation_that_was_measured(
 }
 
 #[test]
-fn where_no_more_is_allowed_it_is_said_that_the_rate_still_rises() {
+fn a_rising_rate_at_the_largest_concurrency_is_reported() {
     let few = Goal { outstanding_max: 128, ..goal(100_000.0) };
     let searched = search(few, &limited(0.002, 1e9));
     assert_eq!(searched.answer, Answer::Bounded { top: 128 });
@@ -213,7 +213,7 @@ fn where_no_more_is_allowed_it_is_said_that_the_rate_still_rises() {
 }
 
 #[test]
-fn in_noise_the_answer_is_next_to_the_truth_and_the_search_still_ends() {
+fn with_noise_the_answer_is_close_and_the_search_ends() {
     let mut off = 0;
     let systems: [Boxed; 3] = [
         Box::new(limited(0.005, 20_000.0)),
@@ -230,7 +230,7 @@ fn in_noise_the_answer_is_next_to_the_truth_and_the_search_still_ends() {
             let truth = least(&tolerant, system.as_ref()).expect("it can be reached");
             assert!(enough.abs_diff(truth) <= 2, "{enough}, not {truth}: {:?}", searched.asked);
             off += usize::from(enough.abs_diff(truth) > 1);
-            // What is called enough does reach it, but for noise.
+            // The answer reaches the rate except for noise.
             assert!(system(enough) >= 0.96 * tolerant.ops_per_s, "{:?}", searched.asked);
         }
     }
@@ -238,7 +238,7 @@ fn in_noise_the_answer_is_next_to_the_truth_and_the_search_still_ends() {
 }
 
 #[test]
-fn in_noise_a_rate_beyond_saturation_is_still_said_to_be() {
+fn with_noise_a_rate_beyond_saturation_is_still_found() {
     for seed in 1..=200 {
         for wanted in [5500.0, 7000.0, 20_000.0] {
             let tolerant = Goal { within: 0.03, ..goal(wanted) };

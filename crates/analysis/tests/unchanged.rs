@@ -32,7 +32,10 @@ fn check(name: &'static str, findings: &Findings, digests: Expect) {
     all.add("warnings", &findings.warnings);
     all.add("notes", &findings.notes);
     all.add("summary", &findings.summary);
-    all.add("others", &(&findings.mixes, &findings.tune, &findings.emulated, &findings.witnessed));
+    all.add(
+        "others",
+        &(&findings.mixes, &findings.tune, &findings.emulated, &findings.service_check),
+    );
     digests.assert_eq(&all.digests());
 }
 
@@ -42,19 +45,19 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-        3e6a8233ef78d2b5 load points
-        b6eb3333cde8f317 curves
-        388968f1b1e1d30b steadiness
-        aaff97c817c950b6 verdicts
-        e11210ad41a67e50 series
-        93f835cea1d59758 heat
-        5728c260dd887c05 wire
-        495e4f664cc75c34 searches
-        236f020fbe932598 warnings
-        09612b07b5ecb5a5 notes
-        eaa0c2c40e4a36f2 summary
-        77c4f8c1a23cbb6b others
-    "#]],
+            753c7921984a186d load points
+            9c760282bad2ab47 curves
+            388968f1b1e1d30b steadiness
+            104de579a05eaec7 verdicts
+            651fe2291328ace2 series
+            93f835cea1d59758 heat
+            5728c260dd887c05 wire
+            35dbe1d964a12a32 searches
+            4e3ae984d9e1db0e warnings
+            09612b07b5ecb5a5 notes
+            b0a15bc1ea50c8f8 summary
+            6c6a9c56a37a6367 others
+        "#]],
     );
 }
 
@@ -64,19 +67,19 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-        d7486896a0a58250 load points
-        c247b3702dc3b7cc curves
-        2e7898749e2b357d steadiness
-        d03cfe61ce55cdce verdicts
-        2729444eb267cd24 series
-        1ee25a901b0c2c92 heat
-        5728c260dd887c05 wire
-        495e4f664cc75c34 searches
-        75d1a09d8bda1544 warnings
-        09612b07b5ecb5a5 notes
-        43f1ae324f069654 summary
-        eeac5d35e5cabc54 others
-    "#]],
+            e994ee22f543a4e7 load points
+            762580deca49cb2a curves
+            2e7898749e2b357d steadiness
+            7297dd0be38ca202 verdicts
+            df1116942286d2c6 series
+            1ee25a901b0c2c92 heat
+            5728c260dd887c05 wire
+            35dbe1d964a12a32 searches
+            71ffbf47ecb4de43 warnings
+            09612b07b5ecb5a5 notes
+            5bdfeeb1d8215970 summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
 }
 
@@ -86,19 +89,19 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-        e85e8224a329e514 load points
-        a97cb493d94f7831 curves
-        696cc4f31c717bfb steadiness
-        b40bc9f747983b44 verdicts
-        7ddb81fe974447a3 series
-        f80940db3165aea9 heat
-        6dc8a865ad192ab9 wire
-        b7745442204b6991 searches
-        56eb49a65830127d warnings
-        09612b07b5ecb5a5 notes
-        1d384b7d516ee624 summary
-        eeac5d35e5cabc54 others
-    "#]],
+            7a4bc67372a7f1be load points
+            d49a08e976fd77e7 curves
+            696cc4f31c717bfb steadiness
+            fbae226b84affa11 verdicts
+            d797460dfe3113ff series
+            f80940db3165aea9 heat
+            6dc8a865ad192ab9 wire
+            5b275de6e97a9fd5 searches
+            31bf29fe6d8a84b9 warnings
+            09612b07b5ecb5a5 notes
+            0cd065d42e943aee summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
 }
 
@@ -108,19 +111,19 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-        6d7c3ca5f9996506 load points
-        b986c4ea96ea1a1e curves
-        5c159f73379acc82 steadiness
-        4056eb4c74c546da verdicts
-        bc95b852e0d1cb2c series
-        67d00ae91be97a6d heat
-        22a33483f9479bee wire
-        8edab457d38bbb67 searches
-        6fd4cdd50b4c3355 warnings
-        09612b07b5ecb5a5 notes
-        a609c626c6dc0d32 summary
-        fab6ff570e3a26a6 others
-    "#]],
+            a4cbc5aa22c8735f load points
+            a2791ffafbb3fb86 curves
+            5c159f73379acc82 steadiness
+            f8298eb13543b09c verdicts
+            a44ccd6be6b4d310 series
+            67d00ae91be97a6d heat
+            1cf29faa5ff2fb36 wire
+            c96dc664258b3f5b searches
+            d567e567a3dd0a3a warnings
+            09612b07b5ecb5a5 notes
+            b33cfbd0b93094aa summary
+            39e3889fc9a1736e others
+        "#]],
     );
 }
 
@@ -130,19 +133,19 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-        5419208b289a1025 load points
-        e0661cc81f0c0c24 curves
-        bc642115509d99c6 steadiness
-        144f4925acd1ec88 verdicts
-        8aab1d623ccb41f6 series
-        1f77199a675e3b27 heat
-        1f9c6f7d8281ee8f wire
-        c0462e5a1be36a62 searches
-        d65287f47cfe8c22 warnings
-        09612b07b5ecb5a5 notes
-        5b3246bddac98544 summary
-        eeac5d35e5cabc54 others
-    "#]],
+            3d2258f9a86298fb load points
+            b834c10ce4a853f2 curves
+            bc642115509d99c6 steadiness
+            33d076adeec02ff5 verdicts
+            283a20873d954560 series
+            1f77199a675e3b27 heat
+            1f9c6f7d8281ee8f wire
+            8b5e25d9d37c5aa0 searches
+            82272818b5276e8a warnings
+            09612b07b5ecb5a5 notes
+            3d24d2539f31e1c4 summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
 }
 
@@ -152,19 +155,19 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-        f490a457be0022c1 load points
-        e6d84626a7582836 curves
-        64aae667662d5740 steadiness
-        3b7e12ad67d25fd4 verdicts
-        4c9dd6a1adb3b7de series
-        6bfe5dc6daa68a7a heat
-        1f9c6f7d8281ee8f wire
-        03ffffdeb3498255 searches
-        5a3d5394dbdb5e73 warnings
-        09612b07b5ecb5a5 notes
-        962765db07f9aa3a summary
-        eeac5d35e5cabc54 others
-    "#]],
+            46cb3b319545da3a load points
+            6979943f483094b6 curves
+            64aae667662d5740 steadiness
+            ad1d29909ad810f7 verdicts
+            b6ace1491e97659e series
+            6bfe5dc6daa68a7a heat
+            1f9c6f7d8281ee8f wire
+            385cc372ceb3bec1 searches
+            f40f947f0a7f6e1a warnings
+            09612b07b5ecb5a5 notes
+            4da59051a7edd66a summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
 }
 
@@ -174,19 +177,19 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-        e43114c5b1617b1d load points
-        7260be7bb73461de curves
-        9c7e4f1ddda7f677 steadiness
-        e1169f206c380b82 verdicts
-        a44b6e1958d40797 series
-        77d2e77276bbb2b3 heat
-        6dc8a865ad192ab9 wire
-        7de785118ad1a63f searches
-        a3146c61d2a82959 warnings
-        09612b07b5ecb5a5 notes
-        3b8ff65c5d8c7eb8 summary
-        eeac5d35e5cabc54 others
-    "#]],
+            3b528e1ce71048db load points
+            7260be7bb73461de curves
+            9c7e4f1ddda7f677 steadiness
+            6dbad2e586633aed verdicts
+            1e0a0de473b7cbb9 series
+            77d2e77276bbb2b3 heat
+            6dc8a865ad192ab9 wire
+            342d65fa8c226fc3 searches
+            cdc90f59c1235a61 warnings
+            09612b07b5ecb5a5 notes
+            fb006f10f0d47df8 summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
 }
 
@@ -198,19 +201,19 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-        e11624aa630b4355 load points
-        04b8a84b9570eead curves
-        9e5344d226acc026 steadiness
-        42b2b03183ed7985 verdicts
-        d1334a4b4fea151e series
-        08269c554b517809 heat
-        555e3086399ce157 wire
-        09612b07b5ecb5a5 searches
-        e328af650e38554b warnings
-        09612b07b5ecb5a5 notes
-        79d18f6142d09854 summary
-        eeac5d35e5cabc54 others
-    "#]],
+            6e8df556fc58a5e8 load points
+            ae70130dd0f1fca5 curves
+            9e5344d226acc026 steadiness
+            ad61361a8ff9476e verdicts
+            887aa39128a954bc series
+            08269c554b517809 heat
+            555e3086399ce157 wire
+            09612b07b5ecb5a5 searches
+            5dbfa5b7fc32e945 warnings
+            09612b07b5ecb5a5 notes
+            01cd2bcf820687e4 summary
+            eeac5d35e5cabc54 others
+        "#]],
     );
     let options = Options { run_to_run: Some(0.02), ..Options::default() };
     let compared = compare(&records.each_ref().map(Side::of), &options);
@@ -221,7 +224,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
     all.add("tests", &(compared.main_tests, compared.other_tests));
     expect![[r#"
         6907810d8b9fc79b sides
-        e44ba79a22e02056 pairs
+        021754434129cf94 pairs
         09612b07b5ecb5a5 rankings
         8c319a96445f90bd tests
     "#]]

@@ -1,4 +1,4 @@
-//! Known answers for verdicts: on records made by hand, so that it is known what they can tell.
+//! Known answers for verdicts, on constructed records.
 
 mod records;
 
@@ -8,7 +8,7 @@ use analysis::verdict::{Answer, Evidence, Gap, Limit, Verdict};
 use analysis::{Findings, analyze};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 use records::{SECOND_NS, done, emulated_volume, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::plan::TargetSpec;
@@ -45,7 +45,7 @@ fn busy(runs: &mut [RunRecord], share: f64) {
 }
 
 fn known(record: &mut ExperimentRecord, limit: &str, value: &str) {
-    record.environment.push((format!("known.{limit}"), value.to_owned()));
+    record.environment.extend([(format!("known.{limit}"), value.to_owned())]);
 }
 
 fn only(record: &ExperimentRecord) -> Verdict {
@@ -62,13 +62,13 @@ fn probability(verdict: &Verdict) -> f64 {
 }
 
 #[test]
-fn a_rate_at_a_limit_that_the_program_set_itself_is_that_limit_with_one_load_point_or_several() {
+fn a_limit_set_by_the_program_is_found_with_one_or_more_load_points() {
     // 128 MiB/s are 16,384 operations of 8 KiB; 99.6 % of them are 16,318.
     for (ceiling, depths) in
         [(16_384, &[1, 4, 16, 64][..]), (16_318, &[1, 4, 16]), (16_318, &[16]), (16_384, &[8, 16])]
     {
         let mut record = experiment(curve(ceiling, depths));
-        record.plan.target = emulated_volume();
+        *record.plan.target_mut() = emulated_volume();
         let found = only(&record);
         assert_eq!(found.named(), [Limit::VolumeThroughput], "{found:#?}");
         assert_eq!(found.plateau.state, State::Reached(Reason::AtKnownLimit));
@@ -77,7 +77,7 @@ fn a_rate_at_a_limit_that_the_program_set_itself_is_that_limit_with_one_load_poi
 }
 
 #[test]
-fn a_flat_curve_without_anything_known_is_left_open_and_an_experiment_is_proposed() {
+fn a_flat_curve_without_known_limits_leads_to_an_experiment() {
     let found = only(&experiment(curve(16_384, &[1, 4, 16, 64])));
     assert_eq!(found.answer, Answer::NotEnoughData(Gap::Undecided), "{found:#?}");
     assert!(found.candidates.len() > 2, "{:?}", found.candidates);
@@ -85,17 +85,17 @@ fn a_flat_curve_without_anything_known_is_left_open_and_an_experiment_is_propose
 }
 
 #[test]
-fn a_rate_that_rises_in_proportion_has_no_limit_yet() {
+fn a_proportional_rate_has_no_limit() {
     let mut record = experiment(curve(1_000_000, &[1, 2, 4, 8]));
-    record.plan.target = emulated_volume();
-    record.plan.target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    *record.plan.target_mut() = emulated_volume();
+    *record.plan.target_mut() = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
     let found = only(&record);
     assert_eq!(found.answer, Answer::NotReached, "{found:#?}");
     assert!(found.candidates.is_empty() && found.named().is_empty());
 }
 
 #[test]
-fn two_load_points_that_are_far_apart_name_no_cause() {
+fn two_distant_load_points_have_no_cause() {
     // The depths that a quick run had: 168 us alone, and 6 times the rate at depth 16, where the
     // ceiling may be reached or not.
     let records = vec![point("read", 1, 8192, &[5957; 8]), point("read", 16, 8192, &[35_739; 8])];
@@ -107,7 +107,7 @@ fn two_load_points_that_are_far_apart_name_no_cause() {
 }
 
 #[test]
-fn one_load_point_says_nothing_of_limits() {
+fn one_load_point_has_no_limit() {
     for rate in [100, 16_384] {
         let found = only(&experiment(vec![point("read", 16, 8192, &[rate; 6])]));
         let why = Gap::End(Inconclusive::OnePoint);
@@ -116,7 +116,7 @@ fn one_load_point_says_nothing_of_limits() {
 }
 
 #[test]
-fn points_that_are_not_known_well_name_nothing() {
+fn imprecise_points_have_no_verdict() {
     // 64 operations at a time, half of the seconds disturbed: ±50 % and more.
     let wild = [16_384, 3000, 16_000, 2500, 16_384, 2800];
     let mut records = curve(16_384, &[1, 4, 16]);
@@ -130,7 +130,7 @@ fn points_that_are_not_known_well_name_nothing() {
 }
 
 #[test]
-fn the_same_load_with_two_rates_is_unstable_and_names_nothing() {
+fn two_rates_at_the_same_load_are_unstable() {
     let mut records = curve(16_384, &[1, 4, 16, 64]);
     let mut again = point("random read 8 KiB", 64, 8192, &[8192; 6]);
     again.run.repeat = 1;
@@ -141,7 +141,7 @@ fn the_same_load_with_two_rates_is_unstable_and_names_nothing() {
 }
 
 #[test]
-fn the_time_at_queue_depth_one_is_no_latency_where_it_is_the_pace_of_a_limit() {
+fn a_limits_interval_is_not_the_unloaded_latency() {
     // 64 KiB on 48 MiB/s: 768 operations per second from queue depth 1 on, 1.3 ms each.
     let rate = 48 * MIB / 65_536;
     let at = |depth: u32| point("sequential read 64 KiB", depth, 65_536, &[rate; 6]);
@@ -157,7 +157,7 @@ fn the_time_at_queue_depth_one_is_no_latency_where_it_is_the_pace_of_a_limit() {
 }
 
 #[test]
-fn an_offered_rate_that_is_met_while_a_backlog_stands_is_no_proof_that_nothing_limits() {
+fn a_constant_backlog_does_not_exclude_a_limit() {
     // 1,000 ops/s are offered and done, each after 37 s, with all 64 slots in use all the time.
     let mut of = stream("data", 64);
     of.arrival = Arrival::Constant { offered_rate: 1000.0 };
@@ -180,7 +180,7 @@ fn an_offered_rate_that_is_met_while_a_backlog_stands_is_no_proof_that_nothing_l
 }
 
 #[test]
-fn an_offered_rate_is_not_kept_where_operations_waited_long_to_be_sent_with_slots_idle() {
+fn long_schedule_delays_with_idle_slots_miss_the_offered_rate() {
     // The same waits of 37 s, but the target answers in 1 ms: 1 of 64 slots is in use on average.
     let mut of = stream("data", 64);
     of.arrival = Arrival::Constant { offered_rate: 1000.0 };
@@ -197,7 +197,7 @@ fn an_offered_rate_is_not_kept_where_operations_waited_long_to_be_sent_with_slot
 }
 
 #[test]
-fn streams_of_which_some_are_closed_and_some_have_a_rate_are_not_judged_as_a_load() {
+fn mixed_closed_and_open_streams_have_no_verdict() {
     // The tutorial's experiment: a database at queue depth 16 with a log at 500/s.
     let mut log = stream("log", 1);
     log.arrival = Arrival::Poisson { offered_rate: 500.0 };
@@ -209,7 +209,7 @@ fn streams_of_which_some_are_closed_and_some_have_a_rate_are_not_judged_as_a_loa
 }
 
 #[test]
-fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
+fn busy_workers_at_a_flat_rate_indicate_the_hosts_processors() {
     let mut runs = curve(12_000, &[1, 4, 16, 64]);
     busy(&mut runs, 0.99);
     let found = only(&experiment(runs));
@@ -222,7 +222,7 @@ fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
 }
 
 #[test]
-fn a_limit_that_the_user_gives_is_named_where_the_ceiling_equals_it() {
+fn a_given_limit_is_named_if_the_ceiling_equals_it() {
     let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
     known(&mut record, "volume_throughput", "134217728 bytes/s, 2 TiB x Premium");
     let found = only(&record);
@@ -232,7 +232,7 @@ fn a_limit_that_the_user_gives_is_named_where_the_ceiling_equals_it() {
 }
 
 #[test]
-fn a_false_limit_that_the_user_gives_is_not_believed_against_the_measurements() {
+fn measurements_override_a_wrong_given_limit() {
     // The same bytes per second for both sizes would be the volume's limit; here it is the same
     // number of operations, and the given limit happens to equal the ceiling of the first.
     let mut records = curve_of("random read 8 KiB", 8192, 16_384, &[1, 4, 16, 64]);
@@ -249,11 +249,11 @@ fn a_false_limit_that_the_user_gives_is_not_believed_against_the_measurements() 
 }
 
 #[test]
-fn a_rate_that_a_cache_made_is_no_limit_of_the_storage() {
+fn a_rate_from_a_cache_is_not_a_limit_of_the_storage() {
     let mut runs = curve(16_384, &[1, 4, 16, 64]);
     for interval in runs.iter_mut().flat_map(|run| &mut run.intervals) {
-        let place = WirePlace::NfsMount;
-        interval.wire = vec![WireInterval { place, received_bytes: 0, sent_bytes: 0 }];
+        let source = CounterSource::NfsMount;
+        interval.wire = vec![WireInterval { source, received_bytes: 0, sent_bytes: 0 }];
     }
     let mut record = experiment(runs);
     known(&mut record, "volume_throughput", "134217728 bytes/s, 2 TiB x Premium");
@@ -263,10 +263,10 @@ fn a_rate_that_a_cache_made_is_no_limit_of_the_storage() {
 }
 
 #[test]
-fn where_a_null_target_is_flat_it_is_limited_by_this_hosts_processors() {
+fn a_flat_null_target_is_limited_by_the_hosts_processors() {
     let of = |depths: &[u32]| {
         let mut record = experiment(curve(12_000, depths));
-        record.plan.target = TargetSpec::Null;
+        *record.plan.target_mut() = TargetSpec::Null;
         only(&record).answer
     };
     let limited = Answer::Limited { by: vec![Limit::ClientCpu], probability: 0.99 };
@@ -276,10 +276,10 @@ fn where_a_null_target_is_flat_it_is_limited_by_this_hosts_processors() {
 }
 
 #[test]
-fn an_emulated_volume_below_its_limit_is_not_explained_by_what_it_does_not_have() {
+fn an_emulated_volume_has_no_limits_of_real_storage() {
     let mut runs = curve(12_000, &[1, 4, 16, 64]);
     let mut record = experiment(runs.clone());
-    record.plan.target = emulated_volume();
+    *record.plan.target_mut() = emulated_volume();
     let open = only(&record);
     let network = [Limit::NetworkFlow, Limit::Endpoint, Limit::VmEgress, Limit::Link];
     assert!(open.candidates.iter().all(|c| !network.contains(&c.limit)), "{open:#?}");
@@ -290,11 +290,11 @@ fn an_emulated_volume_below_its_limit_is_not_explained_by_what_it_does_not_have(
 }
 
 #[test]
-fn a_directory_on_this_hosts_own_disk_is_not_explained_by_a_network() {
+fn a_directory_on_a_local_disk_has_no_network_limits() {
     for (filesystem, has_network) in [("ext4", false), ("nfs", true)] {
         let mut record = experiment(curve(12_000, &[1, 4, 16, 64]));
-        record.plan.target = TargetSpec::Directory { path: "/data".to_owned() };
-        record.environment.push(("filesystem.type".to_owned(), filesystem.to_owned()));
+        *record.plan.target_mut() = TargetSpec::Directory { path: "/data".to_owned() };
+        record.environment.prior.filesystem = Some(filesystem.to_owned());
         let open = only(&record);
         let of_network = |limit| matches!(limit, Limit::NetworkFlow | Limit::VolumeThroughput);
         let named = open.candidates.iter().any(|candidate| of_network(candidate.limit));
@@ -309,7 +309,7 @@ fn an_empty_record_has_no_verdicts() {
 }
 
 #[test]
-fn every_load_point_belongs_to_one_verdict_and_every_load_curve_has_one() {
+fn every_load_point_has_one_verdict_and_every_load_curve_too() {
     let mut records = curve(16_384, &[1, 4, 16, 64]);
     for (size, bytes) in [("4 KiB", 4096), ("16 KiB", 16_384)] {
         let mut record = point("other", 16, bytes, &[2000; 6]);

@@ -1,28 +1,30 @@
-//! What operations moved against what the wire counted: caught caches, allowed headers.
+//! Operations' bytes against bytes on the wire: detected caches, allowed headers.
 
 mod records;
 
 use analysis::analyze;
 use metrics::run_record::RunRecord;
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::warning::Warning;
+use metrics::wire::{CounterSource, WireInterval};
 use records::{done, experiment, reads, run, stream};
 use workload::op::OpKind;
 use workload::plan::TargetSpec;
 
-/// Two warm-up intervals and six of 10,000 reads of 8 KiB, of which each place counted so many
-/// bytes.
-fn reading(places: &[(WirePlace, u64, u64)]) -> RunRecord {
+/// Two warm-up intervals and six of 10,000 reads of 8 KiB, with this many
+/// bytes counted at each source.
+fn reading(counters: &[(CounterSource, u64, u64)]) -> RunRecord {
     let mut record = done(
         run("random read 8 KiB", vec![stream("data", 4)], 2, 6),
         vec![reads(10_000, 8192, 100_000); 8],
     );
     for interval in &mut record.intervals {
-        let entry = |(place, received_bytes, sent_bytes): &(WirePlace, u64, u64)| WireInterval {
-            place: *place,
-            received_bytes: *received_bytes,
-            sent_bytes: *sent_bytes,
-        };
-        interval.wire = places.iter().map(entry).collect();
+        let entry =
+            |(source, received_bytes, sent_bytes): &(CounterSource, u64, u64)| WireInterval {
+                source: *source,
+                received_bytes: *received_bytes,
+                sent_bytes: *sent_bytes,
+            };
+        interval.wire = counters.iter().map(entry).collect();
     }
     record
 }
@@ -34,14 +36,14 @@ fn codes(record: RunRecord) -> Vec<&'static str> {
 }
 
 #[test]
-fn reads_that_a_cache_answered_are_marked_with_their_numbers() {
-    let record = reading(&[(WirePlace::BlockDevice, MOVED / 50, 4096)]);
+fn reads_from_a_cache_are_marked_with_their_bytes() {
+    let record = reading(&[(CounterSource::BlockDevice, MOVED / 50, 4096)]);
     let findings = analyze(&experiment(vec![record]));
     assert_eq!(findings.warnings.len(), 1);
     let group = &findings.warnings[0];
     assert_eq!(group.code, "served_from_cache");
-    let seen = &group.sightings[0].seen;
-    assert!(seen.starts_with("98.0 % of the bytes read never came to this host"), "{seen}");
+    let warning = &group.sightings[0].warning;
+    assert!(matches!(warning, Warning::ServedFromCache { is_read: true, .. }), "{warning:?}");
     assert!(findings.marks(0, None).contains(group.mark), "the load point's row is marked");
     let check = findings.wire[0][0].believed().unwrap();
     // The window's six intervals, not the warm-up's.
@@ -51,10 +53,10 @@ fn reads_that_a_cache_answered_are_marked_with_their_numbers() {
 }
 
 #[test]
-fn in_a_short_window_what_moves_at_its_edges_may_be_missing() {
+fn bytes_at_the_edges_of_a_short_window_may_be_missing() {
     // A fifth is missing: more than a tenth, and of half a second no more than moves in 200 ms.
     let is_marked = |record: &RunRecord| codes(record.clone()).contains(&"served_from_cache");
-    let mut record = reading(&[(WirePlace::BlockDevice, MOVED / 5 * 4, 0)]);
+    let mut record = reading(&[(CounterSource::BlockDevice, MOVED / 5 * 4, 0)]);
     assert!(is_marked(&record));
     let phases = &mut record.run.phases;
     for time_ns in [&mut phases.warm_up_ns, &mut phases.measure_ns, &mut phases.interval_ns] {
@@ -72,43 +74,48 @@ fn in_a_short_window_what_moves_at_its_edges_may_be_missing() {
 }
 
 #[test]
-fn reads_that_came_over_the_wire_are_not_marked_whoever_else_uses_it() {
-    assert_eq!(codes(reading(&[(WirePlace::BlockDevice, MOVED, 0)])), [] as [&str; 0]);
-    // With headers, and with twice as much by others: said in the section, no warning.
-    let record = reading(&[(WirePlace::Interface, 3 * MOVED, MOVED / 20)]);
+fn reads_over_a_shared_wire_are_not_marked() {
+    assert_eq!(codes(reading(&[(CounterSource::BlockDevice, MOVED, 0)])), [] as [&str; 0]);
+    // With headers, and with twice as much by others: in the section, without a warning.
+    let record = reading(&[(CounterSource::Interface, 3 * MOVED, MOVED / 20)]);
     let findings = analyze(&experiment(vec![record.clone()]));
     assert!(findings.wire[0][0].believed().unwrap().read.has_others());
     assert_eq!(codes(record), [] as [&str; 0]);
 }
 
 #[test]
-fn the_mount_is_believed_before_the_interface() {
-    // Others load the interface, so it alone would not show that the cache answers.
-    let record =
-        reading(&[(WirePlace::Interface, 2 * MOVED, 0), (WirePlace::NfsMount, MOVED / 100, 0)]);
+fn the_mount_is_more_reliable_than_the_interface() {
+    // Others use the interface, so the interface alone would not reveal the cache.
+    let record = reading(&[
+        (CounterSource::Interface, 2 * MOVED, 0),
+        (CounterSource::NfsMount, MOVED / 100, 0),
+    ]);
     let findings = analyze(&experiment(vec![record]));
-    assert_eq!(findings.wire[0][0].believed().unwrap().place, WirePlace::NfsMount);
+    assert_eq!(findings.wire[0][0].believed().unwrap().source, CounterSource::NfsMount);
     assert_eq!(findings.warnings[0].code, "served_from_cache");
 }
 
 #[test]
-fn the_loopback_is_one_number_for_the_direction_that_was_used() {
+fn the_loopback_counts_both_directions_together() {
     // 8 KiB and 300 bytes of headers for each read, in both counters of the loopback.
     let passed = MOVED + 10_000 * 300;
-    let findings = analyze(&experiment(vec![reading(&[(WirePlace::Loopback, passed, passed)])]));
+    let findings =
+        analyze(&experiment(vec![reading(&[(CounterSource::Loopback, passed, passed)])]));
     let check = findings.wire[0][0].believed().unwrap();
     assert_eq!(check.written.ratio(), None);
     assert!((check.read.ratio().unwrap() - (1.0 + 300.0 / 8192.0)).abs() < 1e-9);
     assert!(findings.warnings.is_empty());
-    // Where nothing passes, no word of writes: there were none.
-    let findings = analyze(&experiment(vec![reading(&[(WirePlace::Loopback, 0, 0)])]));
+    // Without writes there is no text on writes.
+    let findings = analyze(&experiment(vec![reading(&[(CounterSource::Loopback, 0, 0)])]));
     let [sighting] = &findings.warnings[0].sightings[..] else { panic!("reads only") };
-    assert!(sighting.seen.starts_with("100.0 % of the bytes read"), "{}", sighting.seen);
+    let nothing =
+        matches!(sighting.warning, Warning::ServedFromCache { is_read: true, wire_bytes: 0, .. });
+    assert!(nothing, "{sighting:?}");
 }
 
 #[test]
-fn a_loopback_that_carried_both_directions_is_not_judged() {
-    let mut record = reading(&[(WirePlace::Loopback, 0, 0)]);
+fn a_loopback_with_both_directions_is_not_checked() {
+    let mut record = reading(&[(CounterSource::Loopback, 0, 0)]);
     for interval in &mut record.intervals {
         interval.streams[0].kinds[OpKind::Write as usize] =
             records::kind(1_000, 8192, 100_000, 100_000);
@@ -118,12 +125,12 @@ fn a_loopback_that_carried_both_directions_is_not_judged() {
 }
 
 #[test]
-fn a_target_without_a_cache_is_never_served_from_one() {
+fn a_target_without_a_cache_is_never_marked() {
     let nfs = || TargetSpec::Nfs { url: "nfs://10.0.0.4/vol1".to_owned(), connections: None };
     for target in [nfs(), records::emulated_volume(), TargetSpec::Null] {
-        for place in WirePlace::ALL {
-            let mut record = experiment(vec![reading(&[(place, 0, 0)])]);
-            record.plan.target = target.clone();
+        for source in CounterSource::ALL {
+            let mut record = experiment(vec![reading(&[(source, 0, 0)])]);
+            *record.plan.target_mut() = target.clone();
             let findings = analyze(&record);
             assert!(findings.warnings.is_empty(), "{target:?}: {:?}", findings.warnings);
             assert!(!findings.wire[0][0].is_cached());
@@ -132,9 +139,9 @@ fn a_target_without_a_cache_is_never_served_from_one() {
 }
 
 #[test]
-fn direct_io_passes_the_cache_where_the_file_system_is_known_to_let_it() {
+fn direct_io_bypasses_the_cache_on_known_file_systems() {
     let warned = |environment: &[(&str, &str)], direct: bool| {
-        let mut run = reading(&[(WirePlace::BlockDevice, 0, 0)]);
+        let mut run = reading(&[(CounterSource::BlockDevice, 0, 0)]);
         run.run.streams[0].direct = direct;
         let mut record = experiment(vec![run]);
         let entries = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -152,16 +159,16 @@ fn direct_io_passes_the_cache_where_the_file_system_is_known_to_let_it() {
 }
 
 #[test]
-fn operations_that_failed_are_no_cache() {
-    let mut record = reading(&[(WirePlace::NfsMount, 0, 0)]);
+fn failed_operations_are_not_marked() {
+    let mut record = reading(&[(CounterSource::NfsMount, 0, 0)]);
     record.intervals[5].streams[0].kinds[OpKind::Read as usize].failed[0] = 1;
     assert_eq!(codes(record), ["errors_seen"]);
 }
 
 #[test]
-fn an_interface_whose_counters_are_late_is_no_cache() {
+fn late_counters_of_an_interface_are_not_marked() {
     // Of six seconds the driver has not counted the last two.
-    let mut record = reading(&[(WirePlace::Interface, MOVED, 0)]);
+    let mut record = reading(&[(CounterSource::Interface, MOVED, 0)]);
     for interval in &mut record.intervals[6..] {
         interval.wire[0].received_bytes = 0;
     }
@@ -172,7 +179,7 @@ fn an_interface_whose_counters_are_late_is_no_cache() {
 }
 
 #[test]
-fn a_record_that_knows_nothing_of_the_wire_shows_nothing_of_it() {
+fn a_record_without_wire_counts_has_no_wire_section() {
     let findings = analyze(&experiment(vec![reading(&[])]));
     assert!(findings.wire.iter().all(Vec::is_empty));
     assert!(findings.warnings.is_empty());

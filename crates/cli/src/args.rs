@@ -1,9 +1,8 @@
-//! The table of commands, and the exit codes as the long help has them.
+//! The commands and their help, with the exit codes.
 //!
-//! The flags of a command stand here or in the file `*_args.rs` of its name; all help texts are
-//! golden-tested in `tests/program/help.rs`. A command is added as a variant of [`Command`] with
-//! its arguments and a file of its name in `commands/`. Places are kept for import, vdbench, fio,
-//! agent and web.
+//! The flags of a command are here or in its `*_args.rs`; `tests/program/help.rs` compares all help
+//! texts with stored ones. To add a command, add a variant of [`Command`] with its arguments and a
+//! file in `commands/`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -19,7 +18,7 @@ use crate::size_args::{SIZE_EXAMPLES, SizeArguments};
 use crate::tune_args::{TUNE_EXAMPLES, TuneArguments};
 use crate::volume_args::{VOLUME_EXAMPLES, VolumeCommand};
 
-/// Measures what a file store delivers, and keeps the numbers with their raw data.
+/// Measure the performance of network file storage: throughput, IOPS, latency.
 #[derive(Debug, Parser)]
 #[command(
     name = "fourcorners",
@@ -29,7 +28,7 @@ use crate::volume_args::{VOLUME_EXAMPLES, VolumeCommand};
     after_long_help = EXAMPLES_AND_EXIT_CODES
 )]
 pub(crate) struct Arguments {
-    /// Whether messages and tables are coloured.
+    /// When to colour messages and tables.
     ///
     /// `auto` colours on a terminal unless the variable NO_COLOR is set.
     #[arg(
@@ -42,37 +41,39 @@ pub(crate) struct Arguments {
     )]
     pub(crate) color: ColorWhen,
 
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXAMPLES: &str = "\
+macro_rules! examples {
+    () => {
+        "\
 Examples:
-  fourcorners run                      the four corners of an emulated volume
-  fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
-  fourcorners run nfs://filer/vol1     of an NFS export, without a mount
-  fourcorners plan /mnt/vol1           what run would do, without doing it
-  fourcorners list                     what was measured so far";
+  fourcorners run                      measure an emulated volume
+  fourcorners run /mnt/vol1 --quick    measure a mounted volume within 30 s
+  fourcorners run nfs://filer/vol1     measure an NFS export without a mount
+  fourcorners plan /mnt/vol1           show what run would do
+  fourcorners list                     list the stored experiments"
+    };
+}
 
-const EXAMPLES_AND_EXIT_CODES: &str = "\
-Examples:
-  fourcorners run                      the four corners of an emulated volume
-  fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
-  fourcorners run nfs://filer/vol1     of an NFS export, without a mount
-  fourcorners plan /mnt/vol1           what run would do, without doing it
-  fourcorners list                     what was measured so far
+const EXAMPLES: &str = examples!();
+
+const EXAMPLES_AND_EXIT_CODES: &str = concat!(
+    examples!(),
+    "
 
 Exit codes:
   0  done
-  1  done, but the verdict is negative: interrupted, overloaded, or known less
-     well than --until asks (run), a rate not reached (tune), found worse or
-     not to be compared (compare), problems found (check), nothing that could
-     be bought (size) or no design (avs) as asked, more offered than would be
-     let through (predict)
-  2  bad input: arguments, the experiment file, or a target that is refused
-  3  the target failed, or what was measured could not be kept
-  4  a mistake of fourcorners itself";
+  1  done, but the verdict is negative: interrupted, overloaded, or less
+     precise than --until (run), target rate not reached (tune), worse or not
+     comparable (compare), problems found (check), no design (size, avs),
+     offered rate above a limit (predict)
+  2  bad input: arguments, an input file, or a refused target
+  3  the target failed, or results could not be stored
+  4  an internal error of fourcorners (please report it)"
+);
 
 /// When messages are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,102 +86,101 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a directory or an NFS export, and keep the results.
+    /// Measure a directory or an NFS export, and store the results.
     ///
-    /// Prepares the files that are missing, warms up, measures, and ends with a table, an HTML
-    /// report and the ID under which everything is kept.
+    /// Creates missing files, warms up and measures. Prints a table, writes an HTML report, and
+    /// stores all raw data under an ID.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunCommandArguments>),
-    /// Find the least concurrency that reaches a rate, or what stops it.
+    /// Find the least concurrency (I/O depth) that reaches a throughput or IOPS target.
     ///
-    /// Measures the response time of one operation at a time, works out by Little's law how many
-    /// must be outstanding, measures that and corrects, until one number reaches the rate and one
-    /// less does not, or until more brings no more. Ends with the arithmetic and with the settings
-    /// of fio, Vdbench and fourcorners that give this concurrency. Exit code 0: reached, 1: not
-    /// reached.
+    /// Measures latency at queue depth 1, calculates the required concurrency with Little's law,
+    /// measures it, and adjusts until n outstanding operations reach the rate and n - 1 do not, or
+    /// until more concurrency brings no more throughput. Prints the calculation and the matching
+    /// settings for fio, Vdbench and fourcorners. Exit code 0: reached, 1: not reached.
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(Box<TuneArguments>),
-    /// Show what `run` would do, exactly, and write nothing.
+    /// Show exactly what `run` would do, without writing anything.
     ///
-    /// Takes the same arguments as `run` and prints every run in its order, the operations, the
-    /// bytes to be written, and the time needed; or, with exit code 2, why `run` would refuse. For
-    /// that it reads samples of the files that are there.
+    /// Takes the same arguments as `run`. Prints every run in order, its operations, the data to be
+    /// written and the time required; or, with exit code 2, why `run` would refuse the target.
+    /// Reads samples of existing files to decide that.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
-    /// Find what to buy for a need: service level, quota, volumes, hosts, cost.
+    /// Find what to buy: service level, quota, volumes, hosts and cost for a requirement.
     ///
-    /// Shows the designs that no other beats in monthly cost, spare throughput and number of things
-    /// to run, with what binds each and what the next cheaper one would lose. Where nothing gives
-    /// what is needed it says which constraint forbids it, by how much, and what would be possible,
-    /// with exit code 1.
+    /// Prints the designs that no other design beats in monthly cost, spare throughput and number
+    /// of resources, the limit of each, and what the next cheaper one lacks. If no design meets the
+    /// requirement, prints the constraint that prevents it, by how much, and what is possible, with
+    /// exit code 1.
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArguments>),
-    /// Predict rate and response time of hosts and volumes that are only described.
+    /// Predict throughput and latency of planned hosts and volumes.
     ///
-    /// Takes a topology file: hosts with their VM sizes, volumes with their levels, what is done.
-    /// Ends with the curve over concurrency, what bounds each stretch of it, and how far off that
-    /// may be. Exit code 1: more is offered than would be let through.
+    /// Takes a topology file: hosts with VM sizes, volumes with service levels, and a workload.
+    /// Prints throughput and latency over concurrency, the bottleneck of each range, and the
+    /// uncertainty. Exit code 1: the offered rate exceeds a limit.
     #[command(after_help = PREDICT_EXAMPLES)]
     Predict(PredictArguments),
-    /// Show the published figures nearest to a configuration, and what they mean for it.
+    /// Show the published figures nearest to a configuration, and what they imply for it.
     ///
-    /// Says how each differs (connections, machines, transfer size, caching, age), what the model
-    /// makes of the differences, and which figures contradict each other. With --run a measurement
-    /// is set beside them.
+    /// Prints how each differs (connections, machines, transfer size, caching, age), the model's
+    /// correction for the differences, and figures that contradict each other. With --run, compares
+    /// them with a measurement.
     #[command(after_help = EXPECT_EXAMPLES)]
     Expect(Box<ExpectArguments>),
-    /// List what was measured, the oldest first.
+    /// List the stored experiments, the oldest first.
     ///
-    /// An ID begins with the date and time (UTC) at which its experiment began.
+    /// An ID begins with the start date and time of the experiment (UTC).
     #[command(after_help = "Examples:\n  fourcorners list\n  fourcorners list --json")]
     List(ListArguments),
-    /// Show the results of one experiment.
+    /// Print the results of an experiment.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArguments),
-    /// Write the results of one experiment as CSV, JSON or HdrHistogram percentiles.
+    /// Export the results of an experiment as CSV, JSON or HdrHistogram percentiles.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
     /// Write the report of one or more experiments, and print its path.
     ///
-    /// Begins with a page in plain words: what the target can do, where it bends, what limits it,
-    /// what to change. Several experiments get charts that show them side by side, and the verdict
-    /// of `compare`.
+    /// The first page has the key results, the latency floor, knee and saturation, the bottleneck,
+    /// recommendations and caveats. A report of several experiments has combined charts and the
+    /// verdict of `compare`.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
-    /// Tell whether two experiments or more differ, and by how much.
+    /// Test whether experiments differ, and by how much.
     ///
-    /// Compares the load points that all have in common with those of the first, figure by figure:
-    /// the change with its 95 % interval, and a verdict that is wrong in at most one comparison of
-    /// twenty where nothing differs. No winner is named where something else differs too.
+    /// Compares the load points that all experiments have in common with those of the first: the
+    /// change of each figure with its 95 % confidence interval, and a verdict that is wrong in at
+    /// most 5 % of comparisons without a difference. Names no winner if anything else differs
+    /// too.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
-    /// Check whether this host and this mount are set to show what the store can do.
+    /// Check whether this host and its mount are configured for full storage performance.
     ///
-    /// Looks at mount options, connections, slots, TCP windows, the network interface, the virtual
-    /// machine's limit, processors, clocks and limits; says what was found, what is wanted, which
-    /// figure it matters for, and the command that changes it. Changes nothing itself. Exit code 1
-    /// where there is a problem, 2 where the directory does not exist or the export cannot be
-    /// mounted.
+    /// Checks mount options, connections, slots, TCP windows, the network interface, the VM's
+    /// limits, processors, clocks and resource limits. Prints what was found, what is recommended,
+    /// which result it affects, and the command to change it. Changes nothing. Exit code 1:
+    /// problems found; 2: the directory does not exist or the export cannot be mounted.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArguments),
-    /// Size Azure VMware Solution for the machines of an RVTools export.
+    /// Size Azure VMware Solution for the virtual machines of an RVTools export.
     ///
-    /// Counts hosts by processors, memory and storage; compares vSAN alone with datastores on Azure
-    /// NetApp Files of each service level and their cheapest mix; says how many datastores, how
-    /// large and how fast, places every machine on one, and says which machines to stripe over
-    /// several. Exit code 1 where no design with datastores on files is possible as asked.
+    /// Sizes hosts by CPU, memory and storage. Compares vSAN only with Azure NetApp Files
+    /// datastores of each service level and the cheapest mix. Prints the number, size and
+    /// throughput of datastores, assigns every VM to one, and lists the VMs to stripe over several.
+    /// Exit code 1: no design with such datastores is possible.
     #[command(after_help = AVS_EXAMPLES, override_usage = AVS_USAGE)]
     Avs(Box<AvsArguments>),
-    /// Remove the files that fourcorners made in a target, and nothing else.
+    /// Remove the files that fourcorners created in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
     /// List the built-in profiles, or print one as a starting point.
     #[command(after_help = PROFILES_EXAMPLES)]
     Profiles(ProfilesArguments),
-    /// Serve emulated volumes over NFS, or show what such a service saw.
+    /// Serve emulated volumes over NFS, or show the counters of such a service.
     #[command(subcommand, disable_help_subcommand = true, after_help = VOLUME_EXAMPLES)]
     Volume(VolumeCommand),
     /// Print the JSON Schema of the experiment file, for editors.
@@ -196,11 +196,11 @@ Examples:
 /// Arguments of `clean`.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArguments {
-    /// The directory or NFS export; it must carry the marker that fourcorners writes.
+    /// The directory or NFS export; it must contain the marker that fourcorners writes.
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
 
-    /// An option of the NFS export, as `run` takes them.
+    /// An option of the NFS export, as for `run`.
     #[arg(short, long = "option", value_name = "KEY=VALUE")]
     pub(crate) option: Vec<String>,
 }
@@ -213,17 +213,65 @@ Examples:
 /// Arguments of `profiles`.
 #[derive(Debug, Args)]
 pub(crate) struct ProfilesArguments {
-    /// The profile to print as TOML.
+    /// Print this profile as TOML.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+    use cloud::catalog::Catalog;
+    use cloud::service_level::ServiceLevel::{self, Premium, Standard, Ultra};
+    use cloud::service_level::VolumeKind::Regular;
+    use cloud::volume_limit::VolumeSettings;
+    use units::Bytes;
+
+    use super::{Arguments, Command, VolumeCommand};
 
     #[test]
-    fn the_table_of_arguments_is_consistent() {
-        super::Arguments::command().debug_assert();
+    fn the_definitions_of_all_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn help_texts_have_the_quotas_and_rates_of_the_catalogue() {
+        let catalog = Catalog::embedded();
+        let mut command = Arguments::command();
+        command.build();
+        let help_of = |path: &[&str], flag: &str| {
+            let found = path.iter().fold(&command, |command, name| {
+                command.find_subcommand(name).expect("a command of this name")
+            });
+            let mut flags = found.get_arguments();
+            let flag = flags.find(|one| one.get_long() == Some(flag)).expect("a flag of this name");
+            let help = flag.get_long_help().expect("it has a long help").to_string();
+            help.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let most = Bytes::gib(catalog.quota_range(Regular).1);
+        let usual = format!("regular up to {most} and large above");
+        for (path, flag) in [(&["run"][..], "known"), (&["volume", "serve"], "kind")] {
+            let help = help_of(path, flag);
+            assert!(help.contains(&usual), "--{flag}: `{usual}` is not in: {help}");
+        }
+        let per_tib = |level: ServiceLevel| {
+            let settings = VolumeSettings::auto(level, Regular, Bytes::gib(1 << 10));
+            let limit = catalog.volume_limit(&settings).expect("the service allows it").throughput;
+            limit.expect("a regular volume has a limit").bytes_per_s() >> 20
+        };
+        let [standard, premium, ultra] = [Standard, Premium, Ultra].map(per_tib);
+        let rates = format!("{standard}, {premium} or {ultra} MiB/s per TiB");
+        let help = help_of(&["volume", "serve"], "level");
+        assert!(help.contains(&rates), "--level: `{rates}` is not in: {help}");
+        let line = ["fourcorners", "volume", "serve", "--level", "flexible"];
+        let parsed = Arguments::try_parse_from(line).expect("arguments of `volume serve`");
+        let Command::Volume(VolumeCommand::Serve(serve)) = parsed.command else {
+            panic!("another command")
+        };
+        let config = serve.volume(&catalog).config(&catalog).expect("the service allows it");
+        let account = &config.account;
+        let limit = account.throughput_limit(&catalog, &account.volumes[0]).expect("a limit");
+        let words = format!("flexible has {} MiB/s", limit.bytes_per_s() as f64 / 1_048_576.0);
+        assert!(help.contains(&words), "--level: `{words}` is not in: {help}");
     }
 }

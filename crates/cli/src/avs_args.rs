@@ -2,14 +2,20 @@
 
 mod values;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use cloud::avs::{Host, Policy};
 use cloud::price::Usd;
-use sizing::avs::ask::Ratio;
+use commands::size::avs::AvsOptions;
+use sizing::avs::OnVsan as AvsOnVsan;
+use sizing::avs::ask::Ask;
 use sizing::avs::machine::Power;
-use units::{Bytes, Percent};
+use sizing::avs::ratio::Ratio;
+use sizing::avs::senses::{self, Senses};
+use units::{Bytes, Percent, Share};
+
+use crate::record_args::OUTPUT;
 
 pub(crate) const AVS_USAGE: &str = "\
 fourcorners avs [OPTIONS] --rvtools <PATH>
@@ -25,17 +31,16 @@ Examples:
   fourcorners avs --rvtools csv-set/ --live-optics measured.xlsx --policy raid5
   fourcorners avs --rvtools export.xlsx --explain --report avs.html";
 
-const COUNTED: &str = "What counts";
-const LOAD: &str = "Load, which RVTools does not know";
-const BOUGHT: &str = "What is bought";
-const OUTPUT: &str = "Output";
+const COUNTED: &str = "Inventory";
+const LOAD: &str = "Load (not part of RVTools exports)";
+const BOUGHT: &str = "Design";
 
 /// Arguments of `avs`.
 #[derive(Debug, Args)]
 pub(crate) struct AvsArguments {
-    /// The export of RVTools: a workbook (.xlsx), one CSV file, or a directory with a CSV set.
+    /// The export of RVTools: a workbook (.xlsx), a CSV file, or a directory of CSV files.
     ///
-    /// A workbook of Live Optics is read too.
+    /// A workbook of Live Optics works too.
     #[arg(long, value_name = "PATH", required_unless_present = "print_profile")]
     pub(crate) rvtools: Option<PathBuf>,
 
@@ -43,18 +48,18 @@ pub(crate) struct AvsArguments {
     #[arg(long, value_name = "FILE", help_heading = LOAD)]
     pub(crate) live_optics: Option<PathBuf>,
 
-    /// Which of Live Optics' figures counts.
+    /// Which figure of Live Optics to use.
     #[arg(long, value_name = "FIGURE", value_enum, default_value = "peak", help_heading = LOAD)]
     pub(crate) load: LoadSense,
 
-    /// Loads by class, of machines without a measured load: a file, or a built-in profile's name.
+    /// Loads by class for VMs without a measured load: a file, or the name of a built-in profile.
     ///
-    /// Classes are told by patterns over a machine's name, folder, cluster, operating system or
-    /// any other column of vInfo. `--print-profile` prints a file to begin with.
+    /// Patterns over a VM's name, folder, cluster, operating system or any column of vInfo define
+    /// the classes. `--print-profile` prints a file to start from.
     #[arg(long, value_name = "FILE|NAME", help_heading = LOAD)]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Print a built-in profile as a file, and do nothing else.
+    /// Print a built-in profile as a file and exit.
     #[arg(
         long,
         value_name = "NAME",
@@ -63,16 +68,15 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) print_profile: Option<String>,
 
-    /// Operations per second of each machine without a measured load and without a class, for
-    /// example 50/s.
+    /// IOPS of each VM without a measured load and a class, for example 50/s.
     #[arg(long, value_name = "RATE", value_parser = values::operations, help_heading = LOAD)]
     pub(crate) iops_per_vm: Option<u64>,
 
-    /// Throughput of each machine without a measured load and without a class, for example 2MiB/s.
+    /// Throughput of each VM without a measured load and a class, for example 2MiB/s.
     #[arg(long, value_name = "THROUGHPUT", value_parser = values::throughput, help_heading = LOAD)]
     pub(crate) throughput_per_vm: Option<u64>,
 
-    /// Bytes of one operation, where operations are known, throughput is not, and no class says.
+    /// Bytes per operation (transfer size, block size) if only IOPS are known and no class sets it.
     #[arg(
         long,
         value_name = "SIZE",
@@ -82,7 +86,7 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) transfer_size: Bytes,
 
-    /// Share of reads among all operations, where no class says.
+    /// Share of reads among operations if no class sets it.
     #[arg(
         long,
         value_name = "SHARE",
@@ -91,7 +95,7 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) read: Percent,
 
-    /// Machines in which power states count.
+    /// Power states of the VMs to include.
     #[arg(
         long,
         value_name = "STATE",
@@ -102,11 +106,11 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) power: Vec<PowerState>,
 
-    /// In which sense a machine's storage counts; guest needs the sheet vPartition.
+    /// Which figure to use for a VM's storage; guest requires the sheet vPartition.
     #[arg(long, value_name = "SENSE", value_enum, default_value = "in-use", help_heading = COUNTED)]
     pub(crate) storage: StorageSense,
 
-    /// In which sense a machine's memory counts; consumed needs the sheet vMemory.
+    /// Which figure to use for a VM's memory; consumed requires the sheet vMemory.
     #[arg(
         long,
         value_name = "SENSE",
@@ -116,11 +120,11 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) memory: MemorySense,
 
-    /// Virtual processors that share a core; without it as the sheet vHost has it.
+    /// Virtual CPUs per core; default: that of the sheet vHost.
     #[arg(long, value_name = "COUNT", value_parser = values::ratio, help_heading = COUNTED)]
     pub(crate) vcpus_per_core: Option<Ratio>,
 
-    /// The kind of host.
+    /// The host type.
     #[arg(
         long,
         value_name = "HOST",
@@ -130,13 +134,13 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) host: Host,
 
-    /// What a host costs: 5000/month, 6.85/hour or 60000/year, in US dollars.
+    /// Price of a host: 5000/month, 6.85/hour or 60000/year, in US dollars.
     ///
-    /// There is no list price of hosts among the facts; without this savings are told in hosts.
+    /// There is no list price of hosts in the data; without a price, savings are in hosts.
     #[arg(long, value_name = "PRICE", value_parser = values::host_price, help_heading = BOUGHT)]
     pub(crate) host_price: Option<Usd>,
 
-    /// So many hosts beside datastores on files, spare ones with them, and no other number.
+    /// Exactly this many hosts in designs with Azure NetApp Files, spare ones included.
     #[arg(
         long,
         value_name = "COUNT",
@@ -145,12 +149,12 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) hosts: Option<u64>,
 
-    /// Hosts of each cluster that are kept free for one that fails; without it as many as the
-    /// service keeps free.
+    /// Hosts of each cluster to keep free for a failure; default: as many as the service keeps
+    /// free.
     #[arg(long, value_name = "COUNT", value_parser = values::spare, help_heading = BOUGHT)]
     pub(crate) spare_hosts: Option<u64>,
 
-    /// How vSAN keeps data safe: raid1, raid5, raid6, raid1-ftt2, raid1-ftt3 or raid0.
+    /// The vSAN storage policy: raid1, raid5, raid6, raid1-ftt2, raid1-ftt3 or raid0.
     #[arg(
         long,
         value_name = "POLICY",
@@ -160,7 +164,7 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) policy: Policy,
 
-    /// By how much vSAN makes data smaller: 1.5 where 1.5 TB take 1 TB.
+    /// Reduction of data by vSAN (deduplication, compression): 1.5 if 1.5 TB take 1 TB.
     #[arg(
         long,
         value_name = "FACTOR",
@@ -168,9 +172,9 @@ pub(crate) struct AvsArguments {
         value_parser = values::saving,
         help_heading = BOUGHT
     )]
-    pub(crate) dedup: u64,
+    pub(crate) dedup: Share,
 
-    /// What vSAN's own format takes.
+    /// Overhead of the vSAN on-disk format.
     #[arg(
         long,
         value_name = "SHARE",
@@ -179,11 +183,11 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) format_overhead: Percent,
 
-    /// What stays on vSAN beside datastores on files.
+    /// What stays on vSAN in designs with Azure NetApp Files.
     #[arg(long, value_name = "WHAT", value_enum, default_value = "coldest", help_heading = BOUGHT)]
     pub(crate) on_vsan: OnVsan,
 
-    /// So many datastores on files, and no other number.
+    /// Exactly this many Azure NetApp Files datastores.
     #[arg(
         long,
         value_name = "COUNT",
@@ -192,12 +196,11 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) datastores: Option<u64>,
 
-    /// No datastore larger than this.
+    /// The largest datastore.
     #[arg(long, value_name = "SIZE", value_parser = values::size, help_heading = BOUGHT)]
     pub(crate) datastore_size: Option<Bytes>,
 
-    /// Space of a datastore beside what lies on it; without it what the service
-    /// advises for snapshots of a week.
+    /// Free space of a datastore; default: what the service recommends for a week of snapshots.
     #[arg(long, value_name = "SHARE", help_heading = BOUGHT)]
     pub(crate) headroom: Option<Percent>,
 
@@ -211,58 +214,106 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) region: String,
 
-    /// Show the arithmetic of every number, and the facts it rests on.
+    /// Show the calculation of every number, and the data it is based on.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) explain: bool,
 
-    /// Print JSON, with every reason and the place of every machine.
+    /// Print JSON, with every reason and the datastore of every VM.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    /// Write a page too: FILE.html, or FILE.md.
+    /// Also write an HTML page (.html) or Markdown (.md).
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) report: Option<PathBuf>,
 
-    /// Write which machine lies on which datastore, as CSV.
+    /// Write the datastore of each VM as CSV.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) placement: Option<PathBuf>,
 }
 
-/// Whether a machine runs.
+/// Bytes in a GiB.
+const GIB: u64 = 1 << 30;
+
+impl AvsArguments {
+    /// The options for the inventory at `rvtools`.
+    pub(crate) fn options(&self, rvtools: &Path) -> AvsOptions {
+        AvsOptions {
+            rvtools: rvtools.to_owned(),
+            live_optics: self.live_optics.clone(),
+            profile: self.profile.clone(),
+            senses: Senses {
+                storage: self.storage.sense(),
+                memory: self.memory.sense(),
+                load: self.load.sense(),
+            },
+            region: self.region.clone(),
+            ask: self.ask(),
+        }
+    }
+
+    fn ask(&self) -> Ask {
+        Ask {
+            powers: self.power.iter().map(|power| power.power()).collect(),
+            host: self.host.clone(),
+            policy: self.policy.clone(),
+            vcpus_per_core: self.vcpus_per_core.clone(),
+            on_vsan: match self.on_vsan {
+                OnVsan::Coldest => AvsOnVsan::Coldest,
+                OnVsan::Nothing => AvsOnVsan::Nothing,
+            },
+            saving: self.dedup,
+            format: self.format_overhead.into(),
+            headroom_percent: self.headroom.map(|share| u64::from(share.permille()).div_ceil(10)),
+            datastores: self.datastores,
+            datastore_gib_max: self.datastore_size.map(|size| size.get() / GIB),
+            hosts: self.hosts,
+            spare_hosts: self.spare_hosts,
+            host_month: self.host_price,
+            profile: None,
+            ops_per_machine: self.iops_per_vm,
+            bytes_per_s_per_machine: self.throughput_per_vm,
+            transfer_bytes: self.transfer_size.get(),
+            read: self.read.into(),
+        }
+    }
+}
+
+/// Power states of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PowerState {
-    /// It runs.
+    /// Running.
     On,
-    /// It does not.
+    /// Powered off.
     Off,
-    /// It was put aside with its memory.
+    /// Suspended.
     Suspended,
 }
 
-/// Senses of storage.
+/// Figures for storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StorageSense {
-    /// What it holds on datastores now, with snapshots and swap.
+    /// Used space on datastores, with snapshots and swap.
     InUse,
     /// Disks and swap at their full size.
     Provisioned,
-    /// What its guest's file systems hold, where the sheet vPartition says it; else as `in-use`.
+    /// Used space in the guest's file systems, if the sheet vPartition has it; otherwise as
+    /// `in-use`.
     Guest,
 }
 
-/// Senses of memory.
+/// Figures for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MemorySense {
-    /// What it was given.
+    /// The configured memory.
     Provisioned,
-    /// What it holds of its host's.
+    /// The host memory in use.
     Consumed,
 }
 
-/// Senses of a load.
+/// Figures for a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LoadSense {
-    /// The most that was seen.
+    /// The maximum.
     Peak,
     /// The mean.
     Mean,
@@ -271,19 +322,46 @@ pub(crate) enum LoadSense {
 /// What stays on vSAN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnVsan {
-    /// As much as it holds, the machines with the least load for their size first.
+    /// As much as fits, the VMs with the least load per size first.
     Coldest,
     /// Nothing.
     Nothing,
 }
 
 impl PowerState {
-    /// As the sizing has it.
-    pub(crate) const fn power(self) -> Power {
+    const fn power(self) -> Power {
         match self {
             PowerState::On => Power::On,
             PowerState::Off => Power::Off,
             PowerState::Suspended => Power::Suspended,
+        }
+    }
+}
+
+impl StorageSense {
+    const fn sense(self) -> senses::StorageSense {
+        match self {
+            StorageSense::InUse => senses::StorageSense::InUse,
+            StorageSense::Provisioned => senses::StorageSense::Provisioned,
+            StorageSense::Guest => senses::StorageSense::Guest,
+        }
+    }
+}
+
+impl MemorySense {
+    const fn sense(self) -> senses::MemorySense {
+        match self {
+            MemorySense::Provisioned => senses::MemorySense::Provisioned,
+            MemorySense::Consumed => senses::MemorySense::Consumed,
+        }
+    }
+}
+
+impl LoadSense {
+    const fn sense(self) -> senses::LoadSense {
+        match self {
+            LoadSense::Peak => senses::LoadSense::Peak,
+            LoadSense::Mean => senses::LoadSense::Mean,
         }
     }
 }

@@ -1,32 +1,33 @@
-//! The command that repeats a run: the user's own, with what it names made findable from anywhere,
-//! and without what only told where the results should be shown.
+//! The command that repeats a run: the user's, with absolute paths and without options that only
+//! affect output.
 
 use std::path::Path;
 
 use clap::{Arg, CommandFactory};
+use commands::measure::experiment::Planned;
+use commands::refusal::quoted;
 use workload::plan::TargetSpec;
 
 use crate::args::Arguments;
-use crate::experiment::Planned;
 
-/// Arguments of `run`, by their IDs, that change nothing of what is measured or where it is kept.
+/// IDs of the arguments of `run` that change neither the measurement nor where it is stored.
 const OUTPUT_ONLY: [&str; 6] = ["events", "json", "report", "no_report", "no_progress", "color"];
 
-/// Arguments of `run`, by their IDs, that name a path.
+/// IDs of the arguments of `run` that are paths.
 const PATHS: [&str; 2] = ["workload", "directory"];
 
-/// The command that repeats the run that was started as this process.
+/// The command that repeats this process's run.
 pub(crate) fn of_this_run(planned: &Planned) -> String {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let target = match &planned.plan.target {
+    let target = match planned.plan.target() {
         TargetSpec::Directory { path } => Some(path.as_str()),
         _ => None,
     };
     repeating(words.collect(), target)
 }
 
-/// `words` as they were given to the program; `target` where the experiment runs in a directory
-/// that somebody named.
+/// * `words` - the arguments of the program
+/// * `target` - the directory, if the target is one
 fn repeating(words: Vec<String>, target: Option<&str>) -> String {
     let mut command = Arguments::command();
     command.build();
@@ -54,7 +55,7 @@ fn repeating(words: Vec<String>, target: Option<&str>) -> String {
             false => quoted(&value),
         }));
     }
-    // The first is `run` itself.
+    // The first word is `run`.
     let named = target.map(absolute).or_else(|| positional.get(1).cloned());
     let mut line = vec!["fourcorners".to_owned(), "run".to_owned()];
     line.extend(named.map(|target| quoted(&target)));
@@ -62,7 +63,7 @@ fn repeating(words: Vec<String>, target: Option<&str>) -> String {
     line.join(" ")
 }
 
-/// The option that a word begins, and the value that stands in the same word.
+/// The option in a word, and its value if the word includes it.
 pub(crate) fn option_of<'c>(
     run: &'c clap::Command,
     word: &str,
@@ -83,20 +84,10 @@ pub(crate) fn option_of<'c>(
     arguments.find(|argument| argument.get_short() == Some(letter)).map(|a| (a, value))
 }
 
-/// A path that means the same from every directory. Links in it stay as they are: who repeats the
-/// run means what they lead to then.
+/// An absolute path. Symbolic links are not resolved: repeating the run follows them again.
 fn absolute(path: &str) -> String {
     std::path::absolute(Path::new(path))
         .map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
-}
-
-/// A word as a POSIX shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
@@ -131,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_only_the_experiment_names_is_named() {
+    fn a_target_from_the_experiment_file_is_included() {
         let line = repeats(&["run", "-w", "oltp.toml"], Some("vol1"));
         assert_eq!(line, "fourcorners run HERE/vol1 --workload HERE/oltp.toml");
     }
 
     #[test]
-    fn what_only_concerns_the_output_is_dropped() {
+    fn options_that_only_affect_output_are_dropped() {
         let words = [
             "--color",
             "never",
@@ -157,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_the_measurement_is_kept_and_quoted() {
+    fn options_that_affect_the_measurement_are_kept_and_quoted() {
         let words = [
             "run",
             "--set",
@@ -178,26 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn every_argument_that_is_dropped_or_made_absolute_is_one_of_run() {
+    fn the_dropped_and_the_absolute_arguments_are_arguments_of_run() {
         let mut command = Arguments::command();
         command.build();
         let run = command.find_subcommand("run").expect("`run` is a command");
         for id in OUTPUT_ONLY.iter().chain(&PATHS) {
             assert!(run.get_arguments().any(|argument| argument.get_id() == id), "{id}");
-        }
-    }
-
-    #[test]
-    fn words_are_quoted_as_a_shell_takes_them() {
-        for (word, shell) in [
-            ("run", "run"),
-            ("--set", "--set"),
-            ("queue_depth=1,2", "queue_depth=1,2"),
-            ("/mnt/my vol", "'/mnt/my vol'"),
-            ("it's", "'it'\\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), shell);
         }
     }
 }

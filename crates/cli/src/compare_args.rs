@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::record_args::StoreArguments;
+use crate::record_args::{OutputFormat, StoreArguments};
 
 pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -13,26 +13,27 @@ Examples:
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The records: what the others are compared with first. Each an ID as `list` shows it, its
-    /// unique beginning, `last`, `last~1` for the one before it, or the path of a run directory.
+    /// The records; the others are compared with the first. Each is an ID from `list`, a unique
+    /// prefix of it, `last`, `last~1` for the one before it, or the path of a run directory.
     #[arg(value_name = "ID", required = true, num_args = 1..)]
     pub(crate) ids: Vec<String>,
 
-    /// Let these differ, because they are what is compared; several, separated by commas, or `all`.
+    /// Allow these to differ, because they are what is compared; comma-separated, or `all`.
     ///
     /// kernel, engine, mount (file system, mount options), nconnect, vm, cpu, memory, network,
-    /// clock, target, volume (the emulated one's settings), plan (what was asked of the load
-    /// points), cache (how much a cache of this host answered) and tool (the build of fourcorners).
+    /// clock, target, volume (settings of the emulated volume), plan (settings of the load points),
+    /// cache (share of reads from this host's cache) and tool (the build of fourcorners).
     #[arg(long, value_name = "ITEM,...", value_delimiter = ',')]
     pub(crate) allow_different: Vec<String>,
 
-    /// How much single runs are known to differ, as a share (one standard deviation): 2%.
+    /// The known standard deviation between single runs, as a share: 2%.
     ///
-    /// Only for records that measured each load point once, which by themselves give no verdict.
+    /// Only for records that measured each load point once, which otherwise give no verdict.
     #[arg(long, value_name = "SHARE")]
     pub(crate) run_to_run: Option<units::Percent>,
 
-    /// Say `no difference` only where a change of this share would have been seen; 10% without it.
+    /// Report `no difference` only if a change of this share would have been detected; default:
+    /// 10%.
     #[arg(long, value_name = "SHARE")]
     pub(crate) resolution: Option<units::Percent>,
 
@@ -44,9 +45,9 @@ pub(crate) struct CompareArguments {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// The form of the output.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
-    pub(crate) format: Option<CompareFormat>,
+    pub(crate) format: Option<OutputFormat>,
 
     /// Print JSON, with all figures.
     #[arg(long)]
@@ -56,34 +57,13 @@ pub(crate) struct CompareArguments {
     pub(crate) store: StoreArguments,
 }
 
-impl CompareArguments {
-    /// The form that is wanted.
-    pub(crate) fn form(&self) -> CompareFormat {
-        match self.json {
-            true => CompareFormat::Json,
-            false => self.format.unwrap_or(CompareFormat::Text),
-        }
-    }
-}
-
-/// When a comparison ends with a negative verdict.
+/// When a comparison ends with exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// When a main figure became worse, or what was measured cannot be compared.
+    /// If a main figure became worse, or the records are not comparable.
     Regression,
-    /// Then, and when nothing can be told.
+    /// In these cases, and if the result is inconclusive.
     CannotTell,
     /// Never.
     Never,
-}
-
-/// Forms of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// For a terminal.
-    Text,
-    /// Markdown, for a wiki or a ticket.
-    Md,
-    /// Everything, for programs.
-    Json,
 }

@@ -1,6 +1,6 @@
-//! Lost and restored connections of a run, as lines for the terminal: one for each change of state.
+//! Lost and restored connections of a run: one line per change of state.
 //!
-//! Not for: what the outage did to the results, which warnings of the findings explain.
+//! Not for: the effect of an outage on the results, which warnings of the findings explain.
 
 use metrics::connection::ConnectionInterval;
 use metrics::interval::Interval;
@@ -10,16 +10,16 @@ use workload::connection::down_reason;
 /// The connections of a run, interval by interval.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
-    /// Why connections are missing, while some are.
+    /// The reason (errno) while connections are down.
     outage: Option<i32>,
-    /// Time without a connection, of the connection that misses it longest, in nanoseconds.
+    /// The longest downtime of a connection, in nanoseconds.
     down_ns: u64,
     /// Calls repeated because of it.
     replays: u64,
 }
 
 impl ConnectionState {
-    /// Takes the next interval; a line if the state has changed.
+    /// Takes the next interval; returns a line if the state changed.
     pub(crate) fn observe(&mut self, interval: &Interval) -> Option<String> {
         let all = &interval.connections;
         let down: Vec<&ConnectionInterval> =
@@ -53,7 +53,7 @@ impl ConnectionState {
         }
     }
 
-    /// The present outage in words: `connection refused, retrying (3.00 s)`.
+    /// The current outage: `connection refused, retrying (3.00 s)`.
     pub(crate) fn status(&self) -> Option<String> {
         let reason = down_reason(self.outage?);
         Some(format!("{reason}, retrying ({})", Nanos(self.down_ns as f64)))

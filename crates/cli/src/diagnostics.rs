@@ -1,61 +1,35 @@
-//! Mistakes in a text that the user wrote, drawn under the line they stand in, all at once.
+//! Prints the problems of a file, each below the line it is in.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use workload::diagnostic::Diagnostic;
+use settings::Diagnostic;
 
-use crate::terminal::{self, Terminal};
-
-/// Prints every mistake. `text` is the experiment file's content.
-pub(crate) fn print(mistakes: &[Diagnostic], text: &str, terminal: &Terminal) {
-    terminal::last_words(&render(mistakes, text, terminal.color_stderr));
-    if mistakes.len() > 1 {
-        terminal.note(&format!("{} mistakes; nothing was done", mistakes.len()));
-    }
-}
-
-/// A mistake in another text than an experiment, to be drawn as an experiment's are.
-pub(crate) fn drawable(mistake: units::diagnostic::Diagnostic) -> Diagnostic {
-    let units::diagnostic::Diagnostic { file, span, line, column, message, hint } = mistake;
-    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Diagnostic {
-        message,
-        file,
-        span,
-        line: short(line),
-        column: short(column),
-        found: String::new(),
-        allowed: String::new(),
-        hint: (!hint.is_empty()).then_some(hint),
-        source: None,
-    }
-}
-
-fn render(mistakes: &[Diagnostic], text: &str, colored: bool) -> String {
+/// Every problem, below its line. `text` is the file's content.
+pub(crate) fn render(problems: &[Diagnostic], text: &str, colored: bool) -> String {
     let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(100);
     let mut out = String::new();
-    for mistake in mistakes {
-        out.push_str(&renderer.render(&[drawn(mistake, text)]));
+    for problem in problems {
+        out.push_str(&renderer.render(&[drawn(problem, text)]));
         out.push_str("\n\n");
     }
     out
 }
 
-fn drawn<'a>(mistake: &'a Diagnostic, text: &'a str) -> Group<'a> {
-    let source = mistake.source.as_deref().unwrap_or(text);
-    let end = mistake.span.end.min(source.len());
-    let mut mark = AnnotationKind::Primary.span(mistake.span.start.min(end)..end);
-    if !mistake.found.is_empty() {
-        mark = mark.label(format!("found {}", mistake.found));
+fn drawn<'a>(problem: &'a Diagnostic, text: &'a str) -> Group<'a> {
+    let source = problem.source.as_deref().unwrap_or(text);
+    let end = problem.span.end.min(source.len());
+    let mut mark = AnnotationKind::Primary.span(problem.span.start.min(end)..end);
+    if !problem.found.is_empty() {
+        mark = mark.label(format!("found {}", problem.found));
     }
-    let snippet = Snippet::source(source).path(mistake.file.as_str()).annotation(mark);
-    let mut group = Level::ERROR.primary_title(mistake.message.as_str()).element(snippet);
-    if !mistake.allowed.is_empty() {
+    let snippet = Snippet::source(source).path(problem.file.as_str()).annotation(mark);
+    let mut group = Level::ERROR.primary_title(problem.message.as_str()).element(snippet);
+    if !problem.allowed.is_empty() {
         group =
-            group.element(Level::NOTE.with_name(Some("allowed")).message(mistake.allowed.as_str()));
+            group.element(Level::NOTE.with_name(Some("allowed")).message(problem.allowed.as_str()));
     }
-    if let Some(hint) = &mistake.hint {
+    if let Some(hint) = &problem.hint {
         group = group.element(Level::HELP.with_name(Some("hint")).message(hint.as_str()));
     }
     group
@@ -65,7 +39,7 @@ fn drawn<'a>(mistake: &'a Diagnostic, text: &'a str) -> Group<'a> {
 mod tests {
     use super::*;
 
-    fn mistake(span: std::ops::Range<usize>, hint: Option<&str>) -> Diagnostic {
+    fn problem(span: std::ops::Range<usize>, hint: Option<&str>) -> Diagnostic {
         Diagnostic {
             message: "wrong value for `measure`".to_owned(),
             file: "oltp.toml".to_owned(),
@@ -80,9 +54,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_marked_in_its_line_with_what_is_allowed() {
+    fn a_problem_is_marked_in_its_line_with_the_allowed_values() {
         let text = "[run]\nmeasure = 30\n";
-        let shown = render(&[mistake(16..18, Some("did you mean `30s`?"))], text, false);
+        let shown = render(&[problem(16..18, Some("did you mean `30s`?"))], text, false);
         expect_test::expect![[r#"
             error: wrong value for `measure`
              --> oltp.toml:2:11
@@ -98,8 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_beyond_the_text_is_drawn_at_its_end() {
-        assert!(render(&[mistake(400..500, None)], "[run]\n", false).contains("oltp.toml"));
-        assert!(render(&[mistake(0..0, None)], "", false).contains("wrong value"));
+    fn a_span_beyond_the_text_is_marked_at_its_end() {
+        assert!(render(&[problem(400..500, None)], "[run]\n", false).contains("oltp.toml"));
+        assert!(render(&[problem(0..0, None)], "", false).contains("wrong value"));
     }
 }

@@ -1,82 +1,81 @@
-//! Ctrl-C and SIGTERM: the first finishes the interval and keeps the results, the second stops now,
-//! the third ends the program as the system would have done.
+//! Ctrl-C and SIGTERM: the first finishes the interval and keeps the results, the second stops
+//! immediately, the third ends the program as without a handler.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anyhow::Context;
+use commands::measure::experiment::Planned;
+use commands::outcome::Failure;
 use engine::drive::Stop;
 use runner::event::{Event, Listener, ListenerError, Phase};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use target::threads::ThreadError;
-use workload::plan::TargetSpec;
 
-use crate::exit::Failure;
-use crate::experiment::Planned;
 use crate::terminal;
 
-/// The wish to stop, and what it would interrupt: as a listener it follows the plan, so that what
-/// is said to the user is true at that moment.
+/// A request to stop, and what it interrupts. As a listener it follows the plan, so that the
+/// message matches the current stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     pub(crate) stop: Arc<Stop>,
-    moment: Arc<AtomicU8>,
+    stage: Arc<AtomicU8>,
 }
 
-/// Nothing is measured yet: files are looked at and written, or the engine is chosen.
+/// Nothing is measured yet: files are inspected and filled, or the I/O method is chosen.
 const PREPARING: u8 = 0;
-/// A run goes on, or the next is about to.
+/// A run is in progress, or the next will start.
 const MEASURING: u8 = 1;
-/// Everything is measured.
+/// All runs are complete.
 const FINISHED: u8 = 2;
 
 impl Listener for Interrupt {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
-        let moment = match event {
+        let stage = match event {
             Event::PhaseStarted { phase: Phase::Prepare, .. } => PREPARING,
             Event::RunStarted { .. } => MEASURING,
             Event::Finished { .. } => FINISHED,
             _ => return Ok(()),
         };
-        self.moment.store(moment, Ordering::Relaxed);
+        self.stage.store(stage, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// From here on a file that would become larger than `ulimit -f` allows is an error of the write
-/// (EFBIG), which names the file, instead of the end of the program (SIGXFSZ).
+/// Handles SIGXFSZ, so that exceeding `ulimit -f` is a write error (EFBIG) with the file's name
+/// instead of the end of the program.
 pub(crate) fn survive_file_size_limit() {
-    // A handler that cannot be installed leaves things as they were.
+    // Without the handler the signal ends the program, as by default.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-/// From here on the signals speak to the returned flag. The thread that waits for them sleeps until
-/// one comes and ends with the process.
+/// Handles the signals with the returned flag. The thread that waits for them sleeps until one
+/// arrives, and ends with the process.
 pub(crate) fn listen() -> Result<Interrupt, Failure> {
     let interrupt =
-        Interrupt { stop: Arc::new(Stop::new()), moment: Arc::new(AtomicU8::new(PREPARING)) };
+        Interrupt { stop: Arc::new(Stop::new()), stage: Arc::new(AtomicU8::new(PREPARING)) };
     let mut signals =
-        Signals::new([SIGINT, SIGTERM]).context("listen for Ctrl-C").map_err(Failure::bug)?;
-    let theirs = interrupt.clone();
+        Signals::new([SIGINT, SIGTERM]).context("listen for Ctrl-C").map_err(Failure::internal)?;
+    let handled = interrupt.clone();
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
             for (count, signal) in signals.forever().enumerate() {
-                let moment = theirs.moment.load(Ordering::Relaxed);
+                let stage = handled.stage.load(Ordering::Relaxed);
                 match count {
                     0 => {
-                        terminal::last_words(first_words(moment));
-                        theirs.stop.finish_interval();
+                        terminal::write_stderr(first_message(stage));
+                        handled.stop.finish_interval();
                     }
                     1 => {
-                        terminal::last_words(second_words(moment));
-                        theirs.stop.now();
+                        terminal::write_stderr(second_message(stage));
+                        handled.stop.now();
                     }
                     _ => {
                         if let Err(error) = emulate_default_handler(signal) {
-                            terminal::last_words(&format!("error: end at once: {error}\n"));
+                            terminal::write_stderr(&format!("error: end the program: {error}\n"));
                         }
                     }
                 }
@@ -88,31 +87,30 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
     Ok(interrupt)
 }
 
-/// The same from before a server is first called, where one of `planned` has a server, which may
-/// not answer. A directory of this host is surveyed quickly, and until it is claimed Ctrl-C simply
-/// ends the program.
+/// Handles the signals before a server is first contacted, if one of `planned` has a server: it may
+/// not respond. Inspecting a local directory is quick, and until it is claimed the default handling
+/// of Ctrl-C is right.
 pub(crate) fn listen_for_servers(planned: &[Planned]) -> Result<Option<Interrupt>, Failure> {
-    let has_server = |planned: &Planned| match planned.plan.target {
-        TargetSpec::Emulated { .. } | TargetSpec::Nfs { .. } => true,
-        TargetSpec::Directory { .. } | TargetSpec::Null => false,
-    };
+    let has_server = |planned: &Planned| planned.plan.target().capabilities().own_client;
     planned.iter().any(has_server).then(listen).transpose()
 }
 
-const fn first_words(moment: u8) -> &'static str {
-    match moment {
+const fn first_message(stage: u8) -> &'static str {
+    match stage {
         PREPARING => {
-            "\ninterrupted before anything was measured: stopping; what is written is kept,\n  \
+            "\ninterrupted before measuring: stopping; files written so far are kept,\n  \
              and the next run writes only the rest\n"
         }
-        FINISHED => "\neverything is measured and kept; the results follow\n",
-        _ => "\ninterrupted: finishing the interval; results are kept; once more stops now\n",
+        FINISHED => "\nall runs are complete and stored; the results follow\n",
+        _ => {
+            "\ninterrupted: finishing the interval; results are kept; Ctrl-C again stops immediately\n"
+        }
     }
 }
 
-const fn second_words(moment: u8) -> &'static str {
-    match moment {
-        MEASURING => "\nstopping now; complete intervals are kept\n",
-        _ => "\nstopping; once more ends the program at once\n",
+const fn second_message(stage: u8) -> &'static str {
+    match stage {
+        MEASURING => "\nstopping immediately; complete intervals are kept\n",
+        _ => "\nstopping; Ctrl-C again ends the program immediately\n",
     }
 }

@@ -1,8 +1,7 @@
-//! What is seen while a plan is done: a line for each interval and stream, and a bar over the whole
-//! plan, on stderr.
+//! Progress on stderr: a line per interval and stream, and a bar over the whole plan.
 //!
-//! On a terminal the bar stays below the lines; elsewhere (a file, a job's log) only the plain
-//! lines are written. It shows what the interval record says and keeps no statistics of its own.
+//! On a terminal the bar stays below the lines; elsewhere (a file, a job's log) there are only
+//! lines. The figures are those of the interval record; this module computes no statistics.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -10,10 +9,10 @@ use std::time::{Duration, Instant};
 use analysis::series::{PointPhase, SeriesPoint, points_of};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use metrics::interval::Interval;
-use metrics::run_record::{EngineUsed, Outcome};
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::warning::Warning;
 use runner::event::{Event, Listener, ListenerError, Phase};
-use units::{Bytes, BytesPerSec, Nanos, print_duration};
+use units::{Bytes, Nanos, print_whole_seconds};
 use workload::plan::{Plan, Run, Step};
 
 use crate::connection_state::ConnectionState;
@@ -23,12 +22,12 @@ use crate::terminal::{Terminal, wrapped};
 pub(crate) struct Live {
     terminal: Terminal,
     bar: Option<ProgressBar>,
-    /// The plan's runs on the clock, without the fill.
+    /// Duration of the plan's runs, without the fill.
     plan_ns: u64,
-    /// Of that, runs that ended.
+    /// The part of it that is finished.
     finished_ns: u64,
     runs_total: u32,
-    /// Said before what is known only as a bound, where there are searches.
+    /// `at most ` if searches make the number of runs an upper bound.
     at_most: &'static str,
     runs_started: u32,
     plan: Plan,
@@ -38,23 +37,23 @@ pub(crate) struct Live {
     connections: ConnectionState,
 }
 
-/// The fill of one file set, to tell how long it will still take.
+/// The fill of one file set, to estimate the remaining time.
 struct Fill {
     stream: String,
-    began: Instant,
-    said: Instant,
+    started: Instant,
+    reported: Instant,
 }
 
-/// Words are broken into lines of this many columns, as wide as the table's lines.
+/// Text is broken into lines of this many columns, the width of the table.
 const TEXT_WIDTH: usize = 78;
 
-/// Where nobody watches, the fill reports this often.
+/// How often the fill is reported without a terminal.
 const FILL_LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Live {
-    /// Prepares to show `plan`. Without a watcher of stderr there is no bar.
+    /// Prepares to show `plan`. There is a bar only if stderr is a terminal.
     pub(crate) fn new(plan: &Plan, terminal: &Terminal) -> Live {
-        let bar = terminal.watched.then(|| {
+        let bar = terminal.is_interactive.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
             let style = ProgressStyle::with_template(match terminal.color_stderr {
@@ -90,13 +89,13 @@ impl Live {
 
     fn show_position(&self, done_ns: u64, message: String) {
         if let Some(bar) = &self.bar {
-            // In thousandths, which is finer than any terminal.
+            // In thousandths: finer than the columns of a terminal.
             bar.set_position(done_ns.saturating_mul(1000).checked_div(self.plan_ns).unwrap_or(0));
             bar.set_message(message);
         }
     }
 
-    /// Shows where the plan is, `in_run_ns` after the start of the run that goes on.
+    /// Shows the position in the plan, `in_run_ns` after the start of the current run.
     fn show_run_position(&self, in_run_ns: u64) {
         let Some(run) = &self.run else { return };
         let done_ns = self.finished_ns + in_run_ns.min(run.phases.total_ns());
@@ -109,25 +108,26 @@ impl Live {
                 self.runs_started,
                 self.runs_total,
                 doing.as_deref().unwrap_or(phase_words(self.phase)),
-                whole_seconds(left),
+                print_whole_seconds(left),
                 at_most = self.at_most,
             ),
         );
     }
 
-    /// A search may have ended before its largest number of runs: what it left out is not to come.
+    /// Skips the runs that a search did not need.
     fn skip_to(&mut self, run: &Run) {
-        let begun = |step: &&Step| match step {
+        let has_started = |step: &&Step| match step {
             Step::Fixed(fixed) => fixed.index < run.index,
             Step::Search(search) => search.template.index + search.runs_max <= run.index,
         };
-        self.finished_ns = self.plan.steps.iter().take_while(begun).map(Step::time_max_ns).sum();
+        self.finished_ns =
+            self.plan.steps.iter().take_while(has_started).map(Step::time_max_ns).sum();
         if let Some(Step::Search(search)) = self.plan.step_of(run.index) {
             let before = u64::from(run.index - search.template.index);
             self.finished_ns += before * run.phases.total_ns();
         }
-        let left_out = run.index.saturating_sub(self.runs_started);
-        self.runs_total = self.plan.runs_max().saturating_sub(left_out);
+        let skipped = run.index.saturating_sub(self.runs_started);
+        self.runs_total = self.plan.runs_max().saturating_sub(skipped);
     }
 
     fn run_started(&mut self, run: &Run) {
@@ -154,16 +154,16 @@ impl Live {
     fn interval(&mut self, interval: &Interval) {
         let changed = self.connections.observe(interval);
         let is_down = self.connections.status().is_some();
-        // What was done in the interval came after a connection was made again, and before one was
-        // lost.
+        // A reconnect is reported before the interval's operations, a lost connection after them.
         if let Some(changed) = changed.as_ref().filter(|_| !is_down) {
             self.line(changed);
         }
         let Some(run) = &self.run else { return };
         let points = points_of(run, interval);
-        // The rest of an interval in which operations come back is kept, but not worth a line; nor
-        // are the zeros of an outage that has been reported.
-        let is_idle = points.iter().all(|point| point.achieved_rate == 0.0 && point.failed == 0);
+        // No line for the short interval in which the last operations complete, nor for the zeros
+        // of a reported outage.
+        let is_idle =
+            points.iter().all(|point| point.achieved_rate.get() == 0.0 && point.failed == 0);
         let is_shown =
             interval.end_ns - interval.start_ns >= run.phases.interval_ns && !(is_idle && is_down);
         let shown = points.iter().enumerate().filter(|_| is_shown);
@@ -181,24 +181,24 @@ impl Live {
         let now = Instant::now();
         let fill = match &mut self.fill {
             Some(fill) if fill.stream == stream => fill,
-            _ => self.fill.insert(Fill { stream: stream.to_owned(), began: now, said: now }),
+            _ => self.fill.insert(Fill { stream: stream.to_owned(), started: now, reported: now }),
         };
         let (written, total) = (Bytes::new(written_bytes), Bytes::new(total_bytes));
         let mut text = format!("fill {stream}: {written} of {total}");
-        let took = now - fill.began;
+        let took = now - fill.started;
         if written_bytes > 0 && !took.is_zero() {
             let share_left =
                 (total_bytes - written_bytes.min(total_bytes)) as f64 / written_bytes as f64;
-            // A fill that just began may seem to take longer than a Duration holds.
+            // An estimate right after the start may exceed the range of Duration.
             if let Ok(left) = Duration::try_from_secs_f64(took.as_secs_f64() * share_left) {
                 let left = left.saturating_add(Duration::from_nanos(self.plan_ns));
-                let _ = write!(text, ", {} left with all runs", whole_seconds(left));
+                let _ = write!(text, ", {} left with all runs", print_whole_seconds(left));
             }
         }
         if self.bar.is_some() {
             self.show_position(0, text);
-        } else if now - fill.said >= FILL_LINE_EVERY {
-            fill.said = now;
+        } else if now - fill.reported >= FILL_LINE_EVERY {
+            fill.reported = now;
             self.line(&text);
         }
     }
@@ -209,13 +209,13 @@ impl Live {
         }
         match outcome {
             Outcome::Done => {}
-            Outcome::Interrupted => self.line("run interrupted; what was measured is kept"),
-            // All of it is said at the end.
+            Outcome::Interrupted => self.line("run interrupted"),
+            // The full reason is printed at the end.
             Outcome::Failed { reason } => {
                 let first = reason.lines().next().unwrap_or_default();
                 self.line(&format!("run failed: {first}"));
             }
-            Outcome::Aborted => self.line("run aborted; what was measured is kept"),
+            Outcome::Aborted => self.line("run aborted"),
         }
     }
 }
@@ -223,18 +223,18 @@ impl Live {
 impl Listener for Live {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
         match event {
-            Event::EngineChosen(used) => self.line(&engine_words(used)),
+            Event::IoMethodChosen(used) => self.line(&engine_words(used)),
             Event::PhaseStarted { phase, .. } => {
                 self.phase = *phase;
                 if *phase == Phase::Prepare {
-                    self.show_position(0, "looking at the files".to_owned());
+                    self.show_position(0, "inspecting files".to_owned());
                 }
             }
             Event::PrepareProgress { stream, written_bytes, total_bytes } => {
                 self.fill(stream, *written_bytes, *total_bytes);
             }
             Event::PrepareFinished(prepared) => self.line(&match prepared.written_bytes {
-                0 => format!("files of {}: ready, found as they were left", prepared.stream),
+                0 => format!("files of {}: ready, unchanged since the fill", prepared.stream),
                 bytes => format!(
                     "files of {}: ready, {} written in {}",
                     prepared.stream,
@@ -244,17 +244,16 @@ impl Listener for Live {
             }),
             Event::RunStarted { run, .. } => self.run_started(run),
             Event::Interval { interval, .. } => self.interval(interval),
-            // How a run ended is said when it ended.
+            // Reported by RunFinished.
             Event::Warning { warning: Warning::EndedEarly { .. }, .. } => {}
             Event::Warning { warning, .. } => {
-                let said = warning.explain();
-                self.line(&format!("warning: {}", said.seen));
+                self.line(&format!("warning: {}", report::warnings::found(warning)));
             }
-            // It is said for all runs together, at the end.
-            Event::Witnessed { .. } => {}
+            // Reported for all runs together, at the end.
+            Event::ServiceCounters { .. } => {}
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
             Event::Finished { .. } => {
-                // What follows is the table.
+                // The table follows.
                 self.line("");
                 if let Some(bar) = &self.bar {
                     bar.finish_and_clear();
@@ -265,8 +264,7 @@ impl Listener for Live {
     }
 }
 
-/// Without progress: what was decided for the user is still said, once, and so are connections that
-/// are lost and made again.
+/// Without progress: prints the chosen I/O method, and lost and restored connections.
 pub(crate) struct Decisions {
     terminal: Terminal,
     connections: ConnectionState,
@@ -281,7 +279,7 @@ impl Decisions {
 impl Listener for Decisions {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
         match event {
-            Event::EngineChosen(used) => self.terminal.note(&engine_words(used)),
+            Event::IoMethodChosen(used) => self.terminal.note(&engine_words(used)),
             Event::RunStarted { .. } => self.connections = ConnectionState::default(),
             Event::Interval { interval, .. } => {
                 if let Some(changed) = self.connections.observe(interval) {
@@ -294,8 +292,8 @@ impl Listener for Decisions {
     }
 }
 
-fn engine_words(used: &EngineUsed) -> String {
-    let text = format!("engine: {} ({})", engine_name(used.engine), used.reason);
+fn engine_words(used: &ChosenIoMethod) -> String {
+    let text = format!("engine: {} ({})", used.io_method.name(), used.reason);
     wrapped(&text, TEXT_WIDTH).join("\n  ")
 }
 
@@ -303,28 +301,28 @@ fn engine_words(used: &EngineUsed) -> String {
 const HEADING: &str =
     "  time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors";
 
-/// One stream in one interval, as wide as [`HEADING`]: reads and writes together; `cpu` is that of
-/// the whole process in per cent of one processor, shown once for each interval.
+/// One stream in one interval below [`HEADING`]: reads and writes together. `cpu` is the CPU time
+/// of the process in percent of one processor, once per interval.
 fn stream_line(time: &str, name: &str, point: &SeriesPoint, with_cpu: bool) -> String {
     let phase = match point.phase {
         PointPhase::WarmUp => "warm up",
         PointPhase::Measure => "measure",
         PointPhase::CoolDown => "cool dn",
     };
-    let words = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string());
+    let words = |time: Option<Nanos>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
     let cpu = if with_cpu { format!("{:.0}%", point.cpu_used * 100.0) } else { String::new() };
     format!(
         "{time:>6} {phase:<7} {name:<9.9} {:>8.0} {:>8.1} {:>7} {:>7} {:>6.1} {cpu:>5} {:>6}",
-        point.achieved_rate,
-        BytesPerSec::new(point.throughput).as_mib(),
-        words(point.response_mean_ns),
-        words(point.response_p99_ns.map(|ns| ns as f64)),
+        point.achieved_rate.get(),
+        point.throughput.as_mib(),
+        words(point.response_mean),
+        words(point.response_p99_ns.map(|ns| Nanos(ns as f64))),
         point.outstanding_mean,
         point.failed,
     )
 }
 
-/// A moment of the run in seconds, with as many decimals as its intervals need.
+/// A time in the run in seconds, with the decimals that its intervals need.
 fn time_words(ns: u64, interval_ns: u64) -> String {
     let decimals = match interval_ns {
         whole if whole.is_multiple_of(1_000_000_000) => 0,
@@ -332,16 +330,6 @@ fn time_words(ns: u64, interval_ns: u64) -> String {
         _ => 2,
     };
     format!("{:.decimals$}s", ns as f64 / 1e9)
-}
-
-/// The engine's name as in an experiment file.
-pub(crate) const fn engine_name(engine: workload::plan::EngineChoice) -> &'static str {
-    match engine {
-        workload::plan::EngineChoice::Auto => "auto",
-        workload::plan::EngineChoice::IoUring => "io_uring",
-        workload::plan::EngineChoice::Psync => "psync",
-        workload::plan::EngineChoice::NfsClient => "nfs_client",
-    }
 }
 
 const fn phase_words(phase: Phase) -> &'static str {
@@ -353,23 +341,19 @@ const fn phase_words(phase: Phase) -> &'static str {
     }
 }
 
-/// A duration for people: rounded up to whole seconds.
-pub(crate) fn whole_seconds(time: Duration) -> String {
-    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
-    print_duration(Duration::from_secs(seconds))
-}
-
 #[cfg(test)]
 mod tests {
+    use units::{BytesPerSec, OpsPerSec};
+
     use super::*;
 
     const POINT: SeriesPoint = SeriesPoint {
         start_ns: 11_000_000_000,
         end_ns: 12_000_000_000,
         phase: PointPhase::Measure,
-        achieved_rate: 102_345.4,
-        throughput: 838_000_000.0,
-        response_mean_ns: Some(60_300.0),
+        achieved_rate: OpsPerSec::new(102_345.4),
+        throughput: BytesPerSec::new(838_000_000.0),
+        response_mean: Some(Nanos(60_300.0)),
         response_p99_ns: Some(1_909_000),
         outstanding_mean: 32.0,
         backlog_mean: 0.0,
@@ -378,10 +362,10 @@ mod tests {
     };
 
     #[test]
-    fn a_line_stands_under_its_heading_and_fits_80_columns() {
+    fn a_line_is_aligned_with_its_heading_and_fits_80_columns() {
         let none = SeriesPoint {
             phase: PointPhase::WarmUp,
-            response_mean_ns: None,
+            response_mean: None,
             response_p99_ns: None,
             ..POINT
         };
@@ -392,22 +376,16 @@ mod tests {
         ];
         expect_test::expect![[r#"
             |  time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors
-            |   12s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
+            |   12s measure database    102345    799.2 60.3 µs 1.91 ms   32.0   98%      3
             |   12s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
         .assert_eq(&format!("|{}", lines.join("\n|")));
         assert!(lines.iter().all(|line| line.chars().count() <= 79));
     }
 
     #[test]
-    fn moments_have_the_decimals_that_their_intervals_need() {
+    fn times_have_the_decimals_that_their_intervals_need() {
         assert_eq!(time_words(12_000_000_000, 1_000_000_000), "12s");
         assert_eq!(time_words(1_500_000_000, 500_000_000), "1.5s");
         assert_eq!(time_words(750_000_000, 250_000_000), "0.75s");
-    }
-
-    #[test]
-    fn remaining_time_is_rounded_up_to_whole_seconds() {
-        assert_eq!(whole_seconds(Duration::from_millis(89_001)), "1m30s");
-        assert_eq!(whole_seconds(Duration::ZERO), "0s");
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use commands::predict::Against;
 
 use crate::record_args::{OUTPUT, StoreArguments};
 
@@ -16,14 +17,14 @@ Examples:
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
-    /// The topology (TOML): hosts, volumes, and what is done.
+    /// The topology file (TOML): hosts, volumes and workloads.
     #[arg(value_name = "TOPOLOGY")]
     pub(crate) topology: PathBuf,
 
-    /// Set each workload beside the published figures nearest to it, or beside a measured run.
+    /// Compare each workload with the nearest published figures, or with a measured run.
     ///
-    /// `published`, or a run's ID as `list` shows it, or `last`; may be given several times. Of
-    /// a run those load points are taken that do what a workload of the topology does.
+    /// `published`, or a run's ID from `list`, or `last`; may be repeated. A run's load points are
+    /// used if their load is that of a workload of the topology.
     #[arg(long, value_name = "WHAT", value_parser = against)]
     pub(crate) against: Vec<Against>,
 
@@ -31,7 +32,7 @@ pub(crate) struct PredictArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) curve: bool,
 
-    /// Show the arithmetic, and the rows of data that each number rests on.
+    /// Show the calculation, and the data each number is based on.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) explain: bool,
 
@@ -39,21 +40,12 @@ pub(crate) struct PredictArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    /// Write the prediction with everything as a page (.html) or as Markdown (.md) too.
+    /// Also write the full prediction as an HTML page (.html) or Markdown (.md).
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-/// What a prediction can be set beside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Against {
-    /// Figures that vendors published.
-    Published,
-    /// A measured run, by its ID.
-    Run(String),
 }
 
 fn against(text: &str) -> Result<Against, std::convert::Infallible> {

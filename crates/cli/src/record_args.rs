@@ -1,13 +1,12 @@
-//! Which record is meant and where records are kept; the flags of `list`, `show`, `export` and
-//! `report` and their help.
+//! The flags of `list`, `show`, `export` and `report`, and those that name a record and the store.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::beside_args::BesideArguments;
+use crate::published_args::PublishedArguments;
 
-/// The heading of flags that say what is written, and where.
+/// The help heading of flags for output.
 pub(crate) const OUTPUT: &str = "Output";
 
 pub(crate) const SHOW_EXAMPLES: &str = "\
@@ -27,26 +26,44 @@ Examples:
   fourcorners report 20261121-0915 20261121-1030 --output near-and-far.html
   fourcorners report last --format png --output slides/";
 
-/// Where results are kept.
+/// Where results are stored.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
-    /// The directory in which results are kept.
+    /// The directory where results are stored.
     ///
-    /// Without it, the variable FOURCORNERS_STORE; without that, `fourcorners` inside
-    /// $XDG_DATA_HOME or ~/.local/share.
+    /// Default: the variable FOURCORNERS_STORE, or `fourcorners` in $XDG_DATA_HOME or
+    /// ~/.local/share.
     #[arg(long = "store", value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) directory: Option<PathBuf>,
 }
 
-/// Which experiment of the store.
+/// An experiment of the store.
 #[derive(Debug, Args)]
 pub(crate) struct IdArgument {
-    /// The ID as `list` shows it, its unique beginning, or `last` for the newest.
+    /// The ID from `list`, a unique prefix of it, or `last` for the newest.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// Output formats of `check` and `compare`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For a terminal, 80 columns.
+    Text,
+    /// Markdown, for a wiki or a ticket.
+    Md,
+    /// The same as --json.
+    Json,
+}
+
+impl OutputFormat {
+    /// The format of the flags --format and --json, which exclude each other.
+    pub(crate) fn of(format: Option<OutputFormat>, json: bool) -> OutputFormat {
+        format.unwrap_or(if json { OutputFormat::Json } else { OutputFormat::Text })
+    }
 }
 
 /// Arguments of `list`.
@@ -71,7 +88,7 @@ pub(crate) struct ShowArguments {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) beside: BesideArguments,
+    pub(crate) published: PublishedArguments,
 }
 
 /// Arguments of `export`.
@@ -80,82 +97,82 @@ pub(crate) struct ExportArguments {
     #[command(flatten)]
     pub(crate) which: IdArgument,
 
-    /// The form of the export.
+    /// The format of the export.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: ExportFormat,
 
-    /// The file that is written, or `-` for stdout; without it, stdout.
+    /// The file to write, or `-` for stdout (default).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) beside: BesideArguments,
+    pub(crate) published: PublishedArguments,
 }
 
-/// Forms of an export.
+/// Formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A row for each load point, repeat and stream.
+    /// One row per load point, repeat and stream.
     Csv,
     /// Everything the report shows.
     Json,
-    /// A row for each point of each curve, with floor, knees and saturation marked, as CSV.
+    /// One row per point of each curve, with floor, knees and saturation, as CSV.
     Curves,
-    /// A row for each connection of each run, as CSV; of targets with connections (`nfs://`).
+    /// One row per connection of each run, as CSV; for targets with connections (`nfs://`).
     Connections,
-    /// Percentile distributions, as HdrHistogram's tools read them.
+    /// Percentile distributions in HdrHistogram format.
     Hgrm,
 }
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// The IDs as `list` shows them, their unique beginnings, or `last` for the newest.
+    /// The IDs from `list`, unique prefixes of them, or `last` for the newest.
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
 
-    /// The look: as the reader's system has it, or one of the others.
+    /// The colour theme.
     #[arg(long, value_name = "THEME", value_enum, default_value_t = ReportTheme::Auto)]
     pub(crate) theme: ReportTheme,
 
-    /// The form of the report.
+    /// The format of the report.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
 
-    /// The file that is written, with HTML (`-` for stdout), or else the directory; without it,
-    /// `report.html` or `report` in the store next to the raw data.
+    /// The file to write for HTML (`-` for stdout), or the directory for other formats. Default:
+    /// `report.html` or `report` in the store, next to the raw data.
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) beside: BesideArguments,
+    pub(crate) published: PublishedArguments,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
 
-/// Looks of a report.
+/// Colour themes of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportTheme {
-    /// Light or dark as the reader's system has it.
+    /// Light or dark, as the reader's system.
     Auto,
     /// Light.
     Light,
     /// Dark.
     Dark,
-    /// For paper: light, narrow, everything unfolded.
+    /// For paper: light, narrow, everything expanded.
     Print,
 }
 
-/// Forms of a report.
+/// Formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// One page that opens from disk and needs no network.
     Html,
-    /// Markdown with tables, and its charts as SVG beside it.
+    /// Markdown with tables, and charts as SVG next to it.
     Md,
-    /// Each chart as an SVG picture.
+    /// Each chart as an SVG image.
     Svg,
-    /// Each chart as a PNG picture of 1920 pixels, for slides.
+    /// Each chart as a PNG image, 1920 pixels wide, for slides.
     Png,
 }

@@ -1,19 +1,44 @@
-//! Where words go: results to stdout, everything else to stderr, coloured where that is wanted.
+//! Messages on stderr, in colour if requested. Results go to stdout.
 
 use std::io::{Error, IsTerminal, Write};
 
-use crate::args::ColorWhen;
+use commands::outcome::{Failure, Reason};
 
-/// What is known about the two output streams.
+use crate::args::ColorWhen;
+use crate::diagnostics;
+
+/// How to write to stderr.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
     /// Messages on stderr are coloured.
     pub(crate) color_stderr: bool,
-    /// Someone watches stderr.
-    pub(crate) watched: bool,
+    /// stderr is a terminal.
+    pub(crate) is_interactive: bool,
 }
 
-/// A file would become larger than the process or the file system allows: errno(3) of Linux.
+/// Columns of reports that do not go to a terminal.
+const COLUMNS_DEFAULT: usize = 80;
+/// Longer lines of a report are hard to read.
+const COLUMNS_MAX: usize = 120;
+
+/// Columns of a report on stdout: those of the terminal, or 80 in a pipe, a log or a mail.
+pub(crate) fn report_columns() -> usize {
+    columns().map_or(COLUMNS_DEFAULT, |columns| columns.min(COLUMNS_MAX))
+}
+
+/// Columns of a listing on stdout: those of the terminal. In a pipe its lines are not broken, so that
+/// other programs can read them.
+pub(crate) fn listing_columns() -> usize {
+    columns().unwrap_or(usize::MAX)
+}
+
+/// Columns of the terminal that stdout is, if it is one.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
+/// A file would exceed the size limit of the process or the file system: errno(3).
 const EFBIG: i32 = 27;
 
 const RED_BOLD: &str = "\x1b[1;31m";
@@ -21,51 +46,63 @@ const YELLOW_BOLD: &str = "\x1b[1;33m";
 const RESET: &str = "\x1b[0m";
 
 impl Terminal {
-    /// Looks at stderr and at NO_COLOR (<https://no-color.org>: any value that is not empty
-    /// counts).
+    /// Colours are off if stderr is no terminal or NO_COLOR is not empty (<https://no-color.org>).
     pub(crate) fn new(color: ColorWhen) -> Terminal {
-        let watched = std::io::stderr().is_terminal();
+        let is_interactive = std::io::stderr().is_terminal();
         let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color_stderr = match color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => watched && !forbidden,
+            ColorWhen::Auto => is_interactive && !forbidden,
         };
-        Terminal { color_stderr, watched }
+        Terminal { color_stderr, is_interactive }
     }
 
-    /// Prints `error: what was being done: why`.
-    pub(crate) fn error(&self, error: &anyhow::Error) {
+    /// Prints the failure of a command and what the user can do about it.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        match &failure.reason {
+            Reason::Error(error) => self.error(error, failure.remedy.as_deref()),
+            Reason::Problems { text, problems } => {
+                write_stderr(&diagnostics::render(problems, text, self.color_stderr));
+                if problems.len() > 1 {
+                    self.note(&format!("{} problems; nothing was done", problems.len()));
+                }
+            }
+        }
+    }
+
+    /// Prints `error: what was being done: why`, and a remedy.
+    pub(crate) fn error(&self, error: &anyhow::Error, remedy: Option<&str>) {
         let words = with_causes(error);
-        let remedy = remedy(&words).map(what_to_do).unwrap_or_default();
-        self.say(RED_BOLD, "error", &format!("{words}{remedy}"));
+        let remedy = remedy.or_else(|| general_remedy(&words)).map(remedy_lines);
+        self.print(RED_BOLD, "error", &format!("{words}{}", remedy.unwrap_or_default()));
     }
 
     /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
-        self.say(YELLOW_BOLD, "warning", text);
+        self.print(YELLOW_BOLD, "warning", text);
     }
 
-    /// Prints words for the user's information, broken into lines of 78 columns.
+    /// Prints a note, broken into lines of 78 columns.
     pub(crate) fn note_wrapped(&self, text: &str) {
         self.note(&wrapped(text, 78).join("\n  "));
     }
 
-    /// Prints a line for the user's information.
+    /// Prints a line without a label.
     pub(crate) fn note(&self, text: &str) {
-        last_words(&format!("{text}\n"));
+        write_stderr(&format!("{text}\n"));
     }
 
-    fn say(&self, color: &str, label: &str, text: &str) {
+    fn print(&self, color: &str, label: &str, text: &str) {
         if self.color_stderr {
-            last_words(&format!("{color}{label}{RESET}: {text}\n"));
+            write_stderr(&format!("{color}{label}{RESET}: {text}\n"));
         } else {
-            last_words(&format!("{label}: {text}\n"));
+            write_stderr(&format!("{label}: {text}\n"));
         }
     }
 }
 
-/// An error and its causes, each said once: many of our messages end with their cause already.
+/// An error and its causes, each once: many messages include their cause.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -77,30 +114,29 @@ fn with_causes(error: &anyhow::Error) -> String {
     words
 }
 
-/// What to do about errors of the kernel that can meet any command. They are known by their words,
-/// because a cause may have come through a record.
-fn remedy(words: &str) -> Option<&'static str> {
+/// A remedy for kernel errors that any command may report. They are recognised by their text,
+/// because a cause may come from a record.
+fn general_remedy(words: &str) -> Option<&'static str> {
     let too_large = Error::from_raw_os_error(EFBIG).to_string();
     words.contains(&too_large).then_some(
-        "raise the limit on the size of files (`ulimit -f unlimited`), or use a file system that \
-         holds files of this size",
+        "raise the file size limit (`ulimit -f unlimited`), or use a file system that allows files \
+         of this size",
     )
 }
 
-/// A remedy as it follows an error: on lines of its own.
-pub(crate) fn what_to_do(remedy: &str) -> String {
+/// A remedy on separate lines after an error.
+fn remedy_lines(remedy: &str) -> String {
     format!("\n  what to do: {}", wrapped(remedy, 66).join("\n              "))
 }
 
-/// Writes to stderr. If that fails there is nobody left to tell, so the failure is dropped on
-/// purpose.
-pub(crate) fn last_words(text: &str) {
+/// Writes to stderr. A failure is ignored: there is no other place to report it.
+pub(crate) fn write_stderr(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// Breaks `text` between words into lines of at most `width` characters; a longer word has a line
-/// of its own.
+/// Breaks `text` between words into lines of at most `width` characters; a longer word gets a
+/// separate line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -122,12 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_that_the_message_says_is_not_said_again() {
+    fn a_cause_that_the_message_includes_is_not_repeated() {
         let cause = || std::io::Error::from_raw_os_error(2);
         let path = "/proc/nowhere".into();
-        let said = store::Error::CreateStore { path, source: cause() };
-        let said = with_causes(&anyhow::Error::new(said));
-        assert_eq!(said.matches("os error 2").count(), 1, "{said}");
+        let error = store::Error::CreateStore { path, source: cause() };
+        let message = with_causes(&anyhow::Error::new(error));
+        assert_eq!(message.matches("os error 2").count(), 1, "{message}");
         let context = anyhow::Error::new(cause()).context("open the door");
         assert_eq!(with_causes(&context), format!("open the door: {}", cause()));
     }

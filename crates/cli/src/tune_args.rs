@@ -1,25 +1,26 @@
 //! The flags of `tune` and their help.
 
 use clap::Args;
+use commands::tune;
 use units::{BytesPerSec, OpsPerSec, ParseError, Percent, parse_duration};
-use workload::reach::Wanted;
+use workload::reach::RequiredRate;
 
 use crate::run_args::RunArguments;
 
 pub(crate) const TUNE_EXAMPLES: &str = "\
 Examples:
-  fourcorners tune --want 100MiB/s     of an emulated volume
-  fourcorners tune /mnt/vol1 --want 200MiB/s --transfer-size 64KiB
-  fourcorners tune /mnt/vol1 --want 3200/s --transfer-size 8KiB --pattern random
-  fourcorners tune nfs://filer/vol1 -o nconnect=8 --want 1GiB/s --hosts 3";
+  fourcorners tune --target-rate 100MiB/s     on an emulated volume
+  fourcorners tune /mnt/vol1 --target-rate 200MiB/s --transfer-size 64KiB
+  fourcorners tune /mnt/vol1 --target-rate 3200/s --transfer-size 8KiB --pattern random
+  fourcorners tune nfs://filer/vol1 -o nconnect=8 --target-rate 1GiB/s --hosts 3";
 
 const TUNING: &str = "Tuning";
 const LOAD: &str = "Load";
 const QUICK: &str =
-    "Measure each concurrency for 3 s after 1 s of warm-up; the numbers are rougher";
+    "Measure each concurrency for 3 s after 1 s of warm-up; results are less precise";
 
-/// Arguments of `tune`. Those of `run` that say which experiment and how often are not shown: they
-/// are refused in words.
+/// Arguments of `tune`. Arguments of `run` that a tuning decides are hidden and refused with a
+/// message.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("workload", |flag| flag.hide(true)),
@@ -30,11 +31,17 @@ const QUICK: &str =
     mut_arg("quick", |flag| flag.help(QUICK).long_help(QUICK)),
 )]
 pub(crate) struct TuneArguments {
-    /// The rate to reach, with its unit: 200MiB/s, or 3200/s for operations.
-    #[arg(long, value_name = "RATE", value_parser = wanted, help_heading = TUNING)]
-    pub(crate) want: Wanted,
+    /// The rate to reach, with its unit: 200MiB/s, or 3200/s for IOPS.
+    #[arg(
+        long,
+        alias = "want",
+        value_name = "RATE",
+        value_parser = target_rate,
+        help_heading = TUNING
+    )]
+    pub(crate) target_rate: RequiredRate,
 
-    /// A rate this much below what is wanted still counts as reached.
+    /// How far below the target a rate still counts as reached.
     #[arg(
         long,
         value_name = "SHARE",
@@ -44,23 +51,29 @@ pub(crate) struct TuneArguments {
     )]
     pub(crate) within: Percent,
 
-    /// An objective: the mean response time at which the rate is wanted, for example 2ms.
-    #[arg(long, value_name = "DURATION", value_parser = objective, help_heading = TUNING)]
-    pub(crate) response_time_at_most: Option<u64>,
-
-    /// The most operations that are tried at a time, over all workers.
-    ///
-    /// Without it, over NFS as many as the connections have slots for (`-o slots=`, 128 for each),
-    /// elsewhere 1024.
+    /// The mean response time (latency) to reach the rate with, for example 2ms.
     #[arg(
         long,
+        alias = "response-time-at-most",
+        value_name = "DURATION",
+        value_parser = objective,
+        help_heading = TUNING
+    )]
+    pub(crate) response_time: Option<u64>,
+
+    /// The most outstanding operations to try, over all workers.
+    ///
+    /// Default: over NFS the slots of all connections (`-o slots=`, 128 each), otherwise 1024.
+    #[arg(
+        long,
+        alias = "outstanding-at-most",
         value_name = "COUNT",
         value_parser = clap::value_parser!(u32).range(1..),
         help_heading = TUNING
     )]
-    pub(crate) outstanding_at_most: Option<u32>,
+    pub(crate) queue_depth_max: Option<u32>,
 
-    /// Deal the concurrency that is found out over so many hosts, in the settings that are printed.
+    /// Split the printed settings across this many client hosts.
     #[arg(
         long,
         value_name = "COUNT",
@@ -70,28 +83,28 @@ pub(crate) struct TuneArguments {
     )]
     pub(crate) hosts: u32,
 
-    /// Bytes moved by one operation, a multiple of 512.
+    /// Bytes per operation (transfer size, block size), a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", help_heading = LOAD)]
     pub(crate) transfer_size: String,
 
-    /// Share of reads among the operations; the rest are writes.
+    /// Share of reads among operations; the rest are writes.
     #[arg(long, value_name = "SHARE", default_value = "100%", help_heading = LOAD)]
     pub(crate) read: String,
 
-    /// Where operations go: sequential, random, or as in an experiment file.
+    /// Access pattern: sequential, random, or as in an experiment file.
     #[arg(long, value_name = "PATTERN", default_value = "sequential", help_heading = LOAD)]
     pub(crate) pattern: String,
 
     /// The most workers that share the operations.
     ///
-    /// Only as many are used as share them evenly: 7 operations go to 7 workers or to 1. Without
-    /// `-o nconnect=` each has a connection of its own.
+    /// Only as many are used as share them evenly: 7 operations use 7 workers or 1. Without `-o
+    /// nconnect=` each has a separate connection.
     #[arg(long, value_name = "COUNT", default_value = "1", help_heading = LOAD)]
     pub(crate) workers: String,
 
     /// Connections to an NFS export or the emulated volume; the same as `-o nconnect=`.
     ///
-    /// The response time of one operation at a time is measured over one of them.
+    /// The latency at queue depth 1 is measured over one of them.
     #[arg(long, value_name = "COUNT", help_heading = LOAD)]
     pub(crate) nconnect: Option<String>,
 
@@ -99,7 +112,7 @@ pub(crate) struct TuneArguments {
     #[arg(long, value_name = "COUNT", default_value = "4", help_heading = LOAD)]
     pub(crate) files: String,
 
-    /// Size of each file; without it 256MiB, and 64MiB on the emulated volume.
+    /// Size of each file; default: 256MiB, or 64MiB on the emulated volume.
     #[arg(long, value_name = "SIZE", help_heading = LOAD)]
     pub(crate) file_size: Option<String>,
 
@@ -107,41 +120,62 @@ pub(crate) struct TuneArguments {
     pub(crate) run: RunArguments,
 }
 
+impl TuneArguments {
+    pub(crate) fn options(&self) -> tune::Options {
+        tune::Options {
+            target_rate: self.target_rate,
+            within: self.within,
+            response_time_max_ns: self.response_time,
+            outstanding_max: self.queue_depth_max,
+            hosts: self.hosts,
+            transfer_size: self.transfer_size.clone(),
+            read: self.read.clone(),
+            pattern: self.pattern.clone(),
+            workers: self.workers.clone(),
+            nconnect: self.nconnect.clone(),
+            files: self.files.clone(),
+            file_size: self.file_size.clone(),
+        }
+    }
+}
+
 const UNITS: &str = "a rate with its unit: `200MiB/s` (or MB/s, decimal) for throughput, `3200/s` \
                      or `3.2k ops/s` for operations";
 
-/// A rate whose unit says what it counts. A number alone could be either.
-fn wanted(text: &str) -> Result<Wanted, String> {
-    let wrong = |why: &str| format!("{why}; wanted {UNITS}");
+/// A rate with its unit: a number without one could be bytes or operations.
+fn target_rate(text: &str) -> Result<RequiredRate, String> {
+    let wrong = |why: &str| format!("{why}; expected {UNITS}");
     let lower = text.trim().to_ascii_lowercase();
     let number_end = lower.find(|c: char| !(c.is_ascii_digit() || "._".contains(c)));
     let unit = number_end.map_or("", |end| lower[end..].trim());
     let parsed = if unit.is_empty() {
-        return Err(wrong("without a unit it could be operations or bytes"));
+        return Err(wrong("without a unit this could be operations or bytes"));
     } else if unit.ends_with("ops") || unit.ends_with("ops/s") || matches!(unit, "/s" | "k/s") {
         let rate: OpsPerSec =
             text.parse().map_err(|error: ParseError| wrong(&error.to_string()))?;
-        Wanted::Rate { ops_per_s: rate.get() }
+        RequiredRate::Rate { ops_per_s: rate.get() }
     } else if unit.ends_with("b/s") {
-        let rate: BytesPerSec = text.parse().map_err(|_| wrong("this is no throughput"))?;
-        Wanted::Throughput { bytes_per_s: rate.get() }
+        let rate: BytesPerSec = text.parse().map_err(|_| wrong("this is not a throughput"))?;
+        RequiredRate::Throughput { bytes_per_s: rate.get() }
     } else {
-        return Err(wrong("this unit does not say what is counted in which time"));
+        return Err(wrong("the unit must be bytes or operations per second"));
     };
     match parsed {
-        Wanted::Throughput { bytes_per_s: n } | Wanted::Rate { ops_per_s: n } if n <= 0.0 => {
-            Err(wrong("nothing is wanted"))
+        RequiredRate::Throughput { bytes_per_s: n } | RequiredRate::Rate { ops_per_s: n }
+            if n <= 0.0 =>
+        {
+            Err(wrong("the rate is 0"))
         }
         parsed => Ok(parsed),
     }
 }
 
-/// Below half of what is wanted nobody would call it reached.
+/// At most 50 %: less than half of a rate is not reached.
 fn within(text: &str) -> Result<Percent, String> {
     let share: Percent = text.parse().map_err(|error: ParseError| error.to_string())?;
     match share.permille() {
         0..=500 => Ok(share),
-        _ => Err("wanted a share from `0%` to `50%`".to_owned()),
+        _ => Err("expected a share from `0%` to `50%`".to_owned()),
     }
 }
 
@@ -149,7 +183,7 @@ fn objective(text: &str) -> Result<u64, String> {
     let time = parse_duration(text).map_err(|error| error.to_string())?;
     match u64::try_from(time.as_nanos()) {
         Ok(ns) if ns > 0 => Ok(ns),
-        _ => Err("wanted a duration above 0, such as `2ms`".to_owned()),
+        _ => Err("expected a duration above 0, such as `2ms`".to_owned()),
     }
 }
 
@@ -158,29 +192,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wanted_rate_says_what_it_counts() {
-        let mib = |count: f64| Ok(Wanted::Throughput { bytes_per_s: count * 1_048_576.0 });
-        let ops = |ops_per_s: f64| Ok(Wanted::Rate { ops_per_s });
-        assert_eq!(wanted("200MiB/s"), mib(200.0));
-        assert_eq!(wanted("1.5 GiB/s"), mib(1536.0));
-        assert_eq!(wanted("200MB/s"), Ok(Wanted::Throughput { bytes_per_s: 2e8 }));
-        assert_eq!(wanted("3200/s"), ops(3200.0));
-        assert_eq!(wanted("3.2k/s"), ops(3200.0));
-        assert_eq!(wanted("3200 iops"), ops(3200.0));
-        assert_eq!(wanted("10k ops/s"), ops(10_000.0));
+    fn a_target_rate_has_a_unit() {
+        let mib = |count: f64| Ok(RequiredRate::Throughput { bytes_per_s: count * 1_048_576.0 });
+        let ops = |ops_per_s: f64| Ok(RequiredRate::Rate { ops_per_s });
+        assert_eq!(target_rate("200MiB/s"), mib(200.0));
+        assert_eq!(target_rate("1.5 GiB/s"), mib(1536.0));
+        assert_eq!(target_rate("200MB/s"), Ok(RequiredRate::Throughput { bytes_per_s: 2e8 }));
+        assert_eq!(target_rate("3200/s"), ops(3200.0));
+        assert_eq!(target_rate("3.2k/s"), ops(3200.0));
+        assert_eq!(target_rate("3200 iops"), ops(3200.0));
+        assert_eq!(target_rate("10k ops/s"), ops(10_000.0));
         for (text, why) in [
             ("200", "operations or bytes"),
-            ("200MiB", "which time"),
-            ("200M/s", "which time"),
+            ("200MiB", "per second"),
+            ("200M/s", "per second"),
             ("0", "operations or bytes"),
-            ("0MiB/s", "nothing is wanted"),
-            ("0/s", "nothing is wanted"),
-            ("fast", "which time"),
-            ("-5/s", "which time"),
-            ("1.2.3/s", "wanted"),
+            ("0MiB/s", "the rate is 0"),
+            ("0/s", "the rate is 0"),
+            ("fast", "per second"),
+            ("-5/s", "per second"),
+            ("1.2.3/s", "expected"),
         ] {
-            let said = wanted(text).unwrap_err();
-            assert!(said.contains(why) && said.contains("`200MiB/s`"), "{text}: {said}");
+            let message = target_rate(text).unwrap_err();
+            assert!(message.contains(why), "{text}: {message}");
+            assert!(message.contains("`200MiB/s`"), "{text}: {message}");
         }
     }
 

@@ -1,39 +1,41 @@
-//! The table of `volume serve` and `volume stat`: flags and their help.
+//! The flags of `volume serve` and `volume stat` and their help.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use units::{Bytes, BytesPerSec, parse_duration};
+use commands::measure::known_limit::assigned_throughput;
+use commands::size::schedule_text::level_named;
+use units::{Bytes, parse_duration};
 use volume::delay::Distribution;
+use volume::one_volume::OneVolume;
 
 pub(crate) const VOLUME_EXAMPLES: &str = "\
 Examples:
   fourcorners volume serve             a volume of 1 TiB, limited to 64 MiB/s
-  fourcorners volume stat              what the service saw";
+  fourcorners volume stat              its counters";
 
-/// Where a service answers questions about itself unless it is told otherwise, and where `stat`
-/// asks.
+/// The default address of metrics.
 pub(crate) const METRICS: &str = "127.0.0.1:20490";
 
-/// What can be done with volumes.
+/// Commands for emulated volumes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VolumeCommand {
     /// Serve emulated volumes over NFSv3 until Ctrl-C.
     ///
-    /// Volumes behave as those of a cloud's file service: the quota and the service level give the
-    /// throughput limit, and requests beyond it are delayed, never refused. They are in memory and
-    /// gone at the end, unless --data says where they are kept. With --config an account with
-    /// pools, volumes and endpoints is served, and SIGHUP reads the file again: quotas and levels
-    /// change at once, with I/O running; what breaks a rule is refused and told, and changes
-    /// nothing.
+    /// Volumes behave like those of Azure NetApp Files: quota and service level determine the
+    /// throughput limit, and requests above it are delayed, never refused. Volumes are in memory
+    /// and lost at the end, unless --data names a directory. With --config the service has an
+    /// account with pools, volumes and endpoints, and SIGHUP reloads the file: quotas and levels
+    /// change immediately, during I/O; a file that breaks a rule is refused and changes nothing.
     ///
-    /// NFS, MOUNT and the portmapper answer on the same port, so no other service is needed.
+    /// NFS, MOUNT and the portmapper share one port, so no other service is needed.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArguments),
-    /// Show what a service saw: operations, bytes and delays.
+    /// Show the counters of a service: operations, bytes and delays.
     #[command(after_help = STAT_EXAMPLES)]
     Stat(StatArguments),
 }
@@ -73,27 +75,34 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "NAME", default_value = "vol1", help_heading = ONE)]
     pub(crate) name: String,
 
-    /// The volume's size.
+    /// The volume's quota.
     #[arg(long, value_name = "SIZE", default_value = "1TiB", help_heading = ONE)]
     pub(crate) quota: Bytes,
 
-    /// What the volume is built as: regular or large. A breakthrough volume needs --config.
+    /// The volume's kind: regular or large. A breakthrough volume requires --config.
     ///
-    /// Without it a volume is regular up to 100 TiB and large beyond.
+    /// Default: regular up to 100 TiB and large above.
     #[arg(long, value_name = "KIND", value_parser = kind_of_one_endpoint, help_heading = ONE)]
     pub(crate) kind: Option<VolumeKind>,
 
-    /// The service level: with the quota it gives the throughput limit.
+    /// The service level: standard, premium, ultra or flexible.
     ///
-    /// 16, 64 or 128 MiB/s for each TiB; flexible has 128 MiB/s, or what --throughput says.
-    #[arg(long, value_name = "LEVEL", value_enum, default_value = "premium", help_heading = ONE)]
-    pub(crate) level: Level,
+    /// With the quota it determines the throughput limit: 16, 64 or 128 MiB/s per TiB; flexible has
+    /// 128 MiB/s, or --throughput.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_parser = level_named,
+        default_value = "premium",
+        help_heading = ONE
+    )]
+    pub(crate) level: ServiceLevel,
 
-    /// Assign a throughput limit, as in a pool of the QoS type manual, for example 200MiB/s.
-    #[arg(long, value_name = "RATE", value_parser = throughput, help_heading = ONE)]
+    /// Assign a throughput limit, as in a pool with manual QoS, for example 200MiB/s.
+    #[arg(long, value_name = "RATE", value_parser = assigned_throughput, help_heading = ONE)]
     pub(crate) throughput: Option<KibPerSec>,
 
-    /// Where the volume is served; port 0 is any that is free.
+    /// The address to listen on; port 0 is any free port.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -103,36 +112,36 @@ pub(crate) struct ServeArguments {
     pub(crate) address: SocketAddr,
 
     /// Limit each network flow (connection), for example 50MiB/s.
-    #[arg(long, value_name = "RATE", value_parser = throughput, help_heading = ONE)]
+    #[arg(long, value_name = "RATE", value_parser = assigned_throughput, help_heading = ONE)]
     pub(crate) flow_throughput: Option<KibPerSec>,
 
-    /// Enforce no limit at all, to measure the service itself.
+    /// Enforce no limits, to measure the service itself.
     #[arg(long, conflicts_with_all = ["throughput", "flow_throughput"], help_heading = ONE)]
     pub(crate) no_limits: bool,
 
-    /// How long storage takes to read: 500us, or 300us,2ms for median and p99 (lognormal).
+    /// Storage latency of reads: 500us, or 300us,2ms for median and p99 (lognormal).
     #[arg(long, value_name = "DURATION", value_parser = delay, help_heading = ONE)]
     pub(crate) read_delay: Option<Distribution>,
 
-    /// How long storage takes to write: 500us, or 300us,2ms for median and p99 (lognormal).
+    /// Storage latency of writes: 500us, or 300us,2ms for median and p99 (lognormal).
     #[arg(long, value_name = "DURATION", value_parser = delay, help_heading = ONE)]
     pub(crate) write_delay: Option<Distribution>,
 
-    /// Memory that all volumes together may take; without it, half of this host's.
+    /// The most memory for all volumes; default: half of the host's.
     ///
-    /// Beyond it writes are answered NFS3ERR_NOSPC, and a line says so. Files are sparse: only what
-    /// was written takes memory.
+    /// Above it writes fail with NFS3ERR_NOSPC, and a line is logged. Files are sparse: only
+    /// written blocks use memory.
     #[arg(long, value_name = "SIZE", help_heading = SERVICE)]
     pub(crate) memory: Option<Bytes>,
 
-    /// Keep volumes in this directory, which must be new, empty or of an earlier service.
+    /// Store volumes in this directory, which must be new, empty or of an earlier service.
     ///
-    /// What COMMIT and stable writes acknowledged survives a kill of the service and a loss of
-    /// power.
+    /// Data that COMMIT and stable writes acknowledged survives a kill of the service and a power
+    /// loss.
     #[arg(long, value_name = "DIR", help_heading = SERVICE)]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where /metrics (Prometheus) and /stat.json answer over HTTP; `none` for nowhere.
+    /// Where /metrics (Prometheus) and /stat.json are served over HTTP; `none` to disable.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -142,12 +151,11 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) metrics: Metrics,
 
-    /// Let the portmapper answer at this port too, usually 111, for clients that ask there, over
-    /// TCP and UDP.
+    /// Also serve the portmapper on this port over TCP and UDP, usually 111.
     #[arg(long, value_name = "PORT", help_heading = SERVICE)]
     pub(crate) portmapper: Option<u16>,
 
-    /// Connections that are served at once; more are refused, with a line that says so.
+    /// The most connections; more are refused, and a line is logged.
     #[arg(
         long,
         value_name = "COUNT",
@@ -158,27 +166,26 @@ pub(crate) struct ServeArguments {
     pub(crate) connections_max: u32,
 }
 
-/// Service levels as the service names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Level {
-    Standard,
-    Premium,
-    Ultra,
-    Flexible,
-}
-
-impl Level {
-    pub(crate) const fn service_level(self) -> ServiceLevel {
-        match self {
-            Level::Standard => ServiceLevel::Standard,
-            Level::Premium => ServiceLevel::Premium,
-            Level::Ultra => ServiceLevel::Ultra,
-            Level::Flexible => ServiceLevel::Flexible,
+impl ServeArguments {
+    /// The volume that the flags describe.
+    pub(crate) fn volume(&self, catalog: &Catalog) -> OneVolume {
+        let no_delay = Distribution::Constant { ns: 0 };
+        OneVolume {
+            name: self.name.clone(),
+            kind: self.kind.unwrap_or_else(|| catalog.usual_kind(self.quota)),
+            quota: self.quota,
+            level: self.level,
+            throughput: self.throughput,
+            address: self.address,
+            flow_throughput: self.flow_throughput,
+            enforced: !self.no_limits,
+            read: self.read_delay.clone().unwrap_or_else(|| no_delay.clone()),
+            write: self.write_delay.clone().unwrap_or(no_delay),
         }
     }
 }
 
-/// Where questions are answered.
+/// Where metrics are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metrics {
     Nowhere,
@@ -202,17 +209,13 @@ pub(crate) fn kind(text: &str) -> Result<VolumeKind, String> {
 /// A kind of volume that has one endpoint.
 fn kind_of_one_endpoint(text: &str) -> Result<VolumeKind, String> {
     match kind(text)? {
-        VolumeKind::Breakthrough => Err("a breakthrough volume has several endpoints, which only \
-                                         a file can describe (--config)"
-            .to_owned()),
+        VolumeKind::Breakthrough => {
+            Err("a breakthrough volume has several endpoints; describe it \
+             in a file (--config)"
+                .to_owned())
+        }
         kind => Ok(kind),
     }
-}
-
-/// Whole KiB/s, as the service has them.
-pub(crate) fn throughput(text: &str) -> Result<KibPerSec, String> {
-    let rate: BytesPerSec = text.parse().map_err(|error: units::ParseError| error.to_string())?;
-    KibPerSec::whole(rate).ok_or_else(|| "write whole KiB/s above 0, such as 64MiB/s".to_owned())
 }
 
 fn delay(text: &str) -> Result<Distribution, String> {
@@ -223,22 +226,22 @@ fn delay(text: &str) -> Result<Distribution, String> {
     match text.split_once(',') {
         None => Ok(Distribution::Constant { ns: ns(text)? }),
         Some((median, p99)) => Distribution::lognormal(ns(median)?, ns(p99)?)
-            .ok_or_else(|| "the median is 0 or above the p99".to_owned()),
+            .ok_or_else(|| "the median must be above 0 and at most the p99".to_owned()),
     }
 }
 
 /// Arguments of `volume stat`.
 #[derive(Debug, Args)]
 pub(crate) struct StatArguments {
-    /// The address that the service was given with --metrics.
+    /// The --metrics address of the service.
     #[arg(value_name = "ADDRESS:PORT", default_value = METRICS)]
     pub(crate) address: SocketAddr,
 
-    /// The form in which it is shown.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     pub(crate) format: StatFormat,
 
-    /// Ask again and again at this interval, and show rates, until Ctrl-C; for example 1s.
+    /// Repeat at this interval and show rates, until Ctrl-C; for example 1s.
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     pub(crate) watch: Option<std::time::Duration>,
 }
@@ -251,13 +254,13 @@ fn interval(text: &str) -> Result<std::time::Duration, String> {
     Ok(interval)
 }
 
-/// Forms of what a service saw.
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatFormat {
     /// A table of volumes, network flows and clients.
     Text,
-    /// Everything, in JSON.
+    /// Everything, as JSON.
     Json,
-    /// Everything, as Prometheus reads it.
+    /// Everything, in Prometheus format.
     Prometheus,
 }

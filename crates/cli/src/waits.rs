@@ -1,17 +1,15 @@
-//! Waits for an NFS server on the terminal, and their end by Ctrl-C.
+//! Prints waits for an NFS server; Ctrl-C ends them.
 
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use target::folder::{Observer, Place};
-use target::nfs::{NfsUrl, WaitObserver, WaitReport};
+use target::nfs::{Observer, WaitObserver, WaitReport};
 
-use crate::terminal::last_words;
+use crate::terminal::write_stderr;
 
-/// Prints what is awaited; a request to stop ends it.
 #[derive(Debug)]
 struct WaitsOnTerminal {
-    /// `None` where the system's own handling of Ctrl-C ends the program.
+    /// `None` if the system's default handling of Ctrl-C ends the program.
     stop: Option<Arc<Stop>>,
 }
 
@@ -21,12 +19,11 @@ impl WaitObserver for WaitsOnTerminal {
     }
 
     fn report(&self, wait: &WaitReport) {
-        last_words(&format!("{wait}\n"));
+        write_stderr(&format!("{wait}\n"));
     }
 }
 
-/// An export whose waits are printed, and ended by `stop` where there is one.
-pub(crate) fn export(url: NfsUrl, stop: Option<&Arc<Stop>>) -> Place {
-    let observer: Observer = Arc::new(WaitsOnTerminal { stop: stop.cloned() });
-    Place::ObservedNfs(url, observer)
+/// An observer that prints waits, which a request to `stop` ends.
+pub(crate) fn observer(stop: Option<&Arc<Stop>>) -> Observer {
+    Arc::new(WaitsOnTerminal { stop: stop.cloned() })
 }

@@ -1,14 +1,14 @@
-//! Azure VMware Solution: hosts, storage policies, limits and what is planned with, from
-//! `data/avs.toml`. What its datastores gave when they were measured is in `data/published.toml`.
+//! Azure VMware Solution: hosts, storage policies, limits and planning values, from `data/avs.toml`.
+//! Measurements of its datastores are in `data/published.toml`.
 //!
-//! Not for: prices of hosts, which no document that we have states, nor for how many are needed.
+//! Not for: prices of hosts, which no known document states, or the number of hosts.
 
-use crate::catalog::{CatalogError, Row, rows};
 use crate::reason::RowRef;
 use crate::row::{Dimension, Origin, Status};
+use crate::row_reader::{Row, RowsError, rows};
 
 const FILE: &str = "avs.toml";
-/// The rows that the product goes by.
+/// The embedded rows.
 const AVS: &str = include_str!("../../../data/avs.toml");
 
 /// A kind of host.
@@ -20,38 +20,38 @@ pub struct Host {
     pub cores: u64,
     /// Memory in GiB.
     pub memory_gib: u64,
-    /// What vSAN can write on, in 10^9 bytes; its cache does not count.
+    /// Capacity tier of vSAN, in 10^9 bytes, without its cache.
     pub raw_gb: u64,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// How vSAN keeps data safe.
+/// A storage policy of vSAN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// `raid1`
     pub name: String,
-    /// Of so many parts that are written …
+    /// Parts written, including redundancy.
     pub parts: u64,
-    /// … so many are data.
+    /// Parts of data among them.
     pub data: u64,
-    /// Hosts that a cluster needs for it.
+    /// Smallest cluster that supports it, in hosts.
     pub hosts_min: u64,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $variant:ident = $name:literal in $dimension:ident;)*) => {
-        /// What a limit is about.
+        /// The name of a limit.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum AvsLimit { $($(#[$doc])* $variant,)* }
 
         impl AvsLimit {
-            /// All of them.
+            /// All values.
             pub const ALL: &[AvsLimit] = &[$(AvsLimit::$variant,)*];
 
-            /// As the data write it.
+            /// The name in the data.
             pub const fn name(self) -> &'static str {
                 match self { $(AvsLimit::$variant => $name,)* }
             }
@@ -72,40 +72,40 @@ limits! {
     HostsPerCloudMax = "hosts_per_cloud_max" in Count;
     /// Clusters of a private cloud.
     ClustersPerCloudMax = "clusters_per_cloud_max" in Count;
-    /// Hosts of each cluster whose processors and memory are kept free for one that fails.
+    /// Hosts per cluster whose processors and memory are reserved for a host failure.
     SpareHostsPerCluster = "spare_hosts_per_cluster" in Count;
-    /// Memory of the first cluster that is reserved for the service's own machines.
+    /// Memory of the first cluster that is reserved for the service's management machines.
     ManagementMemory = "management_memory" in Gib;
-    /// The share of vSAN that may be used.
+    /// The usable share of vSAN.
     VsanUsedMax = "vsan_used_max" in Percent;
     /// Datastores without a support request.
     DatastoresDefault = "datastores_default" in Count;
-    /// Datastores with one.
+    /// Datastores with a support request.
     DatastoresMax = "datastores_max" in Count;
-    /// Datastores to begin with.
+    /// Recommended number of datastores to start with.
     DatastoresRecommended = "datastores_recommended" in Count;
-    /// Operations per second of 8 KiB that one machine is planned for on one datastore.
+    /// Planned operations per second (8 KiB) of one machine on one datastore.
     MachineOpsPerDatastore = "machine_ops_per_datastore" in Count;
-    /// Throughput that one machine is planned for on one datastore.
+    /// Planned throughput of one machine on one datastore.
     MachineThroughputPerDatastore = "machine_throughput_per_datastore" in KibPerSec;
-    /// The most operations per second that one machine was seen to reach.
+    /// Highest measured operations per second of one machine.
     MachineOpsMax = "machine_ops_max" in Count;
-    /// The most throughput that one machine was seen to reach.
+    /// Highest measured throughput of one machine.
     MachineThroughputMax = "machine_throughput_max" in KibPerSec;
-    /// Datastores over which one machine was spread for that.
+    /// Datastores of one machine in these measurements.
     MachineDatastoresMax = "machine_datastores_max" in Count;
-    /// Space of a datastore beside what lies on it, for snapshots.
+    /// Additional space of a datastore for snapshots.
     DatastoreHeadroom = "datastore_headroom" in Percent;
 }
 
 /// A limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitRow {
-    /// What it is about.
+    /// Its name.
     pub name: AvsLimit,
-    /// In the unit that belongs to the name: things, hundredths, or KiB/s.
+    /// In the unit of the name: a count, GiB, percent, or KiB/s.
     pub value: u64,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
@@ -121,19 +121,19 @@ pub struct Avs {
 }
 
 impl Avs {
-    /// The rows that are part of the binary.
+    /// The embedded rows.
     pub fn embedded() -> Avs {
         Avs::parse(AVS).expect("a test reads the embedded rows")
     }
 
-    /// Reads the text of such a file.
+    /// Reads the text of a file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it; a limit without, or a host or policy with two,
+    /// All problems of the text; a limit without, or a host or policy with two,
     /// current rows.
-    pub fn parse(text: &str) -> Result<Avs, CatalogError> {
+    pub fn parse(text: &str) -> Result<Avs, RowsError> {
         let mut avs = Avs::default();
-        rows(text, |table, row| avs.add(table, row))?;
+        rows(text, FILE, |table, row| avs.add(table, row))?;
         for limit in AvsLimit::ALL {
             let rows = avs.limits.iter().filter(|row| row.name == *limit).map(|row| &row.origin);
             one_current(limit.name(), rows)?;
@@ -149,7 +149,7 @@ impl Avs {
         Ok(avs)
     }
 
-    /// The current row of a kind of host, whatever the case of its name.
+    /// The current row of a kind of host; case is ignored.
     pub fn host(&self, name: &str) -> Option<&Host> {
         let current = |host: &&Host| host.origin.status == Status::Current;
         self.hosts.iter().filter(current).find(|host| host.name.eq_ignore_ascii_case(name))
@@ -161,22 +161,22 @@ impl Avs {
         self.policies.iter().filter(current).find(|policy| policy.name.eq_ignore_ascii_case(name))
     }
 
-    /// The current number of a limit, in its unit.
+    /// The current value of a limit, in its unit.
     pub fn limit(&self, name: AvsLimit) -> u64 {
         self.row(name).value
     }
 
-    /// The row of that number.
+    /// The current row of a limit.
     pub fn limit_row(&self, name: AvsLimit) -> RowRef {
         RowRef::new(FILE, format!("limit {}", name.name()), &self.row(name).origin)
     }
 
     fn row(&self, name: AvsLimit) -> &LimitRow {
         let current = |row: &&LimitRow| row.name == name && row.origin.status == Status::Current;
-        self.limits.iter().find(current).expect("`parse` demands one current row of each")
+        self.limits.iter().find(current).expect("`parse` requires one current row of each")
     }
 
-    fn add(&mut self, table: &str, row: &mut Row) -> Result<(), String> {
+    fn add(&mut self, table: &str, row: &mut Row<'_, '_>) -> Result<(), String> {
         match table {
             "host" => {
                 unit(row, "GiB and GB")?;
@@ -205,14 +205,14 @@ impl Avs {
                 let origin = row.origin()?;
                 self.limits.push(LimitRow { name, value, origin });
             }
-            _ => return Err("an unknown table".to_owned()),
+            _ => return Err("unknown table".to_owned()),
         }
         Ok(())
     }
 }
 
 impl Host {
-    /// What vSAN of one host can write on, in bytes.
+    /// Capacity tier of vSAN, in bytes.
     pub fn raw_bytes(&self) -> u64 {
         self.raw_gb.saturating_mul(1_000_000_000)
     }
@@ -230,27 +230,24 @@ impl Policy {
     }
 }
 
-fn unit(row: &mut Row, wanted: &str) -> Result<(), String> {
+fn unit(row: &mut Row<'_, '_>, expected: &str) -> Result<(), String> {
     match row.text("unit")? {
-        unit if unit == wanted => Ok(()),
+        unit if unit == expected => Ok(()),
         unit => Err(format!("wrong unit `{unit}`")),
     }
 }
 
-fn above_0(row: &mut Row, key: &str) -> Result<u64, String> {
+fn above_0(row: &mut Row<'_, '_>, key: &str) -> Result<u64, String> {
     match row.number(key)? {
         0 => Err(format!("`{key}` is 0")),
         number => Ok(number),
     }
 }
 
-fn one_current<'a>(
-    of: &str,
-    origins: impl Iterator<Item = &'a Origin>,
-) -> Result<(), CatalogError> {
+fn one_current<'a>(of: &str, origins: impl Iterator<Item = &'a Origin>) -> Result<(), RowsError> {
     match origins.filter(|origin| origin.status == Status::Current).count() {
         1 => Ok(()),
-        rows => Err(CatalogError::NotOneCurrent { of: of.to_owned(), rows }),
+        rows => Err(RowsError::NotOneCurrent { of: of.to_owned(), rows }),
     }
 }
 
@@ -259,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_rows_are_read_and_superseded_ones_are_not_gone_by() {
+    fn the_embedded_rows_are_read_and_superseded_ones_are_not_used() {
         let avs = Avs::parse(AVS).unwrap();
         let host = avs.host("av36").unwrap();
         assert_eq!((host.cores, host.memory_gib, host.raw_gb), (36, 576, 15_200));
@@ -274,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_be_is_refused() {
+    fn an_invalid_row_is_refused() {
         let problem = |from: &str, to: &str| {
             assert!(AVS.contains(from), "{from}");
             Avs::parse(&AVS.replacen(from, to, 1)).unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! The rows of the catalogue as references, for what is concluded from them.
+//! References to the rows of the catalogue.
 
 use crate::catalog::Catalog;
 use crate::reason::RowRef;
@@ -14,7 +14,7 @@ impl Catalog {
         RowRef::new(FILE, format!("service_level {level}"), &self.level(level).origin)
     }
 
-    /// The current row of a ceiling; `None` where the service states no limit.
+    /// The current row of a ceiling; `None` if the service states no limit.
     pub(crate) fn ceiling_row(&self, level: ServiceLevel, kind: VolumeKind) -> Option<RowRef> {
         let row = self.ceilings.iter().find(|row| {
             row.level == level && row.kind == kind && row.origin.status == Status::Current
@@ -26,7 +26,7 @@ impl Catalog {
     pub fn limit_row(&self, name: LimitName) -> RowRef {
         let current = |row: &&LimitRow| row.name == name && row.origin.status == Status::Current;
         let row =
-            self.limits.iter().find(current).expect("`parse` demands one current row of each");
+            self.limits.iter().find(current).expect("`parse` requires one current row of each");
         RowRef::new(FILE, format!("limit {name}"), &row.origin)
     }
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_named_so_that_it_can_be_found() {
+    fn a_reference_names_table_and_row() {
         let catalog = Catalog::embedded();
         let row = catalog.ceiling_row(ServiceLevel::Premium, VolumeKind::Regular).unwrap();
         assert_eq!((row.file, row.row.as_str()), (FILE, "ceiling premium regular"));

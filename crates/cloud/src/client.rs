@@ -1,59 +1,59 @@
-//! How a client of the file store should be set, from `data/client_settings.toml`.
+//! Recommended client settings, from `data/client_settings.toml`.
 //!
-//! Not for: what a client is set to, nor for judging it.
+//! Not for: actual settings, or judging them.
 
-use crate::catalog::{CatalogError, rows};
 use crate::reason::RowRef;
 use crate::row::{Origin, Status};
+use crate::row_reader::{RowsError, rows};
 
 /// The file's name.
 const FILE: &str = "client_settings.toml";
-/// The rows that the product goes by.
+/// The embedded rows.
 const CLIENT_SETTINGS: &str = include_str!("../../../data/client_settings.toml");
 
-/// A number that a client should be set to, or be held under.
+/// A recommended value or a limit of a client setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingName {
-    /// rsize and wsize, in bytes.
-    TransferSizeWanted,
-    /// The rsize and wsize from which on more was not faster, in bytes.
+    /// Recommended rsize and wsize, in bytes.
+    TransferSizeRecommended,
+    /// The rsize and wsize above which throughput no longer rose, in bytes.
     TransferSizeEnough,
-    /// Connections of a mount.
-    NconnectWanted,
-    /// Slots of all clients of an endpoint together.
+    /// Recommended connections of a mount.
+    NconnectRecommended,
+    /// Maximum of the slots of all clients of an endpoint together.
     OutstandingPerEndpointMax,
-    /// Read-ahead of a mount for large sequential reads through the page cache, in bytes.
-    ReadAheadWanted,
-    /// The largest TCP buffer, for either direction, in bytes.
-    TcpBufferMaxWanted,
-    /// Connections that SMB Multichannel makes by itself for each interface.
+    /// Recommended read-ahead of a mount for large sequential reads through the page cache, in bytes.
+    ReadAheadRecommended,
+    /// Recommended maximum TCP buffer in each direction, in bytes.
+    TcpBufferMaxRecommended,
+    /// Connections per interface that SMB Multichannel opens by default.
     SmbConnectionsDefault,
-    /// Connections of SMB Multichannel beyond which more brought nothing.
+    /// Connections of SMB Multichannel above which throughput no longer rose.
     SmbConnectionsMax,
 }
 
 impl SettingName {
-    /// All of them.
+    /// All values.
     pub const ALL: [SettingName; 8] = [
-        SettingName::TransferSizeWanted,
+        SettingName::TransferSizeRecommended,
         SettingName::TransferSizeEnough,
-        SettingName::NconnectWanted,
+        SettingName::NconnectRecommended,
         SettingName::OutstandingPerEndpointMax,
-        SettingName::ReadAheadWanted,
-        SettingName::TcpBufferMaxWanted,
+        SettingName::ReadAheadRecommended,
+        SettingName::TcpBufferMaxRecommended,
         SettingName::SmbConnectionsDefault,
         SettingName::SmbConnectionsMax,
     ];
 
-    /// As the data write it.
+    /// The name in the data.
     pub const fn name(self) -> &'static str {
         match self {
-            SettingName::TransferSizeWanted => "transfer_size_wanted",
+            SettingName::TransferSizeRecommended => "transfer_size_recommended",
             SettingName::TransferSizeEnough => "transfer_size_enough",
-            SettingName::NconnectWanted => "nconnect_wanted",
+            SettingName::NconnectRecommended => "nconnect_recommended",
             SettingName::OutstandingPerEndpointMax => "outstanding_per_endpoint_max",
-            SettingName::ReadAheadWanted => "read_ahead_wanted",
-            SettingName::TcpBufferMaxWanted => "tcp_buffer_max_wanted",
+            SettingName::ReadAheadRecommended => "read_ahead_recommended",
+            SettingName::TcpBufferMaxRecommended => "tcp_buffer_max_recommended",
             SettingName::SmbConnectionsDefault => "smb_connections_default",
             SettingName::SmbConnectionsMax => "smb_connections_max",
         }
@@ -63,53 +63,53 @@ impl SettingName {
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientRow {
-    /// A number.
+    /// A setting.
     Setting {
-        /// Which.
+        /// Its name.
         name: SettingName,
-        /// In bytes, or counted.
+        /// In bytes, or a count.
         value: u64,
-        /// Where from.
+        /// Its source.
         origin: Origin,
     },
-    /// A distribution's first version with the mount option nconnect; `linux` is the kernel's own.
+    /// A distribution's first version with the mount option nconnect; `linux` is the upstream kernel.
     NconnectSupport {
-        /// As os-release writes its `ID`.
+        /// Its `ID` in os-release.
         distribution: String,
         /// Its version, as `(major, minor)`.
         version: (u32, u32),
-        /// Where from.
+        /// Its source.
         origin: Origin,
     },
-    /// What a flavour of Kerberos costs, in hundredths of what sec=sys gives.
+    /// The loss with a flavour of Kerberos, in percent of the throughput with sec=sys.
     Kerberos {
         /// `krb5`, `krb5i`, `krb5p`.
         flavour: String,
-        /// Of sequential throughput.
+        /// Loss of sequential throughput.
         sequential_loss_percent: u64,
-        /// Of random reads.
+        /// Loss of random reads.
         random_read_loss_percent: u64,
-        /// Where from.
+        /// Its source.
         origin: Origin,
     },
 }
 
-/// Every row.
+/// All rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFacts(pub Vec<ClientRow>);
 
 impl ClientFacts {
-    /// The rows that are part of the binary.
+    /// The embedded rows.
     pub fn embedded() -> ClientFacts {
         ClientFacts::parse(CLIENT_SETTINGS).expect("a test reads the embedded settings")
     }
 
-    /// Reads the text of such a table.
+    /// Reads the text of a file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it; a setting without, or with two, current rows.
-    pub fn parse(text: &str) -> Result<ClientFacts, CatalogError> {
-        let facts = ClientFacts(rows(text, |table, row| match table {
+    /// All problems of the text; a setting without, or with two, current rows.
+    pub fn parse(text: &str) -> Result<ClientFacts, RowsError> {
+        let facts = ClientFacts(rows(text, FILE, |table, row| match table {
             "setting" => {
                 let named = |name: &str| SettingName::ALL.into_iter().find(|s| s.name() == name);
                 let name = row.named("name", named)?;
@@ -133,39 +133,39 @@ impl ClientFacts {
                 random_read_loss_percent: row.number("random_read_loss")?,
                 origin: row.origin()?,
             }),
-            _ => Err("an unknown table".to_owned()),
+            _ => Err("unknown table".to_owned()),
         })?);
         for name in SettingName::ALL {
             let rows = facts.current(name).count();
             if rows != 1 {
-                return Err(CatalogError::NotOneCurrent { of: name.name().to_owned(), rows });
+                return Err(RowsError::NotOneCurrent { of: name.name().to_owned(), rows });
             }
         }
         Ok(facts)
     }
 
-    /// The current number of a setting, in bytes or counted.
+    /// The current value of a setting, in bytes or a count.
     pub fn setting(&self, name: SettingName) -> u64 {
-        self.current(name).next().expect("`parse` demands one current row of each")
+        self.current(name).next().expect("`parse` requires one current row of each")
     }
 
     /// The current row of a setting.
-    pub fn setting_row(&self, wanted: SettingName) -> Option<RowRef> {
+    pub fn setting_row(&self, requested: SettingName) -> Option<RowRef> {
         self.0.iter().find_map(|row| match row {
             ClientRow::Setting { name, origin, .. }
-                if *name == wanted && origin.status == Status::Current =>
+                if *name == requested && origin.status == Status::Current =>
             {
-                Some(RowRef::new(FILE, format!("setting {}", wanted.name()), origin))
+                Some(RowRef::new(FILE, format!("setting {}", requested.name()), origin))
             }
             _ => None,
         })
     }
 
-    /// The first version of a distribution (or of `linux`) that takes nconnect.
-    pub fn nconnect_since(&self, wanted: &str) -> Option<(u32, u32)> {
+    /// The first version of a distribution (or of `linux`) with nconnect.
+    pub fn nconnect_since(&self, name: &str) -> Option<(u32, u32)> {
         self.0.iter().find_map(|row| match row {
             ClientRow::NconnectSupport { distribution, version, origin }
-                if distribution == wanted && origin.status == Status::Current =>
+                if distribution == name && origin.status == Status::Current =>
             {
                 Some(*version)
             }
@@ -173,25 +173,25 @@ impl ClientFacts {
         })
     }
 
-    /// What a flavour of Kerberos costs: sequential throughput and random reads, in hundredths.
-    pub fn kerberos_loss_percent(&self, wanted: &str) -> Option<(u64, u64)> {
+    /// The loss with a flavour of Kerberos, of sequential throughput and of random reads, in percent.
+    pub fn kerberos_loss_percent(&self, name: &str) -> Option<(u64, u64)> {
         self.0.iter().find_map(|row| match row {
             ClientRow::Kerberos {
                 flavour,
                 sequential_loss_percent,
                 random_read_loss_percent,
                 origin,
-            } if flavour == wanted && origin.status == Status::Current => {
+            } if flavour == name && origin.status == Status::Current => {
                 Some((*sequential_loss_percent, *random_read_loss_percent))
             }
             _ => None,
         })
     }
 
-    fn current(&self, wanted: SettingName) -> impl Iterator<Item = u64> {
+    fn current(&self, requested: SettingName) -> impl Iterator<Item = u64> {
         self.0.iter().filter_map(move |row| match row {
             ClientRow::Setting { name, value, origin }
-                if *name == wanted && origin.status == Status::Current =>
+                if *name == requested && origin.status == Status::Current =>
             {
                 Some(*value)
             }
@@ -211,15 +211,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_settings_are_those_of_the_documents() {
+    fn the_embedded_settings_equal_the_documents() {
         let facts = ClientFacts::embedded();
         for (name, value) in [
-            (SettingName::TransferSizeWanted, 262_144),
+            (SettingName::TransferSizeRecommended, 262_144),
             (SettingName::TransferSizeEnough, 65_536),
-            (SettingName::NconnectWanted, 8),
+            (SettingName::NconnectRecommended, 8),
             (SettingName::OutstandingPerEndpointMax, 10_000),
-            (SettingName::ReadAheadWanted, 15_360 << 10),
-            (SettingName::TcpBufferMaxWanted, 16_777_216),
+            (SettingName::ReadAheadRecommended, 15_360 << 10),
+            (SettingName::TcpBufferMaxRecommended, 16_777_216),
         ] {
             assert_eq!(facts.setting(name), value, "{}", name.name());
         }
@@ -234,7 +234,7 @@ mod tests {
     fn a_setting_without_or_with_two_current_rows_is_refused() {
         let none = CLIENT_SETTINGS.replacen("status = \"current\"", "status = \"superseded\"", 1);
         let error = ClientFacts::parse(&none).unwrap_err().to_string();
-        assert!(error.contains("transfer_size_wanted has 0 current rows"), "{error}");
+        assert!(error.contains("transfer_size_recommended has 0 current rows"), "{error}");
         let twice = CLIENT_SETTINGS.replace("\"superseded\"", "\"current\"");
         let error = ClientFacts::parse(&twice).unwrap_err().to_string();
         assert!(error.contains("outstanding_per_endpoint_max has 2 current rows"), "{error}");

@@ -1,98 +1,99 @@
-//! What vendors published: numbers of their documents, from `data/published.toml`.
+//! Figures published by vendors, from `data/published.toml`.
 //!
-//! For: fitting and testing a model of the service, and setting a measurement beside what others
-//! saw. Each figure says what was measured and on what, as far as its source does; two figures that
-//! contradict each other name each other in the data. Not for: limits that the service states,
-//! which are in `service_levels.toml`, and for what the figures mean.
+//! For: calibrating and validating a model of the service, and comparison with measurements. Each
+//! figure has its configuration as far as the source states it; figures that contradict each other
+//! refer to each other. Not for: limits that the service states (`service_levels.toml`), or the
+//! interpretation of figures.
 
-use crate::catalog::{CatalogError, Row, rows};
+use units::{BytesPerSec, OpsPerSec};
+
 use crate::reason::RowRef;
 use crate::row::Origin;
+use crate::row_reader::{Row, RowsError, rows};
 use crate::service_level::VolumeKind;
 
 /// The file's name.
 pub const FILE: &str = "published.toml";
-/// The figures that the product knows.
+/// The embedded figures.
 const PUBLISHED: &str = include_str!("../../../data/published.toml");
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
 
-/// One number of one document.
+/// One figure of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Ours, such as `A05`.
+    /// Its identifier in the data, such as `A05`.
     pub id: String,
-    /// What the product does with it.
+    /// How the product uses it.
     pub role: Role,
-    /// The table of the documents that it is a cell of.
+    /// The table of the documents that it is from.
     pub table: Option<Table>,
-    /// Why it is context and no more.
+    /// Why it is only context.
     pub why_context: Option<String>,
-    /// How the store was reached.
+    /// The protocol of the clients.
     pub protocol: Protocol,
-    /// Whose limit the source says it is.
+    /// Whether the source states it for a volume or an endpoint.
     pub scope: Scope,
-    /// What the volumes are; not of an endpoint's figure.
+    /// The kind of the volumes; `None` for an endpoint's figure.
     pub volume: Option<VolumeKind>,
-    /// How many volumes share the load; 1 unless the source says more.
+    /// Number of volumes that share the load; 1 unless the source states more.
     pub volumes: u64,
-    /// How many endpoints the volumes are reached at, where the source says so; otherwise the usual
-    /// number for their kind.
+    /// Number of endpoints of the volumes, if stated; otherwise the usual number for their kind.
     pub endpoints: Option<u64>,
-    /// The throughput limit of each volume, in bytes per second, where it is stated.
-    pub limit_bytes_per_s: Option<f64>,
-    /// Machines that send; `None` where the source does not say, or says "many".
+    /// The throughput limit of each volume, if stated.
+    pub limit: Option<BytesPerSec>,
+    /// Number of clients; `None` if not stated, or "many".
     pub hosts: Option<u64>,
-    /// The size of those machines.
+    /// The VM size of the clients.
     pub vm: Option<String>,
-    /// The host of VMware's that they run on, whose connections then count.
+    /// The kind of ESXi host that they run on, whose connections then count.
     pub esxi: Option<String>,
-    /// Virtual machines on each host of VMware's.
+    /// Virtual machines per ESXi host.
     pub guests: Option<u64>,
-    /// Connections of each host, if stated.
+    /// Connections per host, if stated.
     pub nconnect: Option<u64>,
-    /// Bytes of one operation.
+    /// Bytes per operation.
     pub transfer_bytes: Option<u64>,
-    /// rsize and wsize in bytes, where an operation is larger.
+    /// rsize and wsize in bytes, if operations are larger.
     pub call_bytes: Option<u64>,
-    /// Where operations go.
+    /// The access pattern.
     pub pattern: Option<Access>,
     /// The share of reads.
     pub read: Mix,
-    /// Whether a cache took part; `None` where the source does not say.
+    /// Whether caches were used; `None` if not stated.
     pub caching: Option<bool>,
-    /// Operations outstanding, over all machines.
+    /// Outstanding operations, over all clients.
     pub outstanding: Option<u64>,
-    /// The response time of one operation at a time, in seconds.
+    /// The latency floor (queue depth 1), in seconds.
     pub floor_s: Option<f64>,
     /// The response time at this figure, in seconds.
     pub response_s: Option<f64>,
-    /// What came out.
+    /// The result.
     pub value: Value,
-    /// How the source puts it.
+    /// How exactly the source states it.
     pub qualifier: Qualifier,
-    /// Figures about the same thing that say something else.
+    /// Figures of the same configuration with other results.
     pub contradicts: Vec<String>,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// What the product does with a figure.
+/// How the product uses a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Models are fitted to it.
+    /// The model is fitted to it.
     Calibration,
-    /// Models are tested with it, and never fitted.
+    /// The model is tested with it, and never fitted.
     Validation,
-    /// It is shown, and models do not know it.
+    /// It is shown, but not used by the model.
     Context,
-    /// It is a response time under so little load that nothing waits.
+    /// It is a response time at a load without queueing.
     Anchor,
 }
 
-/// How the store was reached.
+/// A protocol of file access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// NFS version 3.
@@ -101,80 +102,80 @@ pub enum Protocol {
     Smb,
 }
 
-/// Whose limit a figure is.
+/// What a figure is stated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Of one or several volumes.
+    /// One or several volumes.
     Volume,
-    /// Of an endpoint or the way to it, whatever volumes are behind it.
+    /// An endpoint or the path to it, with any volumes.
     Endpoint,
 }
 
-/// A table of the documents that the product grew from.
+/// A table of the documents of 2019 to 2024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// VMware's hosts and datastores: connections are hosts x datastores.
+    /// ESXi hosts and datastores: connections are hosts x datastores.
     HostsAndDatastores,
-    /// One host over one connection and over many.
+    /// One host with one connection and with many.
     Connections,
-    /// Many hosts on one regular volume, from all reads to all writes.
+    /// Many hosts on one regular volume, from 100 % reads to 100 % writes.
     Range,
     /// One large volume.
     LargeVolume,
 }
 
-/// Where operations go.
+/// An access pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// One after the other.
+    /// Sequential.
     Sequential,
-    /// Anywhere.
+    /// Random.
     Random,
 }
 
-/// Which share of the operations are reads.
+/// The share of reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mix {
     /// This fraction, 0 to 1.
     Share(f64),
-    /// The share that gave the most.
+    /// The share with the highest result.
     Peak,
-    /// The mean over shares from none to all.
+    /// The mean over shares from 0 to 100 %.
     Average,
-    /// The source does not say.
+    /// The source does not state it.
     NotStated,
 }
 
-/// A published number in our units.
+/// A published result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Operations per second.
-    OpsPerSec(f64),
-    /// Bytes per second.
-    BytesPerSec(f64),
+    /// A rate of operations.
+    Rate(OpsPerSec),
+    /// A throughput.
+    Throughput(BytesPerSec),
     /// A response time in seconds.
     Seconds(f64),
 }
 
-/// How a source puts its number.
+/// How exactly a source states its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qualifier {
     /// Without a qualification.
     Exactly,
     /// Rounded.
     About,
-    /// The largest that was seen.
+    /// The highest observed value.
     AtMost,
-    /// More than this was seen.
+    /// More than this was observed.
     Over,
-    /// A mean over unlike loads.
+    /// A mean over different loads.
     Average,
-    /// It follows from other numbers of the source.
+    /// It follows from other figures of the source.
     Derived,
 }
 
 impl Protocol {
-    /// As data and arguments write it.
+    /// The name in data and arguments.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Nfsv3 => "nfsv3",
@@ -182,18 +183,18 @@ impl Protocol {
         }
     }
 
-    /// The protocol of this name.
+    /// The protocol with this name.
     pub fn named(name: &str) -> Option<Protocol> {
         [Protocol::Nfsv3, Protocol::Smb].into_iter().find(|protocol| protocol.name() == name)
     }
 }
 
 impl Table {
-    /// All of them.
+    /// All values.
     pub const ALL: [Table; 4] =
         [Table::HostsAndDatastores, Table::Connections, Table::Range, Table::LargeVolume];
 
-    /// As the data write it.
+    /// The name in the data.
     pub const fn name(self) -> &'static str {
         match self {
             Table::HostsAndDatastores => "hosts and datastores",
@@ -209,7 +210,7 @@ impl Table {
 }
 
 impl Access {
-    /// As data and arguments write it.
+    /// The name in data and arguments.
     pub const fn name(self) -> &'static str {
         match self {
             Access::Sequential => "sequential",
@@ -217,14 +218,14 @@ impl Access {
         }
     }
 
-    /// The pattern of this name.
+    /// The pattern with this name.
     pub fn named(name: &str) -> Option<Access> {
         [Access::Sequential, Access::Random].into_iter().find(|access| access.name() == name)
     }
 }
 
 impl Qualifier {
-    /// As the data write it.
+    /// The name in the data.
     pub const fn name(self) -> &'static str {
         match self {
             Qualifier::Exactly => "exactly",
@@ -244,13 +245,12 @@ impl Qualifier {
 }
 
 impl Figure {
-    /// The document that it comes from. Figures of one document share its measurements, its authors
-    /// and its mistakes.
+    /// Its document. Figures of one document are not independent of each other.
     pub fn document(&self) -> &str {
         &self.origin.source
     }
 
-    /// The row as a reference, for what is concluded from it.
+    /// A reference to its row.
     pub fn row_ref(&self) -> RowRef {
         RowRef::new(FILE, format!("figure {}", self.id), &self.origin)
     }
@@ -264,33 +264,32 @@ pub fn all() -> Vec<Figure> {
 /// Reads the text of a table of figures.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
-pub fn parse(text: &str) -> Result<Vec<Figure>, CatalogError> {
-    let figures = rows(text, |table, row| match table {
+/// All problems of the text.
+pub fn parse(text: &str) -> Result<Vec<Figure>, RowsError> {
+    let figures = rows(text, FILE, |table, row| match table {
         "figure" => figure(row),
-        _ => Err("an unknown table".to_owned()),
+        _ => Err("unknown table".to_owned()),
     })?;
-    let wrong = |index: usize, problem: String| CatalogError::Row {
-        table: "figure".to_owned(),
-        row: index + 1,
+    let wrong = |figure: &Figure, problem: String| RowsError::Contradiction {
+        row: format!("figure {}", figure.id),
         problem,
     };
     for (index, figure) in figures.iter().enumerate() {
         if figures[..index].iter().any(|other| other.id == figure.id) {
-            return Err(wrong(index, format!("a second figure `{}`", figure.id)));
+            return Err(wrong(figure, "a second row".to_owned()));
         }
         for id in &figure.contradicts {
             let other = figures.iter().find(|other| other.id == *id);
-            let other = other.ok_or_else(|| wrong(index, format!("there is no figure `{id}`")))?;
+            let other = other.ok_or_else(|| wrong(figure, format!("there is no figure `{id}`")))?;
             if !other.contradicts.contains(&figure.id) {
-                return Err(wrong(index, format!("`{id}` does not name `{}`", figure.id)));
+                return Err(wrong(figure, format!("`{id}` does not name `{}`", figure.id)));
             }
         }
     }
     Ok(figures)
 }
 
-fn figure(row: &mut Row) -> Result<Figure, String> {
+fn figure(row: &mut Row<'_, '_>) -> Result<Figure, String> {
     let role = |name: &str| match name {
         "calibration" => Some(Role::Calibration),
         "validation" => Some(Role::Validation),
@@ -319,7 +318,7 @@ fn figure(row: &mut Row) -> Result<Figure, String> {
         volume: row.optional("volume", |row, key| row.named(key, VolumeKind::named))?,
         volumes: row.optional("volumes", count)?.unwrap_or(1),
         endpoints: row.optional("endpoints", count)?,
-        limit_bytes_per_s: row.optional("limit_mib_s", count)?.map(|mib| mib as f64 * MIB),
+        limit: row.optional("limit_mib_s", count)?.map(|mib| BytesPerSec::new(mib as f64 * MIB)),
         hosts: row.optional("hosts", count)?,
         vm: row.optional("vm", Row::text)?,
         esxi: row.optional("esxi", Row::text)?,
@@ -339,23 +338,23 @@ fn figure(row: &mut Row) -> Result<Figure, String> {
         origin: row.origin()?,
     };
     match (figure.role, &figure.why_context) {
-        (Role::Context, None) => Err("context says why, in `why`".to_owned()),
+        (Role::Context, None) => Err("context needs a reason, in `why`".to_owned()),
         (Role::Context, Some(_)) | (_, None) => Ok(figure),
         (_, Some(_)) => Err("`why` belongs to context only".to_owned()),
     }
 }
 
-fn value(row: &mut Row) -> Result<Value, String> {
+fn value(row: &mut Row<'_, '_>) -> Result<Value, String> {
     let (value, unit) = (count(row, "value")? as f64, row.text("unit")?);
     match unit.as_str() {
-        "ops/s" => Ok(Value::OpsPerSec(value)),
-        "MiB/s" => Ok(Value::BytesPerSec(value * MIB)),
+        "ops/s" => Ok(Value::Rate(OpsPerSec::new(value))),
+        "MiB/s" => Ok(Value::Throughput(BytesPerSec::new(value * MIB))),
         "us" => Ok(Value::Seconds(value / 1e6)),
         _ => Err(format!("wrong unit `{unit}`")),
     }
 }
 
-fn count(row: &mut Row, key: &str) -> Result<u64, String> {
+fn count(row: &mut Row<'_, '_>, key: &str) -> Result<u64, String> {
     match row.number(key)? {
         0 => Err(format!("`{key}` is 0")),
         number => Ok(number),
@@ -363,11 +362,11 @@ fn count(row: &mut Row, key: &str) -> Result<u64, String> {
 }
 
 /// Whole KiB as bytes.
-fn kib(row: &mut Row, key: &str) -> Result<u64, String> {
+fn kib(row: &mut Row<'_, '_>, key: &str) -> Result<u64, String> {
     let text = row.text(key)?;
     let number = text.strip_suffix("KiB").and_then(|number| number.parse::<u64>().ok());
     let bytes = number.and_then(|number| number.checked_mul(KIB)).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("`{key}` is no size in KiB: `{text}`"))
+    bytes.ok_or_else(|| format!("`{key}` is not a size in KiB: `{text}`"))
 }
 
 fn mix(text: &str) -> Option<Mix> {
@@ -386,28 +385,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_figures_are_read_and_each_part_is_whole() {
+    fn the_embedded_figures_are_complete() {
         let all = parse(PUBLISHED).unwrap();
         let of = |role| all.iter().filter(|figure| figure.role == role).count();
         assert_eq!(of(Role::Validation), 29);
         assert!(of(Role::Calibration) > 50 && of(Role::Anchor) >= 5);
-        // Numbers of the documents, in our units.
+        // Figures of the documents.
         let named = |id: &str| all.iter().find(|figure| figure.id == id).unwrap();
-        assert_eq!(named("A44").value, Value::OpsPerSec(709_000.0));
-        assert_eq!(named("A20").value, Value::BytesPerSec(10_500.0 * MIB));
+        assert_eq!(named("A44").value, Value::Rate(OpsPerSec::new(709_000.0)));
+        assert_eq!(named("A20").value, Value::Throughput(BytesPerSec::new(10_500.0 * MIB)));
         assert_eq!((named("A33").hosts, named("A33").volumes), (Some(4), 4));
         assert_eq!(named("A16").floor_s, Some(0.001_909));
         assert!(named("B08").contradicts.contains(&"B10".to_owned()));
         // The page of EDA workloads measured a large volume at a third of its load.
         assert_eq!(named("G05").volume, Some(VolumeKind::Large));
         assert_eq!(named("C12").endpoints, Some(5));
-        // Of 12 numbers of a large volume none is left out.
+        // All 12 figures of a large volume.
         let large = all.iter().filter(|figure| figure.table == Some(Table::LargeVolume));
         assert_eq!(large.count(), 12);
     }
 
     #[test]
-    fn a_figure_that_is_not_whole_is_refused() {
+    fn an_invalid_figure_is_refused() {
         let row = "[[figure]]\nid = \"X1\"\nuse = \"calibration\"\nprotocol = \"nfsv3\"\n\
                    scope = \"volume\"\ntransfer = \"8KiB\"\nread = \"70%\"\nvalue = 5\n\
                    unit = \"ops/s\"\nqualifier = \"about\"\nstatus = \"current\"\n\
@@ -418,11 +417,13 @@ mod tests {
         assert!(problem("ops/s", "apples/s").contains("wrong unit"));
         assert!(problem("date = \"2024\"\n", "").contains("`date` is missing"));
         assert!(problem("70%", "170%").contains("`read` is unknown"));
-        assert!(problem("8KiB", "8000").contains("no size in KiB"));
+        assert!(problem("8KiB", "8000").contains("not a size in KiB"));
         assert!(problem("id =", "table = \"x\"\nid =").contains("`table` is unknown"));
         assert!(problem("value = 5", "value = 0").contains("`value` is 0"));
-        assert!(problem("calibration", "context").contains("says why"));
-        assert!(problem("id =", "hue = 1\nid =").contains("unknown key `hue`"));
+        assert!(problem("calibration", "context").contains("needs a reason"));
+        assert!(
+            problem("id =", "hue = 1\nid =").contains("unknown key in [[figure]], found `hue`")
+        );
         let other = "contradicts = [\"X2\"]\nstatus";
         assert!(problem("status", other).contains("no figure `X2`"));
         assert!(parse(&format!("{row}{row}")).unwrap_err().to_string().contains("a second"));

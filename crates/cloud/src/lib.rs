@@ -1,15 +1,11 @@
-//! Facts about cloud storage as rows with source and date.
+//! Facts about cloud storage, as rows of `data/*.toml` with source and date, embedded in the binary:
+//! service levels and limits of Azure NetApp Files, sizes of virtual machines, client settings, list
+//! prices, regions with their features, published figures, and load profiles.
 //!
-//! For: service levels, sizes, ceilings and waiting times of Azure NetApp Files, read from
-//! `data/service_levels.toml`, which is part of the binary. Facts that newer sources contradict
-//! stay as superseded rows, so that a figure from an old document can be explained. What follows
-//! from the rows alone is here too: the throughput limit of a volume (`volume_limit.rs`) and of a
-//! pool (`pool_throughput.rs`). Not for: conclusions (sizing, prediction) nor for holding anyone to
-//! a limit; that is the volume service's. No number of the service is in code. Sizes of virtual
-//! machines and settings of clients are rows of the same kind, in `data/vm_sizes.toml` and
-//! `data/client_settings.toml`, and so are list prices, in `data/storage_prices.toml` and
-//! `data/prices.toml`, regions with their features, in `data/regions.toml`, and published figures,
-//! in `data/published.toml`.
+//! For: the facts, and what follows from them directly: the throughput limit of a volume
+//! (`volume_limit.rs`) and of a pool (`pool_throughput.rs`). Facts that newer sources contradict
+//! remain as superseded rows, so that a figure from an old document can be explained. No number of
+//! the service is in code. Not for: conclusions (sizing, prediction), or enforcing limits (`volume`).
 
 pub mod avs;
 pub mod catalog;
@@ -22,8 +18,10 @@ pub mod price;
 pub mod reason;
 pub mod region;
 pub mod row;
+pub mod row_reader;
 pub mod service_level;
 mod storage_price;
 pub mod throughput;
+mod usd;
 pub mod vm_size;
 pub mod volume_limit;

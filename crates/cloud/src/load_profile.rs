@@ -1,57 +1,56 @@
-//! What machines of a kind do to their disks, from `data/load_profiles.toml`.
+//! Disk loads of kinds of machines, from `data/load_profiles.toml`.
 //!
-//! For: assumptions about machines of which nobody measured the load. Not for: measured loads, nor
-//! for how many datastores they need.
+//! For: assumptions about machines without a measured load. Not for: measured loads, or the number of
+//! datastores.
 
-use crate::catalog::{CatalogError, Row, rows};
 use crate::reason::RowRef;
 use crate::row::{Origin, Status};
+use crate::row_reader::{Row, RowsError, rows};
 
 const FILE: &str = "load_profiles.toml";
-/// The rows that the product goes by.
+/// The embedded rows.
 const LOAD_PROFILES: &str = include_str!("../../../data/load_profiles.toml");
-/// Bytes of a TB and of a GiB.
+/// Bytes in a TB and in a GiB.
 const TB: u64 = 1_000_000_000_000;
 const GIB: u64 = 1 << 30;
 
-/// What machines of one kind do.
+/// The disk load of a kind of machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadProfile {
     /// `avd-medium`
     pub name: String,
-    /// Which machines those are.
+    /// A description of the machines.
     pub about: String,
-    /// Operations per second of each …
+    /// Operations per second of one unit.
     pub ops: u64,
-    /// … of these.
+    /// The unit.
     pub each: Each,
-    /// Bytes of one operation; `None` where nobody says.
+    /// Bytes per operation, if known.
     pub transfer_bytes: Option<u64>,
-    /// The share of reads in thousandths; `None` where nobody says.
+    /// The share of reads in thousandths, if known.
     pub read_permille: Option<u64>,
-    /// What of it no document that could be read says: `read`, `transfer_size`.
+    /// Values that no accessible document confirms: `read`, `transfer_size`.
     pub unconfirmed: Vec<String>,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// Of what a load is told.
+/// The unit of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Each {
     /// A machine.
     Machine,
-    /// A user, of whom so many are on a virtual processor.
+    /// A user.
     User {
-        /// Users on a virtual processor.
+        /// Users per virtual processor.
         per_vcpu: u64,
     },
-    /// 10^12 bytes that a machine holds.
+    /// 10^12 bytes stored by a machine.
     Terabyte,
 }
 
 impl LoadProfile {
-    /// Operations per second in thousandths: of a machine, of a virtual processor, or of a GiB,
-    /// upwards.
+    /// Thousandths of operations per second for each machine, virtual processor or GiB, rounded up.
     pub fn milli_ops(&self) -> u64 {
         let milli = u128::from(self.ops) * 1000;
         let milli = match self.each {
@@ -62,14 +61,14 @@ impl LoadProfile {
         u64::try_from(milli).unwrap_or(u64::MAX)
     }
 
-    /// How that comes about: `10 ops/s of a user x 4 users per vCPU`.
+    /// The calculation: `10 ops/s per user x 4 users per vCPU`.
     pub fn arithmetic(&self) -> String {
         match self.each {
-            Each::Machine => format!("{} ops/s of a machine", self.ops),
+            Each::Machine => format!("{} ops/s per machine", self.ops),
             Each::User { per_vcpu } => {
-                format!("{} ops/s of a user x {per_vcpu} users per vCPU", self.ops)
+                format!("{} ops/s per user x {per_vcpu} users per vCPU", self.ops)
             }
-            Each::Terabyte => format!("{} ops/s of a TB, which is 931.3 GiB", self.ops),
+            Each::Terabyte => format!("{} ops/s per TB (931.3 GiB)", self.ops),
         }
     }
 
@@ -85,32 +84,32 @@ pub fn all() -> Vec<LoadProfile> {
     all.into_iter().filter(|profile| profile.origin.status == Status::Current).collect()
 }
 
-/// The current profile of this name, whatever its case.
+/// The current profile with this name; case is ignored.
 pub fn named(name: &str) -> Option<LoadProfile> {
     all().into_iter().find(|profile| profile.name.eq_ignore_ascii_case(name))
 }
 
-/// Reads the text of such a file.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// The first thing that is wrong with it; a name with two current rows.
-pub fn parse(text: &str) -> Result<Vec<LoadProfile>, CatalogError> {
-    let all = rows(text, |table, row| match table {
+/// All problems of the text; a name with two current rows.
+pub fn parse(text: &str) -> Result<Vec<LoadProfile>, RowsError> {
+    let all = rows(text, FILE, |table, row| match table {
         "profile" => profile(row),
-        _ => Err("an unknown table".to_owned()),
+        _ => Err("unknown table".to_owned()),
     })?;
     for one in &all {
         let current =
             |other: &&LoadProfile| other.name == one.name && other.origin.status == Status::Current;
         let rows = all.iter().filter(current).count();
         if rows != 1 {
-            return Err(CatalogError::NotOneCurrent { of: one.name.clone(), rows });
+            return Err(RowsError::NotOneCurrent { of: one.name.clone(), rows });
         }
     }
     Ok(all)
 }
 
-fn profile(row: &mut Row) -> Result<LoadProfile, String> {
+fn profile(row: &mut Row<'_, '_>) -> Result<LoadProfile, String> {
     let users = row.optional("users_per_vcpu", Row::number)?;
     let each = match (row.text("each")?.as_str(), users) {
         ("machine", None) => Each::Machine,
@@ -161,14 +160,14 @@ mod tests {
         assert_eq!(milli("epic-like"), 1074);
         assert_eq!(
             named("avd-medium").unwrap().arithmetic(),
-            "10 ops/s of a user x 4 users per vCPU"
+            "10 ops/s per user x 4 users per vCPU"
         );
         assert_eq!(named("oracle"), None);
         assert_eq!(named("epic-like").unwrap().row().row, "profile epic-like");
     }
 
     #[test]
-    fn a_row_that_cannot_be_is_refused() {
+    fn an_invalid_row_is_refused() {
         let problem = |from: &str, to: &str| {
             assert!(LOAD_PROFILES.contains(from), "{from}");
             parse(&LOAD_PROFILES.replacen(from, to, 1)).unwrap_err().to_string()

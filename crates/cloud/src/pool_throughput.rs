@@ -1,8 +1,8 @@
-//! What the volumes of a capacity pool can have together, and the least pool for a throughput.
+//! The throughput of a capacity pool, which its volumes share, and the smallest pool for a throughput.
 //!
-//! For: manual QoS, where the assigned throughputs share what the pool has, and Flexible, where
-//! that is bought within limits that follow from the pool's size. Not for: the limit of one volume
-//! (`volume_limit.rs`), nor prices (`price.rs`).
+//! For: manual QoS, where volumes are assigned parts of it, and Flexible, where it is bought within
+//! limits that follow from the pool's size. Not for: the limit of one volume (`volume_limit.rs`), or
+//! prices (`price.rs`).
 
 use crate::catalog::Catalog;
 use crate::reason::RowRef;
@@ -13,24 +13,24 @@ use crate::throughput::KibPerSec;
 /// GiB in a TiB.
 const GIB_PER_TIB: u64 = 1024;
 
-/// What decides the throughput of a pool.
+/// The throughput of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolThroughput {
-    /// The pool's size gives it.
+    /// Determined by the pool's size.
     BySize(KibPerSec),
-    /// It is bought apart from the size, within these.
+    /// Bought separately, within these limits.
     Bought {
-        /// The least, which costs nothing.
+        /// The minimum, which is included.
         least: KibPerSec,
-        /// The most, which follows from the size.
+        /// The maximum, which follows from the size.
         most: KibPerSec,
-        /// It is a multiple of this.
+        /// The increment.
         step: KibPerSec,
     },
 }
 
 impl PoolThroughput {
-    /// The most that the pool can have.
+    /// The maximum.
     pub const fn most(&self) -> KibPerSec {
         match self {
             PoolThroughput::BySize(most) | PoolThroughput::Bought { most, .. } => *most,
@@ -39,7 +39,7 @@ impl PoolThroughput {
 }
 
 impl Catalog {
-    /// What the volumes of a pool can have together.
+    /// The throughput of a pool.
     ///
     /// * `size_gib` - the pool's size in GiB
     ///
@@ -56,21 +56,21 @@ impl Catalog {
         }
     }
 
-    /// The least GiB that can have a throughput: of a pool, or with auto QoS of the quotas of
-    /// several volumes together, none of which reaches its ceiling. The inverse of
-    /// [`Catalog::pool_throughput`]; sizes of pools are this or more, in whole steps.
+    /// The smallest size in GiB for a throughput: of a pool, or with auto QoS of the sum of quotas of
+    /// volumes below their ceilings. The inverse of [`Catalog::pool_throughput`]; actual pool sizes
+    /// are rounded up to whole steps.
     pub fn least_size_gib(&self, level: ServiceLevel, required: KibPerSec) -> u64 {
         self.pool_rate(level).size_gib(required)
     }
 
-    /// The least throughput that can be bought for a Flexible pool and is at least `required`.
+    /// The smallest throughput of a Flexible pool that is at least `required`.
     pub fn least_purchase(&self, required: KibPerSec) -> KibPerSec {
         let least = self.limit(LimitName::FlexibleThroughputBaseline);
         let step = self.limit(LimitName::FlexibleThroughputStep).max(1);
         KibPerSec::new(required.get().max(least).div_ceil(step).saturating_mul(step))
     }
 
-    /// Throughput for each GiB of a pool: what its size gives, or the most that can be bought.
+    /// Throughput per GiB of a pool: by its size, or the maximum that can be bought.
     pub fn pool_rate(&self, level: ServiceLevel) -> KibPerSecPerGib {
         let most_per_tib = || {
             let per_gib = self.limit(LimitName::FlexibleThroughputMaxPerTib) / GIB_PER_TIB;
@@ -79,7 +79,7 @@ impl Catalog {
         self.level(level).throughput.unwrap_or_else(most_per_tib)
     }
 
-    /// The row of that rate.
+    /// The row of this rate.
     pub fn pool_rate_row(&self, level: ServiceLevel) -> RowRef {
         match self.level(level).throughput {
             Some(_) => self.level_row(level),

@@ -1,127 +1,43 @@
 //! List prices, from `data/storage_prices.toml` and `data/prices.toml`: exact, in millionths of a
 //! US dollar.
 //!
-//! For: what a design costs by the list, and what reserved capacity takes off it. Not for: other
-//! discounts, taxes, other currencies; a region or a size of machine that has no row has no price,
-//! and none is guessed.
+//! For: list prices, and discounts for reserved capacity. Not for: other discounts, taxes, or other
+//! currencies. A region or VM size without a row has no price.
 
-use std::fmt;
-use std::iter::Sum;
-use std::ops::Add;
-
-use crate::catalog::{CatalogError, Row, rows};
 use crate::reason::RowRef;
 use crate::row::{Dimension, Origin, Status};
+use crate::row_reader::{Row, RowsError, rows};
 use crate::service_level::ServiceLevel;
 pub use crate::storage_price::{
     BackupPrices, CoolPrices, FlexiblePrices, LevelPrices, ReplicationInterval, ReplicationPrices,
     Reservation, ReservationTerm, StoragePrices,
 };
+pub use crate::usd::Usd;
 
 /// Prices of virtual machines and traffic, and the terms of reserved capacity.
 const PRICES: &str = include_str!("../../../data/prices.toml");
 /// Prices of the file service by region.
 const STORAGE_PRICES: &str = include_str!("../../../data/storage_prices.toml");
+/// All price lists.
+const FILES: [(&str, &str); 2] = [("storage_prices.toml", STORAGE_PRICES), ("prices.toml", PRICES)];
 /// The file's name, for references to its rows.
-pub(crate) const FILE: &str = "prices.toml";
+const FILE: &str = "prices.toml";
 
-/// The qualifier of a price whose source cannot be followed.
+/// The qualifier of a price whose source cannot be verified.
 const UNVERIFIED: &str = "unverified";
 
-/// Millionths in a dollar.
-const MICROS: u64 = 1_000_000;
-
-/// An amount of money in millionths of a US dollar. Prints in whole dollars from 100 on, otherwise
-/// with cents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Usd(u64);
-
-impl Usd {
-    /// Nothing.
-    pub const ZERO: Usd = Usd(0);
-
-    /// `micros` millionths of a dollar.
-    pub const fn from_micros(micros: u64) -> Usd {
-        Usd(micros)
-    }
-
-    /// In millionths of a dollar.
-    pub const fn micros(self) -> u64 {
-        self.0
-    }
-
-    /// In dollars, for exports.
-    pub fn as_dollars(self) -> f64 {
-        self.0 as f64 / MICROS as f64
-    }
-
-    /// So many times the amount; at the largest number where it does not fit.
-    pub const fn times(self, count: u64) -> Usd {
-        Usd(self.0.saturating_mul(count))
-    }
-
-    /// This less `other`; nothing where `other` is more.
-    pub const fn less(self, other: Usd) -> Usd {
-        Usd(self.0.saturating_sub(other.0))
-    }
-
-    /// Reads `0.000202`: digits, and up to six behind a point.
-    pub fn parse(text: &str) -> Option<Usd> {
-        let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
-        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || behind.len() > 6 || !digits(whole) || !digits(behind) {
-            return None;
-        }
-        let whole: u64 = whole.parse().ok()?;
-        let behind: u64 = format!("{behind:0<6}").parse().ok()?;
-        whole.checked_mul(MICROS)?.checked_add(behind).map(Usd)
-    }
-
-    /// All digits that are not zero behind the point, at least two: how a unit price is shown.
-    pub fn exact(self) -> String {
-        let behind = format!("{:06}", self.0 % MICROS);
-        let shown = behind.trim_end_matches('0').len().max(2);
-        format!("${}.{}", self.0 / MICROS, &behind[..shown])
-    }
-}
-
-impl fmt::Display for Usd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 >= 100 * MICROS {
-            let dollars = (self.0 + MICROS / 2) / MICROS;
-            return write!(f, "${}", units::thousands(dollars));
-        }
-        let cents = (self.0 + 5_000) / 10_000;
-        write!(f, "${}.{:02}", cents / 100, cents % 100)
-    }
-}
-
-impl Add for Usd {
-    type Output = Usd;
-
-    fn add(self, other: Usd) -> Usd {
-        Usd(self.0.saturating_add(other.0))
-    }
-}
-
-impl Sum for Usd {
-    fn sum<I: Iterator<Item = Usd>>(all: I) -> Usd {
-        all.fold(Usd::ZERO, Add::add)
-    }
-}
-
-/// What a virtual machine costs.
+/// The price of a virtual machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmPrice {
     /// Its size: `Standard_D32s_v5`.
     pub name: String,
-    /// Where.
+    /// The region.
     pub region: String,
-    /// Each hour.
+    /// Per hour.
     pub hour: Usd,
-    /// Whether the source can be followed to a list of the vendor's.
+    /// Whether the source refers to a price list of the vendor.
     pub is_verified: bool,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
@@ -132,14 +48,14 @@ impl VmPrice {
     }
 }
 
-/// What traffic costs.
+/// The price of traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrafficPrice {
-    /// Which: `peering_in`, `peering_out`.
+    /// `peering_in` or `peering_out`.
     pub name: String,
-    /// Each GB, 10^9 bytes.
+    /// Per GB (10^9 bytes).
     pub gb: Usd,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
@@ -150,54 +66,54 @@ impl TrafficPrice {
     }
 }
 
-/// Every price, current and superseded.
+/// All prices, current and superseded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// Of pools of Standard, Premium and Ultra, by region.
+    /// Standard, Premium and Ultra pools, by region.
     pub capacity: Vec<LevelPrices>,
-    /// Of the same pools with double encryption, by region.
+    /// The same pools with double encryption, by region.
     pub double_encrypted: Vec<LevelPrices>,
-    /// Of the Flexible level, by region.
+    /// The Flexible level, by region.
     pub flexible: Vec<FlexiblePrices>,
-    /// Of the cool tier, by region.
+    /// The cool tier, by region.
     pub cool: Vec<CoolPrices>,
-    /// Of backups, by region.
+    /// Backups, by region.
     pub backup: Vec<BackupPrices>,
-    /// Of replication, by pair of regions.
+    /// Replication, by pair of regions.
     pub replication: Vec<ReplicationPrices>,
-    /// Units of reserved capacity, the smallest first of each level.
+    /// Units of reserved capacity; the smallest of each level first.
     pub reservations: Vec<Reservation>,
-    /// Of virtual machines, by size and region.
+    /// Virtual machines, by size and region.
     pub vms: Vec<VmPrice>,
-    /// Of traffic.
+    /// Traffic.
     pub traffic: Vec<TrafficPrice>,
 }
 
 impl Prices {
-    /// The prices that are part of the binary.
+    /// The embedded prices.
     pub fn embedded() -> Prices {
-        Prices::parse(&[STORAGE_PRICES, PRICES]).expect("a test reads the embedded prices")
+        Prices::parse(&FILES).expect("a test reads the embedded prices")
     }
 
-    /// Reads the texts of lists of prices.
+    /// Reads price lists, as names and texts of files.
     ///
     /// # Errors
-    /// The first thing that is wrong with them; two current prices for the same.
-    pub fn parse(texts: &[&str]) -> Result<Prices, CatalogError> {
+    /// All problems of a text; two current prices of the same item.
+    pub fn parse(files: &[(&str, &str)]) -> Result<Prices, RowsError> {
         let mut prices = Prices::default();
         let mut keys: Vec<String> = Vec::new();
-        for text in texts {
-            let read = rows(text, |table, row| prices.add(table, row))?;
+        for (file, text) in files {
+            let read = rows(text, file, |table, row| prices.add(table, row))?;
             keys.extend(read.into_iter().flatten());
         }
         keys.sort();
         match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(CatalogError::NotOneCurrent { of: pair[0].clone(), rows: 2 }),
+            Some(pair) => Err(RowsError::NotOneCurrent { of: pair[0].clone(), rows: 2 }),
             None => Ok(prices),
         }
     }
 
-    /// What the file service costs in a region now; `None` where that is not known.
+    /// The current prices of the file service in a region, if known.
     pub fn storage(&self, region: &str) -> Option<StoragePrices<'_>> {
         fn of<T>(all: &[T], is_it: impl Fn(&T) -> bool) -> Option<&T> {
             all.iter().find(|one| is_it(one))
@@ -212,7 +128,7 @@ impl Prices {
         })
     }
 
-    /// What a size of machine costs in a region now; `None` where that is not known.
+    /// The current price of a VM size in a region, if known.
     pub fn vm(&self, name: &str, region: &str) -> Option<&VmPrice> {
         self.vms.iter().find(|p| {
             current(&p.origin)
@@ -221,23 +137,22 @@ impl Prices {
         })
     }
 
-    /// What each GB through a peering costs now, out of one network and into the other.
+    /// The current prices of traffic between peered networks, out of one and into the other.
     pub fn peering(&self) -> Vec<&TrafficPrice> {
         let peering = |p: &&TrafficPrice| current(&p.origin) && p.name.starts_with("peering_");
         self.traffic.iter().filter(peering).collect()
     }
 
-    /// What replication from one region to another costs now: the price of the pair, or that of
-    /// the destination where the list has none of the pair; `None` where it has neither.
+    /// The current price of replication between regions: that of the pair, or else of the destination.
     pub fn replication(&self, from: &str, to: &str) -> Option<&ReplicationPrices> {
         let into = |p: &&ReplicationPrices| current(&p.origin) && p.to == to;
-        let of = |wanted: Option<&str>| {
-            self.replication.iter().filter(into).find(|p| p.from.as_deref() == wanted)
+        let of = |source: Option<&str>| {
+            self.replication.iter().filter(into).find(|p| p.from.as_deref() == source)
         };
         of(Some(from)).or_else(|| of(None))
     }
 
-    /// The units in which capacity of a level can be reserved now.
+    /// The current units of reserved capacity of a level.
     pub fn reservations(&self, level: ServiceLevel) -> Vec<&Reservation> {
         self.reservations.iter().filter(|r| current(&r.origin) && r.level == level).collect()
     }
@@ -247,8 +162,8 @@ impl Prices {
         self.capacity.iter().filter(|p| current(&p.origin)).map(|p| p.region.as_str()).collect()
     }
 
-    /// Adds a row; what tells it from others where it is current.
-    fn add(&mut self, table: &str, row: &mut Row) -> Result<Option<String>, String> {
+    /// Adds a row. Returns the key of a current row.
+    fn add(&mut self, table: &str, row: &mut Row<'_, '_>) -> Result<Option<String>, String> {
         let (key, origin) = match table {
             "capacity" | "double_encrypted" => {
                 let region = row.text("region")?;
@@ -295,16 +210,16 @@ impl Prices {
                 let [minutes, hours, days] = [price("minutes")?, price("hours")?, price("days")?];
                 let origin = row.origin()?;
                 let key = format!("{} {to}", from.as_deref().unwrap_or("any"));
-                let whence = origin.clone();
+                let row_origin = origin.clone();
                 self.replication.push(ReplicationPrices { from, to, minutes, hours, days, origin });
-                (key, whence)
+                (key, row_origin)
             }
             "reservation" => {
                 let level = row.named("level", ServiceLevel::named)?;
                 let unit_gib = row.quantity(Dimension::Gib)?;
                 let mut percent = |key: &str| match row.number(key)? {
                     percent if percent < 100 => Ok(percent),
-                    percent => Err(format!("`{key}` is no discount: {percent}")),
+                    percent => Err(format!("`{key}` is not a discount: {percent}")),
                 };
                 let one_year_percent = percent("one_year_percent")?;
                 let three_years_percent = percent("three_years_percent")?;
@@ -337,7 +252,7 @@ impl Prices {
                 self.traffic.push(TrafficPrice { name, gb, origin });
                 (key, from)
             }
-            _ => return Err("an unknown table".to_owned()),
+            _ => return Err("unknown table".to_owned()),
         };
         Ok(current(&origin).then(|| format!("{table} {key}")))
     }
@@ -347,16 +262,16 @@ fn current(origin: &Origin) -> bool {
     origin.status == Status::Current
 }
 
-fn amount(row: &mut Row, key: &str) -> Result<Usd, String> {
+fn amount(row: &mut Row<'_, '_>, key: &str) -> Result<Usd, String> {
     let text = row.text(key)?;
-    let wrong = || format!("`{key}` is no price: `{text}`");
+    let wrong = || format!("`{key}` is not a price: `{text}`");
     Usd::parse(&text).filter(|price| *price > Usd::ZERO).ok_or_else(wrong)
 }
 
-fn amount_in(row: &mut Row, wanted: &str) -> Result<Usd, String> {
+fn amount_in(row: &mut Row<'_, '_>, expected: &str) -> Result<Usd, String> {
     let price = amount(row, "price")?;
     let unit = row.text("unit")?;
-    if unit == wanted { Ok(price) } else { Err(format!("wrong unit `{unit}`")) }
+    if unit == expected { Ok(price) } else { Err(format!("wrong unit `{unit}`")) }
 }
 
 #[cfg(test)]
@@ -364,8 +279,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_prices_are_read_and_each_size_with_a_price_is_known() {
-        let prices = Prices::parse(&[STORAGE_PRICES, PRICES]).unwrap();
+    fn the_embedded_prices_are_read_and_every_priced_vm_size_exists() {
+        let prices = Prices::parse(&FILES).unwrap();
         assert_eq!(prices.regions().len(), 51);
         assert_eq!(prices.peering().len(), 2);
         for price in &prices.vms {
@@ -384,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn every_region_of_the_price_list_is_a_region_and_what_it_has_has_a_price() {
+    fn every_region_with_a_price_exists_and_every_feature_has_a_price() {
         use crate::region::{Feature, Regions};
         let (prices, regions) = (Prices::embedded(), Regions::embedded());
         for name in prices.regions() {
@@ -406,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_capacity_has_a_discount_for_each_level_that_can_be_reserved() {
+    fn every_level_that_can_be_reserved_has_its_discounts() {
         let prices = Prices::embedded();
         let of = |level, term| {
             let all = prices.reservations(level);
@@ -418,41 +333,34 @@ mod tests {
         assert_eq!(of(ServiceLevel::Flexible, OneYear), []);
         // 102,400 GiB x $0.000202 x 730 h = $15,099.904; 18 % less are $12,381.92128.
         let unit = prices.reservations(ServiceLevel::Standard)[0];
-        assert_eq!(unit.unit_cost(Usd(202), OneYear, 730), Usd(12_381_921_280));
-    }
-
-    #[test]
-    fn prices_are_exact_and_print_as_money() {
-        assert_eq!(Usd::parse("0.000202"), Some(Usd(202)));
-        assert_eq!(Usd::parse("3"), Some(Usd(3_000_000)));
-        for text in ["", ".5", "-1", "1.2.3", "0.0000001", "1e3", "1 "] {
-            assert_eq!(Usd::parse(text), None, "{text}");
-        }
-        assert_eq!(Usd(1_608_663_000).to_string(), "$1,609");
-        assert_eq!(Usd(99_990_000).to_string(), "$99.99");
-        assert_eq!(Usd(4_000).to_string(), "$0.00");
-        assert_eq!(Usd(1_500_000).exact(), "$1.50");
-        assert_eq!(Usd(u64::MAX).times(2), Usd(u64::MAX));
-        assert_eq!(Usd(3).less(Usd(5)), Usd::ZERO);
+        assert_eq!(
+            unit.unit_cost(Usd::from_micros(202), OneYear, 730),
+            Usd::from_micros(12_381_921_280)
+        );
     }
 
     #[test]
     fn a_price_without_unit_origin_or_digits_is_refused() {
         let row = "[[vm]]\nname = \"A\"\nregion = \"r\"\nprice = \"1.5\"\nunit = \"USD/hour\"\n\
                    status = \"current\"\nsource = \"s\"\ndate = \"2026\"\n";
-        assert_eq!(Prices::parse(&[row]).unwrap().vms.len(), 1);
+        assert_eq!(Prices::parse(&[("p.toml", row)]).unwrap().vms.len(), 1);
         let problem = |from: &str, to: &str| {
-            Prices::parse(&[&row.replace(from, to)]).unwrap_err().to_string()
+            Prices::parse(&[("p.toml", &row.replace(from, to))]).unwrap_err().to_string()
         };
         assert!(problem("USD/hour", "USD/month").contains("wrong unit `USD/month`"));
-        assert!(problem("\"1.5\"", "\"cheap\"").contains("`price` is no price: `cheap`"));
-        assert!(problem("\"1.5\"", "\"0\"").contains("`price` is no price"));
+        assert!(problem("\"1.5\"", "\"cheap\"").contains("`price` is not a price: `cheap`"));
+        assert!(problem("\"1.5\"", "\"0\"").contains("`price` is not a price"));
         assert!(problem("source = \"s\"\n", "").contains("`source` is missing"));
-        assert!(problem("[[vm]]", "[[disk]]").contains("an unknown table"));
+        assert!(problem("[[vm]]", "[[disk]]").contains("unknown table"));
         let marked = row.replace("status", "qualifier = \"unverified\"\nstatus");
-        assert!(!Prices::parse(&[&marked]).unwrap().vms[0].is_verified);
+        assert!(!Prices::parse(&[("p.toml", &marked)]).unwrap().vms[0].is_verified);
         assert!(problem("status", "qualifier = \"good\"\nstatus").contains("unknown: `good`"));
         let twice = format!("{row}{row}");
-        assert!(Prices::parse(&[&twice]).unwrap_err().to_string().contains("vm A r has 2 current"));
+        assert!(
+            Prices::parse(&[("p.toml", &twice)])
+                .unwrap_err()
+                .to_string()
+                .contains("vm A r has 2 current")
+        );
     }
 }

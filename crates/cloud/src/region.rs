@@ -1,16 +1,16 @@
-//! Regions of Azure, from `data/regions.toml`: what they are called, which features of the file
-//! service each has, and to which others its volumes can be replicated.
+//! Azure regions, from `data/regions.toml`: their names, features of the file service, and possible
+//! destinations of replication.
 //!
-//! For: finding the region that a user means, refusing what it lacks, and naming the nearest
-//! regions that have it. Not for: prices (`price.rs`).
+//! For: finding a region by name, checking features, and finding the nearest regions with a feature.
+//! Not for: prices (`price.rs`).
 
 use std::fmt;
 
-use crate::catalog::{CatalogError, Row, rows};
 use crate::reason::RowRef;
 use crate::row::Origin;
+use crate::row_reader::{Row, RowsError, rows};
 
-/// The regions that the product knows.
+/// The embedded regions.
 const REGIONS: &str = include_str!("../../../data/regions.toml");
 /// The file's name, for references to its rows.
 const FILE: &str = "regions.toml";
@@ -22,15 +22,15 @@ macro_rules! features {
         pub enum Feature { $($(#[$doc])* $variant,)* }
 
         impl Feature {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Feature] = &[$(Feature::$variant,)*];
 
-            /// As the data write it.
+            /// The name in the data.
             pub const fn name(self) -> &'static str {
                 match self { $(Feature::$variant => $name,)* }
             }
 
-            /// As a person says it.
+            /// A description.
             pub const fn words(self) -> &'static str {
                 match self { $(Feature::$variant => $words,)* }
             }
@@ -51,16 +51,16 @@ features! {
     CoolAccess = "cool_access", "cool access";
     /// Replication between availability zones.
     CrossZoneReplication = "cross_zone_replication", "cross-zone replication";
-    /// Keys of the customer's.
+    /// Customer-managed keys.
     CustomerManagedKeys = "customer_managed_keys", "customer-managed keys";
-    /// Keys of the customer's in a hardware security module.
+    /// Customer-managed keys in a hardware security module.
     CustomerManagedKeysHsm =
         "customer_managed_keys_hsm", "customer-managed keys in a hardware security module";
     /// Pools can be encrypted twice.
     DoubleEncryption = "double_encryption", "double encryption";
     /// The zone-redundant Elastic service level.
     ElasticZrs = "elastic_zrs", "Elastic zone-redundant service level";
-    /// Logs of accesses to files.
+    /// File access logs.
     FileAccessLogs = "file_access_logs", "file access logs";
     /// The Flexible service level.
     Flexible = "flexible", "Flexible service level";
@@ -76,7 +76,7 @@ features! {
 }
 
 impl Feature {
-    /// The feature of this name; `-` and `_` are the same.
+    /// The feature with this name; `-` equals `_`.
     pub fn named(name: &str) -> Option<Feature> {
         let plain = name.to_ascii_lowercase().replace('-', "_");
         Feature::ALL.iter().copied().find(|feature| feature.name() == plain)
@@ -92,23 +92,22 @@ impl fmt::Display for Feature {
 /// A region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// As Azure's interfaces name it: `westeurope`.
+    /// The name in Azure's interfaces: `westeurope`.
     pub name: String,
-    /// As Azure's portal shows it: `West Europe`.
+    /// The name in Azure's portal: `West Europe`.
     pub display_name: String,
-    /// Latitude and longitude in degrees; `None` where the vendor's lists have none.
+    /// Latitude and longitude in degrees, if the vendor's lists have them.
     pub position: Option<(f64, f64)>,
-    /// What the file service has there; `None` where the vendor's list of features has no row of
-    /// the region.
+    /// Features of the file service; `None` if the vendor's list lacks the region.
     pub features: Option<Vec<Feature>>,
     /// Names of the regions that volumes can be replicated to.
     pub replicates_to: Vec<String>,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 impl Region {
-    /// Whether the vendor's list says that the region has a feature.
+    /// Whether the region has a feature according to the vendor's list.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.as_ref().is_some_and(|all| all.contains(&feature))
     }
@@ -134,59 +133,59 @@ impl Region {
     }
 }
 
-/// Every region that the vendor's lists name.
+/// All regions in the vendor's lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regions(Vec<Region>);
 
 impl Regions {
-    /// The regions that are part of the binary.
+    /// The embedded regions.
     pub fn embedded() -> Regions {
         Regions::parse(REGIONS).expect("a test reads the embedded regions")
     }
 
-    /// Reads the text of a list of regions.
+    /// Reads the text of a file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it; a region twice; a replication to an unknown region.
-    pub fn parse(text: &str) -> Result<Regions, CatalogError> {
-        let all = rows(text, |table, row| match table {
+    /// All problems of the text; a region twice; a replication to an unknown region.
+    pub fn parse(text: &str) -> Result<Regions, RowsError> {
+        let all = rows(text, FILE, |table, row| match table {
             "region" => region(row),
-            _ => Err("an unknown table".to_owned()),
+            _ => Err("unknown table".to_owned()),
         })?;
-        let wrong = |row: usize, problem: String| {
-            Err(CatalogError::Row { table: "region".to_owned(), row: row + 1, problem })
+        let wrong = |region: &Region, problem: String| {
+            Err(RowsError::Contradiction { row: format!("region {}", region.name), problem })
         };
         for (index, region) in all.iter().enumerate() {
             if all[..index].iter().any(|other| other.name == region.name) {
-                return wrong(index, format!("`{}` for the second time", region.name));
+                return wrong(region, "a second row".to_owned());
             }
             let is_known = |name: &&String| all.iter().any(|other| other.name == **name);
             if let Some(unknown) = region.replicates_to.iter().find(|name| !is_known(name)) {
-                return wrong(index, format!("`replicates_to` is unknown: `{unknown}`"));
+                return wrong(region, format!("`replicates_to` is unknown: `{unknown}`"));
             }
         }
         Ok(Regions(all))
     }
 
-    /// All of them, in the order of the data.
+    /// All regions, in the order of the data.
     pub fn iter(&self) -> impl Iterator<Item = &Region> {
         self.0.iter()
     }
 
-    /// The region that a text names: `westeurope`, `West Europe`, `(Europe) West Europe`.
+    /// The region with this name: `westeurope`, `West Europe`, `(Europe) West Europe`.
     pub fn find(&self, text: &str) -> Option<&Region> {
-        let wanted = plain(text);
-        self.0.iter().find(|one| one.name == wanted || plain(&one.display_name) == wanted)
+        let name = plain(text);
+        self.0.iter().find(|one| one.name == name || plain(&one.display_name) == name)
     }
 
-    /// The region whose name is nearest to a text that names none.
-    pub fn meant(&self, text: &str) -> Option<&Region> {
-        let wanted = plain(text);
-        let near = units::nearest(&wanted, self.0.iter().map(|one| one.name.as_str()))?;
+    /// The region with the most similar name.
+    pub fn similar(&self, text: &str) -> Option<&Region> {
+        let name = plain(text);
+        let near = units::nearest(&name, self.0.iter().map(|one| one.name.as_str()))?;
         self.find(near)
     }
 
-    /// Up to `count` regions that `suits`, the nearest to `from` first; those without a position
+    /// Up to `count` regions that satisfy `suits`, the nearest to `from` first; those without a position
     /// come last.
     pub fn nearest(
         &self,
@@ -202,7 +201,7 @@ impl Regions {
     }
 }
 
-/// Lower-case letters and digits, without a geography in parentheses before them.
+/// Lower-case letters and digits, without a leading geography in parentheses.
 fn plain(text: &str) -> String {
     let text = text.trim();
     let bare = match text.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
@@ -212,9 +211,9 @@ fn plain(text: &str) -> String {
     bare.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn region(row: &mut Row) -> Result<Region, String> {
+fn region(row: &mut Row<'_, '_>) -> Result<Region, String> {
     let named = |name: &String| {
-        Feature::named(name).ok_or_else(|| format!("`features` has an unknown one: `{name}`"))
+        Feature::named(name).ok_or_else(|| format!("unknown feature in `features`: `{name}`"))
     };
     let features = match row.optional("features", |row, key| row.texts(key))? {
         Some(names) => Some(names.iter().map(named).collect::<Result<Vec<_>, _>>()?),
@@ -239,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_found_by_every_name_that_azure_gives_it() {
+    fn a_region_is_found_by_each_of_its_names() {
         let regions = Regions::embedded();
         for text in
             ["westeurope", "WestEurope", "West Europe", "west-europe", "(Europe) West Europe"]
@@ -252,12 +251,12 @@ mod tests {
         }
         assert_eq!(regions.find("US Gov Virginia").unwrap().name, "usgovvirginia");
         assert_eq!(regions.find("atlantis"), None);
-        assert_eq!(regions.meant("West Eurpe").unwrap().display_name, "West Europe");
-        assert_eq!(regions.meant("atlantis"), None);
+        assert_eq!(regions.similar("West Eurpe").unwrap().display_name, "West Europe");
+        assert_eq!(regions.similar("atlantis"), None);
     }
 
     #[test]
-    fn the_vendors_list_has_features_of_48_regions_and_both_ends_of_each_replication() {
+    fn the_vendors_list_has_features_of_48_regions_and_replication_is_symmetric() {
         let regions = Regions::embedded();
         let listed = || regions.iter().filter(|one| one.features.is_some());
         assert_eq!(listed().count(), 48);
@@ -290,13 +289,16 @@ mod tests {
     }
 
     #[test]
-    fn a_region_twice_or_a_replication_to_nowhere_is_refused() {
+    fn a_repeated_region_or_an_unknown_destination_is_refused() {
         let row = "[[region]]\nname = \"a\"\ndisplay_name = \"A\"\nfeatures = [\"backup\"]\n\
                    status = \"current\"\nsource = \"s\"\ndate = \"2026\"\n";
         assert_eq!(Regions::parse(row).unwrap().iter().count(), 1);
         let problem = |text: String| Regions::parse(&text).unwrap_err().to_string();
-        assert!(problem(format!("{row}{row}")).contains("`a` for the second time"));
+        assert!(problem(format!("{row}{row}")).contains("region a: a second row"));
         assert!(problem(format!("{row}replicates_to = [\"b\"]\n")).contains("is unknown: `b`"));
-        assert!(problem(row.replace("backup", "backups")).contains("unknown one: `backups`"));
+        assert!(
+            problem(row.replace("backup", "backups"))
+                .contains("unknown feature in `features`: `backups`")
+        );
     }
 }

@@ -1,86 +1,86 @@
-//! A fact: what it says, where from, from when, and whether it still holds.
+//! The rows of `data/service_levels.toml`, and the origin of every row of `data/`.
 
 use std::fmt;
 
 use crate::service_level::{KibPerSecPerGib, QosType, ServiceLevel, VolumeKind};
 use crate::throughput::KibPerSec;
 
-/// Where a row comes from.
+/// The origin of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The document, as one would look for it.
+    /// The document.
     pub source: String,
-    /// Of the copy that says so: `2026-01-29`, or a year or month where no more is known.
+    /// The date of the copy that was read: `2026-01-29`, or a year or month if no more is known.
     pub date: String,
-    /// Whether the product goes by it.
+    /// Whether the row is in use.
     pub status: Status,
-    /// What is to be known besides.
+    /// A remark.
     pub note: Option<String>,
 }
 
-/// Whether a fact still holds.
+/// Whether a row is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The product goes by it.
+    /// In use.
     Current,
-    /// An older or contradicted source says so.
+    /// From an older or contradicted source.
     Superseded,
 }
 
-/// What a service level gives.
+/// A service level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelRow {
-    /// Which level.
+    /// The level.
     pub level: ServiceLevel,
-    /// Throughput for each GiB; none where it is bought apart.
+    /// Throughput per GiB; `None` if it is bought separately.
     pub throughput: Option<KibPerSecPerGib>,
-    /// QoS types that its pools may have.
+    /// Possible QoS types of its pools.
     pub qos: Vec<QosType>,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// The most throughput of a volume, whatever its quota.
+/// The maximum throughput of a volume, for any quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CeilingRow {
-    /// Of the volume's pool.
+    /// The service level of the volume's pool.
     pub level: ServiceLevel,
-    /// Of the volume.
+    /// The kind of volume.
     pub kind: VolumeKind,
     /// The ceiling.
     pub throughput: KibPerSec,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 /// A single limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitRow {
-    /// What it limits.
+    /// Its name.
     pub name: LimitName,
-    /// In the unit that belongs to the name.
+    /// In the unit of the name's dimension.
     pub value: u64,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// What the number of a limit counts. Rows may be written in larger units of the same dimension.
+/// The dimension of a limit. Rows may use larger units of the same dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Whole GiB.
     Gib,
     /// Whole KiB/s.
     KibPerSec,
-    /// Things.
+    /// A count.
     Count,
-    /// Hundredths.
+    /// Percent.
     Percent,
     /// Whole seconds.
     Seconds,
 }
 
 impl Dimension {
-    /// What one `unit` of a row is in this dimension; `None` for a unit of another.
+    /// One `unit` of a row in the unit of this dimension; `None` for a unit of another dimension.
     pub(crate) fn factor(self, unit: &str) -> Option<u64> {
         Some(match (self, unit) {
             (Dimension::Gib, "GiB") => 1,
@@ -96,20 +96,20 @@ impl Dimension {
 
 macro_rules! limit_names {
     ($($(#[$doc:meta])* $variant:ident = $name:literal in $dimension:ident;)*) => {
-        /// What a single limit limits.
+        /// The name of a limit.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum LimitName { $($(#[$doc])* $variant,)* }
 
         impl LimitName {
-            /// All of them.
+            /// All values.
             pub const ALL: &[LimitName] = &[$(LimitName::$variant,)*];
 
-            /// As the data write it.
+            /// The name in the data.
             pub const fn name(self) -> &'static str {
                 match self { $(LimitName::$variant => $name,)* }
             }
 
-            /// What its number counts.
+            /// Its dimension.
             pub const fn dimension(self) -> Dimension {
                 match self { $(LimitName::$variant => Dimension::$dimension,)* }
             }
@@ -134,17 +134,17 @@ limit_names! {
     QuotaRulesPerVolumeMax = "quota_rules_per_volume_max" in Count;
     /// The largest file.
     FileSizeMax = "file_size_max" in Gib;
-    /// Inodes of a regular volume, whatever its quota.
+    /// Inodes of a regular volume, for any quota.
     RegularVolumeInodesMax = "regular_volume_inodes_max" in Count;
-    /// Inodes of a large volume, whatever its quota.
+    /// Inodes of a large volume, for any quota.
     LargeVolumeInodesMax = "large_volume_inodes_max" in Count;
     /// The smallest pool.
     PoolSizeMin = "pool_size_min" in Gib;
     /// The smallest pool with a volume on Basic network features.
     PoolSizeMinBasicNetwork = "pool_size_min_basic_network" in Gib;
-    /// The smallest pool under a preview.
+    /// The smallest pool in a preview.
     PoolSizeMinPreview = "pool_size_min_preview" in Gib;
-    /// Pools have a multiple of it.
+    /// Increment of pool sizes.
     PoolSizeStep = "pool_size_step" in Gib;
     /// The largest pool.
     PoolSizeMax = "pool_size_max" in Gib;
@@ -152,13 +152,13 @@ limit_names! {
     RegularVolumeSizeMin = "regular_volume_size_min" in Gib;
     /// The largest regular volume.
     RegularVolumeSizeMax = "regular_volume_size_max" in Gib;
-    /// Volumes have a multiple of it.
+    /// Increment of volume sizes.
     VolumeSizeStep = "volume_size_step" in Gib;
     /// The smallest large volume.
     LargeVolumeSizeMin = "large_volume_size_min" in Gib;
     /// The largest large volume.
     LargeVolumeSizeMax = "large_volume_size_max" in Gib;
-    /// By how much a large volume may grow over its lowest size.
+    /// Maximum growth of a large volume over its smallest size.
     LargeVolumeGrowthMax = "large_volume_growth_max" in Percent;
     /// The smallest volume in breakthrough mode.
     BreakthroughVolumeSizeMin = "breakthrough_volume_size_min" in Gib;
@@ -166,23 +166,23 @@ limit_names! {
     BreakthroughVolumeSizeMax = "breakthrough_volume_size_max" in Gib;
     /// Endpoints of a volume in breakthrough mode.
     BreakthroughEndpoints = "breakthrough_endpoints" in Count;
-    /// What the vendor says that a volume in breakthrough mode reaches at most.
+    /// Maximum throughput of a volume in breakthrough mode according to the vendor.
     BreakthroughThroughput = "breakthrough_throughput" in KibPerSec;
-    /// The least that can be assigned to a volume.
+    /// Minimum throughput that can be assigned to a volume.
     ManualThroughputMin = "manual_throughput_min" in KibPerSec;
-    /// The most that can be assigned to a regular volume.
+    /// Maximum throughput that can be assigned to a regular volume.
     ManualThroughputMax = "manual_throughput_max" in KibPerSec;
-    /// What a Flexible pool has at least.
+    /// Included throughput of a Flexible pool.
     FlexibleThroughputBaseline = "flexible_throughput_baseline" in KibPerSec;
-    /// The most of a Flexible pool for each TiB of its size.
+    /// Maximum throughput of a Flexible pool per TiB of its size.
     FlexibleThroughputMaxPerTib = "flexible_throughput_max_per_tib" in KibPerSec;
-    /// Flexible pools have a multiple of it.
+    /// Increment of the throughput of Flexible pools.
     FlexibleThroughputStep = "flexible_throughput_step" in KibPerSec;
-    /// From a move up to the next move down.
+    /// Minimum time before a volume may move back to a lower service level.
     LevelCoolDown = "level_cool_down" in Seconds;
-    /// Tokens that accumulate, as a share of one refill.
+    /// Burst: tokens that accumulate, in percent of one refill.
     BurstOfRefill = "burst_of_refill" in Percent;
-    /// By how much a real volume may exceed its limit.
+    /// Maximum overshoot of a real volume over its limit.
     OvershootMax = "overshoot_max" in Percent;
     /// Requests in progress on one connection.
     OutstandingPerConnectionMax = "outstanding_per_connection_max" in Count;
@@ -190,14 +190,14 @@ limit_names! {
     SlotsPerNfs41SessionMax = "slots_per_nfs41_session_max" in Count;
     /// Connections of a mount.
     NconnectMax = "nconnect_max" in Count;
-    /// What one storage address gives.
+    /// Throughput of one storage endpoint.
     EndpointThroughput = "endpoint_throughput" in KibPerSec;
-    /// What one network flow was seen to give.
+    /// Observed throughput of one network flow.
     FlowThroughput = "flow_throughput" in KibPerSec;
 }
 
 impl LimitName {
-    /// The limit of this name.
+    /// The limit with this name.
     pub fn named(name: &str) -> Option<LimitName> {
         LimitName::ALL.iter().copied().find(|limit| limit.name() == name)
     }

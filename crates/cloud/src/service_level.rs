@@ -1,28 +1,28 @@
 //! Service levels, QoS types, kinds of volumes, and the rate between size and throughput.
 //!
-//! `throughput = size in GiB x KiB/s per GiB`, exact in whole numbers. Limits of volumes and pools
-//! follow in `volume_limit.rs` and `pool_throughput.rs`; enforcing them is the volume service's.
+//! `throughput = size in GiB x KiB/s per GiB`, exact in whole numbers. Limits of volumes and pools are
+//! in `volume_limit.rs` and `pool_throughput.rs`.
 
 use std::fmt;
 
 use crate::throughput::KibPerSec;
 
-/// What a capacity pool is bought as. Later levels give more throughput for the same size, save for
-/// `Flexible`, whose throughput is bought apart from the size.
+/// The service level of a capacity pool. Later levels have more throughput for the same size, except
+/// `Flexible`, whose throughput is bought separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ServiceLevel {
-    /// The least throughput per size.
+    /// The lowest throughput per size.
     Standard,
     /// Four times Standard.
     Premium,
     /// Twice Premium.
     Ultra,
-    /// Throughput bought apart from size; manual QoS only.
+    /// Throughput is bought separately from size; manual QoS only.
     Flexible,
 }
 
 impl ServiceLevel {
-    /// All of them.
+    /// All values.
     pub const ALL: [ServiceLevel; 4] = [
         ServiceLevel::Standard,
         ServiceLevel::Premium,
@@ -30,7 +30,7 @@ impl ServiceLevel {
         ServiceLevel::Flexible,
     ];
 
-    /// As data and configuration write it.
+    /// The name in data and configuration.
     pub const fn name(self) -> &'static str {
         match self {
             ServiceLevel::Standard => "standard",
@@ -40,7 +40,7 @@ impl ServiceLevel {
         }
     }
 
-    /// The level of this name.
+    /// The level with this name.
     pub fn named(name: &str) -> Option<ServiceLevel> {
         ServiceLevel::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for ServiceLevel {
     }
 }
 
-/// How the throughput of a pool is given to its volumes.
+/// How the throughput of a pool is distributed to its volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QosType {
     /// By quota.
@@ -62,10 +62,10 @@ pub enum QosType {
 }
 
 impl QosType {
-    /// All of them.
+    /// All values.
     pub const ALL: [QosType; 2] = [QosType::Auto, QosType::Manual];
 
-    /// As data and configuration write it.
+    /// The name in data and configuration.
     pub const fn name(self) -> &'static str {
         match self {
             QosType::Auto => "auto",
@@ -73,29 +73,29 @@ impl QosType {
         }
     }
 
-    /// The type of this name.
+    /// The type with this name.
     pub fn named(name: &str) -> Option<QosType> {
         QosType::ALL.into_iter().find(|qos| qos.name() == name)
     }
 }
 
-/// What a volume is built as; it cannot become another.
+/// The kind of a volume, which cannot change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeKind {
-    /// The usual one, behind an endpoint that it may share.
+    /// A regular volume, at an endpoint that it may share.
     Regular,
-    /// Larger, with an endpoint of its own.
+    /// A large volume, with its own endpoint.
     Large,
     /// A large volume spread over several endpoints, with no stated throughput limit.
     Breakthrough,
 }
 
 impl VolumeKind {
-    /// All of them.
+    /// All values.
     pub const ALL: [VolumeKind; 3] =
         [VolumeKind::Regular, VolumeKind::Large, VolumeKind::Breakthrough];
 
-    /// As data and configuration write it.
+    /// The name in data and configuration.
     pub const fn name(self) -> &'static str {
         match self {
             VolumeKind::Regular => "regular",
@@ -104,26 +104,26 @@ impl VolumeKind {
         }
     }
 
-    /// The kind of this name.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<VolumeKind> {
         VolumeKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Throughput that each GiB gives: KiB/s per GiB, which is MiB/s per TiB. Prints as
-/// `64 KiB/s per GiB`, and with `{:#}` as `64 MiB/s per TiB`.
+/// Throughput per size: KiB/s per GiB, which equals MiB/s per TiB. Prints as `64 KiB/s per GiB`, and
+/// with `{:#}` as `64 MiB/s per TiB`.
 ///
-/// Only this crate multiplies by it: a volume's limit has a ceiling too, and a quota has a range.
+/// Only this crate multiplies by it, because limits also have ceilings, and quotas have a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KibPerSecPerGib(u64);
 
 impl KibPerSecPerGib {
-    /// `rate` KiB/s for each GiB; `None` for 0, which would be no service.
+    /// `rate` KiB/s per GiB; `None` for 0.
     pub const fn new(rate: u64) -> Option<KibPerSecPerGib> {
         if rate == 0 { None } else { Some(KibPerSecPerGib(rate)) }
     }
 
-    /// The number itself, for tests that work limits out on their own.
+    /// The number itself, for tests that compute limits independently.
     pub const fn kib_per_sec_per_gib(self) -> u64 {
         self.0
     }
@@ -133,7 +133,7 @@ impl KibPerSecPerGib {
         KibPerSec::new(self.0.saturating_mul(size_gib))
     }
 
-    /// The least whole GiB whose throughput is at least `required`.
+    /// The smallest size, in whole GiB, whose throughput is at least `required`.
     pub(crate) const fn size_gib(self, required: KibPerSec) -> u64 {
         required.get().div_ceil(self.0)
     }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn every_name_is_found() {
         for level in ServiceLevel::ALL {
             assert_eq!(ServiceLevel::named(level.name()), Some(level));
         }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_for_a_throughput_is_the_least_that_gives_it() {
+    fn a_size_gives_the_required_throughput_and_the_next_smaller_one_does_not() {
         let premium = KibPerSecPerGib::new(64).unwrap();
         for kib in 1..1000 {
             let gib = premium.size_gib(KibPerSec::new(kib));

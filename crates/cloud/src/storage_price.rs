@@ -1,21 +1,21 @@
-//! What the file service costs in a region, and what a reservation takes off it.
+//! Prices of the file service in a region, and discounts for reserved capacity.
 //!
-//! For: the prices of pools, the cool tier, backups and replication, as `price.rs` reads them. Not
-//! for: reading them, nor for what a design costs.
+//! Not for: reading them (`price.rs`), or the cost of a design.
 
-use crate::price::{FILE, Usd};
 use crate::reason::RowRef;
 use crate::row::Origin;
 use crate::service_level::ServiceLevel;
+use crate::usd::Usd;
 
-/// The file's name, for references to its rows.
+/// The files' names, for references to their rows.
 const STORAGE_FILE: &str = "storage_prices.toml";
+const RESERVATION_FILE: &str = "prices.toml";
 
-/// What the three service levels cost whose throughput follows from their size, each GiB of a pool
-/// and hour; `None` where the region has no price of a level.
+/// Prices of the service levels whose throughput follows from their size, per GiB of a pool and hour;
+/// `None` if the region has no price of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelPrices {
-    /// As Azure names it: `eastus`.
+    /// Azure's name: `eastus`.
     pub region: String,
     /// A Standard pool.
     pub standard: Option<Usd>,
@@ -23,33 +23,33 @@ pub struct LevelPrices {
     pub premium: Option<Usd>,
     /// An Ultra pool.
     pub ultra: Option<Usd>,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// What the Flexible level costs in a region.
+/// Prices of the Flexible level in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlexiblePrices {
-    /// As Azure names it.
+    /// Azure's name of the region.
     pub region: String,
-    /// Each GiB of a pool and hour.
+    /// Per GiB of a pool and hour.
     pub capacity: Usd,
-    /// Each MiB/s of a pool above the baseline and hour.
+    /// Per MiB/s above the baseline and hour.
     pub throughput: Usd,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// What the cool tier costs in a region.
+/// Prices of the cool tier in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoolPrices {
-    /// As Azure names it.
+    /// Azure's name of the region.
     pub region: String,
-    /// Each GiB in the cool tier and hour.
+    /// Per GiB in the cool tier and hour.
     pub capacity: Usd,
-    /// Each GiB that is moved between the tiers, in either direction.
+    /// Per GiB moved between the tiers, in either direction.
     pub transfer: Usd,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
@@ -60,16 +60,16 @@ impl CoolPrices {
     }
 }
 
-/// What backups cost in a region.
+/// Prices of backups in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupPrices {
-    /// As Azure names it.
+    /// Azure's name of the region.
     pub region: String,
-    /// Each GiB that is kept and month.
+    /// Per GiB of retained backups and month.
     pub kept_month: Usd,
-    /// Each GiB that is restored.
+    /// Per GiB restored.
     pub restore: Usd,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
@@ -80,7 +80,7 @@ impl BackupPrices {
     }
 }
 
-/// How often replication brings a copy up to date.
+/// How often replication updates a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicationInterval {
     /// Every ten minutes.
@@ -92,11 +92,11 @@ pub enum ReplicationInterval {
 }
 
 impl ReplicationInterval {
-    /// All of them.
+    /// All values.
     pub const ALL: [ReplicationInterval; 3] =
         [ReplicationInterval::TenMinutes, ReplicationInterval::Hour, ReplicationInterval::Day];
 
-    /// As a user writes it.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             ReplicationInterval::TenMinutes => "10min",
@@ -106,12 +106,12 @@ impl ReplicationInterval {
     }
 }
 
-/// What replication to another region costs, each GiB that is replicated.
+/// Prices of replication to another region, per GiB replicated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicationPrices {
-    /// The region of the volume; `None` where the price list names the destination only.
+    /// The region of the volume; `None` if the price list names only the destination.
     pub from: Option<String>,
-    /// The region of its copy.
+    /// The region of the copy.
     pub to: String,
     /// Every ten minutes.
     pub minutes: Usd,
@@ -119,12 +119,12 @@ pub struct ReplicationPrices {
     pub hours: Usd,
     /// Every day.
     pub days: Usd,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 impl ReplicationPrices {
-    /// Each GiB that is replicated so often.
+    /// Per GiB replicated at this interval.
     pub fn gib(&self, interval: ReplicationInterval) -> Usd {
         match interval {
             ReplicationInterval::TenMinutes => self.minutes,
@@ -143,26 +143,26 @@ impl ReplicationPrices {
     }
 }
 
-/// What the file service costs in a region.
+/// Prices of the file service in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoragePrices<'a> {
     /// The levels whose throughput follows from their size.
     pub levels: &'a LevelPrices,
-    /// The Flexible level; `None` where the region has no price of it.
+    /// The Flexible level, if it has a price.
     pub flexible: Option<&'a FlexiblePrices>,
-    /// The cool tier; `None` where the region has no price of it.
+    /// The cool tier, if it has a price.
     pub cool: Option<&'a CoolPrices>,
-    /// Backups; `None` where the region has no price of them.
+    /// Backups, if they have a price.
     pub backup: Option<&'a BackupPrices>,
 }
 
 impl<'a> StoragePrices<'a> {
-    /// As Azure names it.
+    /// Azure's name of the region.
     pub fn region(&self) -> &'a str {
         &self.levels.region
     }
 
-    /// Each GiB of a pool of this level and hour; `None` where the region has no price of it.
+    /// Per GiB of a pool of this level and hour, if it has a price.
     pub fn capacity(&self, level: ServiceLevel) -> Option<Usd> {
         match level {
             ServiceLevel::Standard => self.levels.standard,
@@ -187,7 +187,7 @@ impl<'a> StoragePrices<'a> {
     }
 }
 
-/// How long capacity is reserved for.
+/// The term of reserved capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReservationTerm {
     /// One year.
@@ -200,7 +200,7 @@ impl ReservationTerm {
     /// Both.
     pub const ALL: [ReservationTerm; 2] = [ReservationTerm::OneYear, ReservationTerm::ThreeYears];
 
-    /// As a user writes it.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             ReservationTerm::OneYear => "1y",
@@ -209,7 +209,7 @@ impl ReservationTerm {
     }
 }
 
-/// A unit in which capacity can be reserved, and what that takes off the price.
+/// A unit of reserved capacity, with its discounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The level of the pools.
@@ -220,16 +220,16 @@ pub struct Reservation {
     pub one_year_percent: u64,
     /// Discount for three years, in percent.
     pub three_years_percent: u64,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 impl Reservation {
-    /// What a unit costs for `hours` where each GiB and hour costs `each` by the list.
+    /// The price of a unit for `hours`, at a list price of `each` per GiB and hour.
     pub fn unit_cost(&self, each: Usd, term: ReservationTerm, hours: u64) -> Usd {
-        let kept = 100 - self.percent(term);
+        let remaining = 100 - self.percent(term);
         let whole = u128::from(each.times(self.unit_gib).times(hours).micros());
-        Usd::from_micros(u64::try_from(whole * u128::from(kept) / 100).unwrap_or(u64::MAX))
+        Usd::from_micros(u64::try_from(whole * u128::from(remaining) / 100).unwrap_or(u64::MAX))
     }
 
     /// The discount in percent.
@@ -243,6 +243,6 @@ impl Reservation {
     /// Its row.
     pub fn row(&self) -> RowRef {
         let row = format!("reservation {} {} GiB", self.level, self.unit_gib);
-        RowRef::new(FILE, row, &self.origin)
+        RowRef::new(RESERVATION_FILE, row, &self.origin)
     }
 }

@@ -1,7 +1,7 @@
-//! Throughput limits as whole KiB/s, so that they are exact.
+//! Exact throughput limits in whole KiB/s.
 //!
-//! The service states MiB/s per TiB; that is KiB/s per GiB, and quotas are whole GiB. So every
-//! limit is a whole number of KiB/s, and no rounding ever decides whether a volume is at its limit.
+//! The service's MiB/s per TiB equal KiB/s per GiB, and quotas are whole GiB. So every limit is a
+//! whole number of KiB/s, and rounding never decides whether a volume is at its limit.
 
 use std::fmt;
 use std::iter::Sum;
@@ -11,11 +11,11 @@ use units::{BytesPerSec, thousands};
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
 
-/// Up to so many KiB/s a floating-point number of bytes per second is exact: 2^53 bytes per second.
+/// Up to this many KiB/s (2^53 bytes/s), a floating-point number of bytes per second is exact.
 const EXACT_KIB: f64 = (1u64 << 43) as f64;
 
-/// A throughput limit in whole KiB/s. Prints as MiB/s, exactly: `6.25 MiB/s`; rounded where so many
-/// places are asked for.
+/// A throughput limit in whole KiB/s. Prints as exact MiB/s (`6.25 MiB/s`), or rounded if a precision
+/// is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KibPerSec(u64);
 
@@ -25,7 +25,7 @@ impl KibPerSec {
         KibPerSec(rate)
     }
 
-    /// `rate` MiB/s; `None` where that does not fit.
+    /// `rate` MiB/s; `None` if it overflows.
     pub const fn from_mib(rate: u64) -> Option<KibPerSec> {
         match rate.checked_mul(KIB) {
             Some(kib) => Some(KibPerSec(kib)),
@@ -33,8 +33,7 @@ impl KibPerSec {
         }
     }
 
-    /// A rate in bytes per second as KiB/s; `None` unless it is a whole number of them above 0, and
-    /// exact.
+    /// Converts from bytes per second; `None` unless the result is exact and above 0.
     pub fn whole(rate: BytesPerSec) -> Option<KibPerSec> {
         let kib = rate.get() / KIB as f64;
         let is_whole = (1.0..=EXACT_KIB).contains(&kib) && kib.fract() == 0.0;
@@ -46,24 +45,30 @@ impl KibPerSec {
         self.0
     }
 
-    /// The rate in bytes per second; at the largest number where it does not fit.
+    /// The rate in bytes per second; saturates.
     pub const fn bytes_per_s(self) -> u64 {
         self.0.saturating_mul(KIB)
     }
 
-    /// In MiB/s, for tables that say so in their heading.
+    /// In MiB/s, for tables with that unit in their heading.
     pub fn as_mib(self) -> f64 {
         self.0 as f64 / KIB as f64
     }
 }
 
+impl From<KibPerSec> for BytesPerSec {
+    fn from(rate: KibPerSec) -> BytesPerSec {
+        BytesPerSec::new(rate.bytes_per_s() as f64)
+    }
+}
+
 impl fmt::Display for KibPerSec {
-    /// Ten binary places have ten decimal ones, so without a precision this is never rounded.
+    /// Ten binary digits after the point need ten decimal ones, so this is exact without a precision.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / KIB, self.0 % KIB);
-        if let Some(places) = f.precision() {
-            // Rounded first, for that may carry into the thousands.
-            let rounded = format!("{:.places$}", self.as_mib());
+        if let Some(decimals) = f.precision() {
+            // Rounding first, because it may carry into the thousands.
+            let rounded = format!("{:.decimals$}", self.as_mib());
             let (digits, fraction) = rounded.split_at(rounded.find('.').unwrap_or(rounded.len()));
             let whole = digits.parse().unwrap_or(whole);
             return write!(f, "{}{fraction} MiB/s", thousands(whole));
@@ -96,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_limit_prints_in_groups_of_three_digits_and_rounded_where_places_are_asked_for() {
+    fn a_large_limit_prints_with_separators_and_is_rounded_to_a_given_precision() {
         let large = KibPerSec(5_836_800 * KIB);
         assert_eq!(large.to_string(), "5,836,800 MiB/s");
         assert_eq!(format!("{large:.1}"), "5,836,800.0 MiB/s");

@@ -1,39 +1,40 @@
-//! Sizes of virtual machines, from `data/vm_sizes.toml`: what a client of the file store may send.
+//! VM sizes with their egress limits, from `data/vm_sizes.toml`.
 //!
-//! Not for: limits of managed disks, which do not apply to a file store, and prices.
+//! Not for: limits of managed disks, which do not apply to a file store, or prices.
 
-use units::nearest;
+use units::{BytesPerSec, nearest};
 
-use crate::catalog::{CatalogError, rows};
 use crate::reason::RowRef;
 use crate::row::{Origin, Status};
+use crate::row_reader::{RowsError, rows};
 
-/// The sizes that the product knows.
+const FILE: &str = "vm_sizes.toml";
+/// The embedded sizes.
 const VM_SIZES: &str = include_str!("../../../data/vm_sizes.toml");
 
-/// What names of sizes begin with.
+/// The prefix of all names.
 const PREFIX: &str = "Standard_";
 
-/// A size of virtual machine.
+/// A VM size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmSize {
-    /// As the instance metadata write it: `Standard_D32s_v3`.
+    /// The name in the instance metadata: `Standard_D32s_v3`.
     pub name: String,
     /// Processors.
     pub vcpu: u64,
-    /// The most that it sends over all its interfaces, in 10^6 bit/s. What it receives is not
-    /// metered: this bounds writes to a file store, and not reads.
+    /// Egress limit over all its interfaces, in 10^6 bit/s. Ingress is not limited, so this bounds
+    /// writes to a file store, not reads.
     pub egress_mbit_s: u64,
-    /// Whether it always has accelerated networking; otherwise it can be turned off.
+    /// Whether accelerated networking is always on.
     pub accelerated_always: bool,
-    /// Where from.
+    /// Its source.
     pub origin: Origin,
 }
 
 impl VmSize {
-    /// The egress limit in bytes per second: `10^6 / 8 x Mbit/s`.
-    pub fn egress_bytes_per_s(&self) -> u64 {
-        self.egress_mbit_s.saturating_mul(1_000_000 / 8)
+    /// The egress limit.
+    pub fn egress(&self) -> BytesPerSec {
+        BytesPerSec::new(self.egress_mbit_s.saturating_mul(1_000_000 / 8) as f64)
     }
 
     /// Its row.
@@ -42,27 +43,27 @@ impl VmSize {
     }
 }
 
-/// All sizes that are known, current and superseded.
+/// All sizes, current and superseded.
 pub fn all() -> Vec<VmSize> {
     parse(VM_SIZES).expect("a test reads the embedded sizes")
 }
 
-/// The current row of a size, whatever the case of its name; `None` where it is not known.
+/// The current row of a size; case is ignored.
 pub fn named(name: &str) -> Option<VmSize> {
     all()
         .into_iter()
         .find(|size| size.origin.status == Status::Current && size.name.eq_ignore_ascii_case(name))
 }
 
-/// The current row of a size whose name may lack its beginning: `D32s_v5`.
+/// The current row of a size; the prefix may be missing: `D32s_v5`.
 ///
 /// # Errors
-/// The name that may have been meant; nothing where none is near.
-pub fn meant(text: &str) -> Result<VmSize, Option<String>> {
+/// The most similar name, if one is similar enough.
+pub fn find(text: &str) -> Result<VmSize, Option<String>> {
     if let Some(size) = named(text).or_else(|| named(&format!("{PREFIX}{text}"))) {
         return Ok(size);
     }
-    // What all names begin with says nothing about which is near.
+    // Compared without the common prefix.
     let short = |name: &str| match name.get(..PREFIX.len()) {
         Some(start) if start.eq_ignore_ascii_case(PREFIX) => name[PREFIX.len()..].to_owned(),
         _ => name.to_owned(),
@@ -72,14 +73,14 @@ pub fn meant(text: &str) -> Result<VmSize, Option<String>> {
     Err(near.map(|near| format!("{PREFIX}{near}")))
 }
 
-/// Reads the text of a table of sizes.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
-pub fn parse(text: &str) -> Result<Vec<VmSize>, CatalogError> {
-    rows(text, |table, row| {
+/// All problems of the text.
+pub fn parse(text: &str) -> Result<Vec<VmSize>, RowsError> {
+    rows(text, FILE, |table, row| {
         if table != "vm_size" {
-            return Err("an unknown table".to_owned());
+            return Err("unknown table".to_owned());
         }
         let unit = row.text("unit")?;
         if unit != "Mbit/s" {
@@ -115,25 +116,25 @@ mod tests {
     }
 
     #[test]
-    fn mbit_become_bytes_and_not_mib() {
+    fn egress_limits_convert_from_decimal_megabits_to_bytes() {
         let size = named("standard_d32s_v3").unwrap();
-        assert_eq!((size.vcpu, size.egress_bytes_per_s()), (32, 2_000_000_000));
-        let mib_s = size.egress_bytes_per_s() as f64 / f64::from(1 << 20);
+        assert_eq!((size.vcpu, size.egress().get()), (32, 2e9));
+        let mib_s = size.egress().as_mib();
         assert_eq!(format!("{mib_s:.1}"), "1907.3");
         assert_eq!(named("Standard_D8s_v3").unwrap().egress_mbit_s, 4000);
         assert_eq!(named("Standard_Nowhere"), None);
     }
 
     #[test]
-    fn a_size_is_known_by_the_end_of_its_name_and_a_slip_by_the_nearest() {
+    fn the_prefix_of_a_size_may_be_missing_and_a_misspelled_name_gives_the_nearest() {
         for text in ["Standard_D32s_v3", "standard_d32s_v3", "D32s_v3", "d32S_V3"] {
-            assert_eq!(meant(text).unwrap().name, "Standard_D32s_v3");
+            assert_eq!(find(text).unwrap().name, "Standard_D32s_v3");
         }
         for text in ["D32s_v33", "Standard_D32sv3", "d32-s-v3"] {
-            assert_eq!(meant(text), Err(Some("Standard_D32s_v3".to_owned())), "{text}");
+            assert_eq!(find(text), Err(Some("Standard_D32s_v3".to_owned())), "{text}");
         }
         for text in ["", "x", "Standard_", "Standard_Nowhere", "my server"] {
-            assert_eq!(meant(text), Err(None), "{text}");
+            assert_eq!(find(text), Err(None), "{text}");
         }
     }
 
@@ -146,6 +147,6 @@ mod tests {
         assert!(problem("Mbit/s", "MiB/s").contains("wrong unit"));
         assert!(problem("vcpu", "cpus").contains("`vcpu` is missing"));
         assert!(problem("date = \"2024\"\n", "").contains("`date` is missing"));
-        assert!(problem("name", "colour = \"red\"\nname").contains("unknown key `colour`"));
+        assert!(problem("name", "colour = \"red\"\nname").contains("found `colour`"));
     }
 }

@@ -1,31 +1,29 @@
-//! The throughput limit of a volume, and its inverse: the least quota for a throughput.
+//! The throughput limit of a volume, and its inverse: the smallest quota for a throughput.
 //!
-//! For: everything that states, enforces, predicts or sizes such a limit; no other code turns a
-//! quota into one (`tidy: quota-arithmetic`). Not for: what a pool has (`pool_throughput.rs`), nor
-//! enforcing a limit, which is the volume service's.
+//! No other code converts a quota to a limit (`tidy: quota-arithmetic`). Not for: the throughput of a
+//! pool (`pool_throughput.rs`), or enforcing a limit (`volume`).
 //!
 //! With auto QoS the limit is the quota times the service level's rate, up to a ceiling; with
-//! manual QoS it is what was assigned. Volumes with cool access have the limit of their service
-//! level like any other (AD:azure-netapp-files-service-levels.md, 2026-01-29), so there is no
-//! variant for them.
+//! manual QoS it is the assigned throughput. Volumes with cool access have the same limit
+//! (AD:azure-netapp-files-service-levels.md, 2026-01-29).
 
-use units::{Bytes, thousands};
+use units::Bytes;
 
 use crate::catalog::Catalog;
-use crate::reason::{Reason, RowRef};
+use crate::reason::RowRef;
 use crate::row::LimitName;
-use crate::service_level::{QosType, ServiceLevel, VolumeKind};
+use crate::service_level::{KibPerSecPerGib, QosType, ServiceLevel, VolumeKind};
 use crate::throughput::KibPerSec;
 
 /// Bytes in a GiB.
 const GIB: u64 = 1 << 30;
 
-/// Everything that the throughput limit of a volume depends on.
+/// The settings of a volume that determine its throughput limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeSettings {
     /// The service level of the volume's pool.
     pub level: ServiceLevel,
-    /// What the volume is built as.
+    /// The kind of volume.
     pub kind: VolumeKind,
     /// The QoS type of the volume's pool.
     pub qos: QosType,
@@ -35,26 +33,59 @@ pub struct VolumeSettings {
     pub assigned: Option<KibPerSec>,
 }
 
-/// The throughput limit of a volume, and why it is that.
+/// The throughput limit of a volume, and how it is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeLimit {
-    /// The limit for reads and writes together; `None` where the service states none.
+    /// The limit for reads and writes together; `None` if the service states none.
     pub throughput: Option<KibPerSec>,
-    /// What the quota or the assignment gives before any ceiling. For volumes without a stated
-    /// limit this is what a plan can count on, because it is what is paid for.
+    /// The throughput by quota or assignment, before any ceiling. Volumes without a stated limit can be
+    /// planned with this, because it is what is paid for.
     pub granted: KibPerSec,
-    /// What decides the limit.
+    /// What determines the limit.
     pub set_by: LimitSetBy,
-    /// The arithmetic, with the rows of data that it rests on.
-    pub reason: Reason,
+    /// How it is computed.
+    pub derivation: LimitDerivation,
+    /// The rows used.
+    pub rows: Vec<RowRef>,
 }
 
-/// What decides a throughput limit.
+/// How a throughput limit is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitDerivation {
+    /// The throughput assigned under manual QoS.
+    Assigned(KibPerSec),
+    /// `quota x rate = granted`, up to the ceiling of the volume's kind.
+    Quota {
+        /// The quota in GiB.
+        quota_gib: u64,
+        /// The service level's rate.
+        rate: KibPerSecPerGib,
+        /// Their product.
+        granted: KibPerSec,
+        /// The kind of volume.
+        kind: VolumeKind,
+        /// Its ceiling.
+        ceiling: Ceiling,
+    },
+}
+
+/// The ceiling of a kind of volume, compared with the throughput by quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ceiling {
+    /// It is lower.
+    Lower(KibPerSec),
+    /// It is not lower.
+    NotLower,
+    /// The service states none.
+    NotStated,
+}
+
+/// What determines a throughput limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitSetBy {
     /// Quota times the service level's rate.
     Quota,
-    /// The most that a volume of its kind gets; the quota alone would give more.
+    /// The maximum of the volume's kind; the quota would give more.
     Ceiling,
     /// The throughput assigned under manual QoS.
     Assignment,
@@ -64,7 +95,7 @@ pub enum LimitSetBy {
 
 /// A setting of a volume that the service does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's message says what its fields are")]
+#[expect(missing_docs, reason = "the messages describe the fields")]
 pub enum SettingsError {
     #[error("the level {level} has no {} QoS", .qos.name())]
     QosType { level: ServiceLevel, qos: QosType },
@@ -94,10 +125,10 @@ pub enum SettingsError {
     },
 }
 
-/// The setting that an error is about.
+/// The setting that an error concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// The QoS type, or the service level that does not have it.
+    /// The QoS type, or a service level without it.
     Qos,
     /// The quota.
     Quota,
@@ -105,12 +136,12 @@ pub enum Setting {
     Assigned,
 }
 
-/// Why no quota gives a throughput.
+/// Why a throughput cannot be reached by quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's message says what its fields are")]
+#[expect(missing_docs, reason = "the messages describe the fields")]
 pub enum NoQuota {
-    #[error("the throughput of {level} is bought apart from the quota")]
-    BoughtApart { level: ServiceLevel },
+    #[error("the throughput of {level} is bought separately from the quota")]
+    BoughtSeparately { level: ServiceLevel },
     #[error("the service states no throughput limit for {} volumes", .kind.name())]
     NoLimit { kind: VolumeKind },
     #[error("a {} volume of {level} gets at most {most}, whatever its quota", .kind.name())]
@@ -123,7 +154,7 @@ impl VolumeSettings {
         VolumeSettings { level, kind, qos: QosType::Auto, quota, assigned: None }
     }
 
-    /// A volume in a manual QoS pool, where its throughput is `assigned`.
+    /// A volume in a manual QoS pool, with `assigned` throughput.
     pub const fn manual(
         level: ServiceLevel,
         kind: VolumeKind,
@@ -169,19 +200,18 @@ impl Catalog {
         })
     }
 
-    /// The least quota whose throughput limit is at least `required`, for a volume with auto QoS:
-    /// the inverse of [`Catalog::volume_limit`].
+    /// The smallest quota with a throughput limit of at least `required`, for a volume with auto QoS: the
+    /// inverse of [`Catalog::volume_limit`].
     ///
     /// # Errors
-    /// No quota gives it: the most of a volume of this kind and level is lower, or its limit does
-    /// not follow from a quota.
+    /// The maximum of this kind and level is lower, or the limit does not follow from a quota.
     pub fn least_quota(
         &self,
         level: ServiceLevel,
         kind: VolumeKind,
         required: KibPerSec,
     ) -> Result<Bytes, NoQuota> {
-        let rate = self.level(level).throughput.ok_or(NoQuota::BoughtApart { level })?;
+        let rate = self.level(level).throughput.ok_or(NoQuota::BoughtSeparately { level })?;
         let ceiling =
             self.volume_ceiling(level, QosType::Auto, kind).ok_or(NoQuota::NoLimit { kind })?;
         let (least_gib, most_gib) = self.quota_range(kind);
@@ -192,8 +222,8 @@ impl Catalog {
         Ok(Bytes::gib(rate.size_gib(required).max(least_gib)))
     }
 
-    /// The most throughput of a volume, whatever its quota or assignment; `None` where the service
-    /// states no limit.
+    /// The maximum throughput of a volume, for any quota or assignment; `None` if the service states no
+    /// limit.
     pub fn volume_ceiling(
         &self,
         level: ServiceLevel,
@@ -208,7 +238,7 @@ impl Catalog {
         }
     }
 
-    /// The row of that ceiling.
+    /// The row of this ceiling.
     pub fn volume_ceiling_row(
         &self,
         level: ServiceLevel,
@@ -223,7 +253,7 @@ impl Catalog {
         }
     }
 
-    /// The most throughput that the service states for any volume.
+    /// The highest stated throughput limit of any volume.
     pub fn highest_volume_ceiling(&self) -> KibPerSec {
         let all = ServiceLevel::ALL.into_iter().flat_map(|level| {
             VolumeKind::ALL.into_iter().filter_map(move |kind| self.ceiling(level, kind))
@@ -231,8 +261,8 @@ impl Catalog {
         all.max().expect("the catalogue has a ceiling of some kind of volume")
     }
 
-    /// The throughput that can be assigned to a volume in a manual QoS pool: the least, and the
-    /// most, which is `None` where the service states no limit.
+    /// Minimum and maximum throughput that can be assigned to a volume in a manual QoS pool. The maximum
+    /// is `None` if the service states no limit.
     pub fn assignable(
         &self,
         level: ServiceLevel,
@@ -242,8 +272,7 @@ impl Catalog {
         (least, self.volume_ceiling(level, QosType::Manual, kind))
     }
 
-    /// The kind of a volume that is described by its quota alone: regular while one may be as
-    /// large, and a large volume beyond.
+    /// The default kind for a quota: regular up to its maximum size, large above.
     pub fn usual_kind(&self, quota: Bytes) -> VolumeKind {
         match quota > Bytes::gib(self.quota_range(VolumeKind::Regular).1) {
             true => VolumeKind::Large,
@@ -251,7 +280,7 @@ impl Catalog {
         }
     }
 
-    /// Everything about a quota that the service does not allow.
+    /// Why the service does not allow a quota.
     pub fn quota_errors(&self, kind: VolumeKind, quota: Bytes) -> Vec<SettingsError> {
         let (least, most) = self.quota_range(kind);
         let (least, most) = (Bytes::gib(least), Bytes::gib(most));
@@ -269,7 +298,7 @@ impl Catalog {
         errors
     }
 
-    /// What is wrong with an assigned throughput, or with its absence.
+    /// Why the service does not allow an assigned throughput, or requires one.
     pub fn assignment_error(&self, volume: &VolumeSettings) -> Option<SettingsError> {
         let VolumeSettings { level, kind, .. } = *volume;
         let throughput = match (volume.qos, volume.assigned) {
@@ -291,7 +320,7 @@ impl Catalog {
         }
     }
 
-    /// What the service allows in place of a setting that is wrong: `allowed: 50 GiB to 100 TiB`.
+    /// What the service allows instead of a wrong setting: `allowed: 50 GiB to 100 TiB`.
     pub fn allowed(&self, error: &SettingsError) -> String {
         match *error {
             SettingsError::QosType { level, .. } => {
@@ -303,8 +332,8 @@ impl Catalog {
             | SettingsError::QuotaTooLarge { kind, quota, .. } => {
                 let (least, most) = self.quota_range(kind);
                 let range = format!("allowed: {} to {}", Bytes::gib(least), Bytes::gib(most));
-                let may_have_it = |kind: &VolumeKind| self.quota_errors(*kind, quota).is_empty();
-                match VolumeKind::ALL.into_iter().find(may_have_it) {
+                let allows_it = |kind: &VolumeKind| self.quota_errors(*kind, quota).is_empty();
+                match VolumeKind::ALL.into_iter().find(allows_it) {
                     Some(kind) => format!("{range}; a {} volume may have it", kind.name()),
                     None => range,
                 }
@@ -334,39 +363,33 @@ impl Catalog {
 
     fn limit_by_assignment(&self, volume: &VolumeSettings, assigned: KibPerSec) -> VolumeLimit {
         let VolumeSettings { level, kind, .. } = *volume;
-        let text = format!("{assigned} assigned, with manual QoS");
         let rows = self.volume_ceiling_row(level, QosType::Manual, kind);
         VolumeLimit {
             throughput: Some(assigned),
             granted: assigned,
             set_by: LimitSetBy::Assignment,
-            reason: Reason::from_rows(text, rows),
+            derivation: LimitDerivation::Assigned(assigned),
+            rows: rows.into_iter().collect(),
         }
     }
 
     fn limit_by_quota(&self, volume: &VolumeSettings) -> VolumeLimit {
         let VolumeSettings { level, kind, quota, .. } = *volume;
         let rate = self.level(level).throughput;
-        let rate = rate.expect("`parse` demands a rate of levels with auto QoS");
-        let gib = quota.get() / GIB;
-        let granted = rate.throughput(gib);
-        let mut text = format!("{} GiB x {rate} = {granted}", thousands(gib));
+        let rate = rate.expect("`parse` requires a rate for levels with auto QoS");
+        let quota_gib = quota.get() / GIB;
+        let granted = rate.throughput(quota_gib);
         let mut rows = vec![self.level_row(level)];
-        let (throughput, set_by) = match self.volume_ceiling(level, QosType::Auto, kind) {
-            None => {
-                text.push_str(&format!(
-                    "; the service states no limit for {} volumes",
-                    kind.name()
-                ));
-                (None, LimitSetBy::Nothing)
-            }
-            Some(ceiling) if ceiling < granted => {
-                text.push_str(&format!("; a {} volume has at most {ceiling}", kind.name()));
+        let most = self.volume_ceiling(level, QosType::Auto, kind);
+        let (throughput, set_by, ceiling) = match most {
+            None => (None, LimitSetBy::Nothing, Ceiling::NotStated),
+            Some(most) if most < granted => {
                 rows.extend(self.volume_ceiling_row(level, QosType::Auto, kind));
-                (Some(ceiling), LimitSetBy::Ceiling)
+                (Some(most), LimitSetBy::Ceiling, Ceiling::Lower(most))
             }
-            Some(_) => (Some(granted), LimitSetBy::Quota),
+            Some(_) => (Some(granted), LimitSetBy::Quota, Ceiling::NotLower),
         };
-        VolumeLimit { throughput, granted, set_by, reason: Reason::from_rows(text, rows) }
+        let derivation = LimitDerivation::Quota { quota_gib, rate, granted, kind, ceiling };
+        VolumeLimit { throughput, granted, set_by, derivation, rows }
     }
 }

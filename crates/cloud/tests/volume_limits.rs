@@ -1,5 +1,5 @@
-//! Throughput limits compared with numbers worked out by hand, at the edges of every level, kind
-//! and QoS type; and that the least quota for a throughput is the inverse of the limit.
+//! Throughput limits compared with numbers computed by hand, at the edges of every level, kind and
+//! QoS type. The smallest quota for a throughput is the inverse of the limit.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,11 @@ use cloud::catalog::Catalog;
 use cloud::pool_throughput::PoolThroughput;
 use cloud::service_level::ServiceLevel::{Flexible, Premium, Standard, Ultra};
 use cloud::service_level::VolumeKind::{Breakthrough, Large, Regular};
-use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::service_level::{KibPerSecPerGib, QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::volume_limit::{
-    LimitSetBy, NoQuota, Setting, SettingsError, VolumeLimit, VolumeSettings,
+    Ceiling, LimitDerivation, LimitSetBy, NoQuota, Setting, SettingsError, VolumeLimit,
+    VolumeSettings,
 };
 use units::Bytes;
 
@@ -28,21 +29,21 @@ fn limit(settings: VolumeSettings) -> VolumeLimit {
 
 fn errors(settings: VolumeSettings) -> Vec<String> {
     let errors = CATALOG.volume_limit(&settings).expect_err("the service does not allow it");
-    let said = |error| format!("{error} ({})", CATALOG.allowed(error));
-    errors.iter().map(said).collect()
+    let message = |error| format!("{error} ({})", CATALOG.allowed(error));
+    errors.iter().map(message).collect()
 }
 
-/// The limit in words, what set it, and the rows it rests on.
+/// The printed limit, what determines it, and its rows.
 fn described(limit: &VolumeLimit) -> (String, LimitSetBy, Vec<&str>) {
     let words = limit.throughput.map_or("none".to_owned(), |throughput| throughput.to_string());
-    (words, limit.set_by, limit.reason.rows.iter().map(|row| row.row.as_str()).collect())
+    (words, limit.set_by, limit.rows.iter().map(|row| row.row.as_str()).collect())
 }
 
 #[test]
 fn with_auto_qos_the_quota_gives_the_limit_up_to_the_ceiling_of_the_kind() {
     use LimitSetBy::{Ceiling, Nothing, Quota};
     for (level, kind, gib, words, set_by) in [
-        // The least and the largest quota, and both sides of where the ceiling begins.
+        // The smallest and the largest quota, and both sides of the ceiling.
         (Standard, Regular, 50, "0.78125 MiB/s", Quota),
         (Standard, Regular, 100 * TIB - 1, "1,599.984375 MiB/s", Quota),
         (Standard, Regular, 100 * TIB, "1,600 MiB/s", Quota),
@@ -86,31 +87,28 @@ fn with_auto_qos_the_quota_gives_the_limit_up_to_the_ceiling_of_the_kind() {
         };
         let expected = (words.to_owned(), set_by, rows);
         assert_eq!(described(&found), expected, "{level} {} {gib} GiB", kind.name());
-        assert!(found.reason.rows.iter().all(|row| !row.source.is_empty() && !row.date.is_empty()));
+        assert!(found.rows.iter().all(|row| !row.source.is_empty() && !row.date.is_empty()));
     }
 }
 
 #[test]
-fn the_reason_shows_the_arithmetic_with_the_ceiling_that_applies() {
-    let text =
-        |level, kind, gib| limit(VolumeSettings::auto(level, kind, Bytes::gib(gib))).reason.text;
-    assert_eq!(text(Premium, Regular, 5 * TIB), "5,120 GiB x 64 KiB/s per GiB = 320 MiB/s");
-    assert_eq!(
-        text(Ultra, Regular, 100 * TIB),
-        "102,400 GiB x 128 KiB/s per GiB = 12,800 MiB/s; a regular volume has at most 4,500 MiB/s"
-    );
-    assert_eq!(
-        text(Ultra, Breakthrough, 2400),
-        "2,400 GiB x 128 KiB/s per GiB = 300 MiB/s; the service states no limit for breakthrough \
-         volumes"
-    );
+fn the_derivation_has_the_arithmetic_with_the_ceiling_that_applies() {
+    let by_quota = |level, kind, gib, rate, granted, ceiling| {
+        let found = limit(VolumeSettings::auto(level, kind, Bytes::gib(gib))).derivation;
+        let (rate, granted) = (KibPerSecPerGib::new(rate).expect("above 0"), mib(granted));
+        let expected = LimitDerivation::Quota { quota_gib: gib, rate, granted, kind, ceiling };
+        assert_eq!(found, expected);
+    };
+    by_quota(Premium, Regular, 5 * TIB, 64, 320, Ceiling::NotLower);
+    by_quota(Ultra, Regular, 100 * TIB, 128, 12_800, Ceiling::Lower(mib(4500)));
+    by_quota(Ultra, Breakthrough, 2400, 128, 300, Ceiling::NotStated);
     let assigned = VolumeSettings::manual(Flexible, Regular, Bytes::gib(TIB), mib(200));
-    assert_eq!(limit(assigned).reason.text, "200 MiB/s assigned, with manual QoS");
+    assert_eq!(limit(assigned).derivation, LimitDerivation::Assigned(mib(200)));
 }
 
 #[test]
 fn with_manual_qos_the_assigned_throughput_is_the_limit_within_what_can_be_assigned() {
-    // The most of a regular volume is the same on every level, whatever its quota gives.
+    // The maximum of a regular volume is the same for every level and quota.
     for level in ServiceLevel::ALL {
         for (kind, gib, most) in [
             (Regular, 50, Some((4500, "limit manual_throughput_max".to_owned()))),
@@ -143,7 +141,7 @@ fn with_manual_qos_the_assigned_throughput_is_the_limit_within_what_can_be_assig
 #[test]
 fn settings_that_do_not_exist_are_refused_with_what_is_allowed() {
     let auto = |level, kind, gib| VolumeSettings::auto(level, kind, Bytes::gib(gib));
-    for (settings, said) in [
+    for (settings, message) in [
         (
             auto(Premium, Regular, 49),
             "a quota of 49 GiB, a regular volume has at least 50 GiB (allowed: 50 GiB to 100 TiB)",
@@ -184,7 +182,7 @@ fn settings_that_do_not_exist_are_refused_with_what_is_allowed() {
              with auto QoS)",
         ),
     ] {
-        assert_eq!(errors(settings), [said]);
+        assert_eq!(errors(settings), [message]);
     }
 }
 
@@ -223,8 +221,7 @@ fn every_combination_of_level_kind_and_qos_type_has_a_limit_or_an_error() {
     }
 }
 
-/// Quotas in GiB at which something changes for some level, each with its neighbours, and many
-/// between.
+/// Quotas in GiB at which a level's limit changes, each with its neighbours, and many between.
 fn quotas(kind: VolumeKind) -> Vec<u64> {
     let (least, most) = CATALOG.quota_range(kind);
     let edges = [least, 36_000, 72_000, 100 * TIB, 200 * TIB, 800 * TIB, most];
@@ -242,7 +239,7 @@ fn the_least_quota_for_a_throughput_is_the_inverse_of_the_limit() {
                 let settings = VolumeSettings::auto(level, kind, Bytes::gib(gib));
                 limit(settings).throughput.expect("the service states one")
             };
-            // Asking for what a quota gives finds the least quota with that limit.
+            // The throughput of a quota gives the smallest quota with that limit.
             for gib in quotas(kind) {
                 for required in [of(gib), KibPerSec::new(of(gib).get() - 1)] {
                     let found =
@@ -267,12 +264,12 @@ fn the_least_quota_for_a_throughput_is_the_inverse_of_the_limit() {
     assert_eq!(breakthrough, Err(NoQuota::NoLimit { kind: Breakthrough }));
     for kind in VolumeKind::ALL {
         let flexible = CATALOG.least_quota(Flexible, kind, mib(1));
-        assert_eq!(flexible, Err(NoQuota::BoughtApart { level: Flexible }));
+        assert_eq!(flexible, Err(NoQuota::BoughtSeparately { level: Flexible }));
     }
 }
 
 #[test]
-fn quotas_for_throughputs_are_those_of_the_documents() {
+fn quotas_for_throughputs_equal_the_documents() {
     let gib = |level, kind, required| {
         CATALOG.least_quota(level, kind, mib(required)).map(|quota| quota.get() >> 30)
     };
@@ -282,14 +279,14 @@ fn quotas_for_throughputs_are_those_of_the_documents() {
     assert_eq!(gib(Ultra, Regular, 4500), Ok(36_000));
     assert_eq!(format!("{:.2} {:.2}", 72_000.0 / 1024.0, 36_000.0 / 1024.0), "70.31 35.16");
     assert_eq!(gib(Ultra, Large, 6401), Ok(51_208));
-    // The least quota of the kind, though a smaller one would give as much.
+    // The smallest quota of the kind, although a smaller one would have the same limit.
     assert_eq!(gib(Ultra, Regular, 1), Ok(50));
     assert_eq!(gib(Premium, Large, 1), Ok(50 * TIB));
     assert_eq!(CATALOG.highest_volume_ceiling(), mib(12_800));
 }
 
 #[test]
-fn a_volume_is_regular_while_one_may_be_as_large() {
+fn the_default_kind_is_regular_up_to_its_maximum_size() {
     assert_eq!(CATALOG.usual_kind(Bytes::gib(1)), Regular);
     assert_eq!(CATALOG.usual_kind(Bytes::gib(100 * TIB)), Regular);
     assert_eq!(CATALOG.usual_kind(Bytes::new((100 << 40) + 1)), Large);

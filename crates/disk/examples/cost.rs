@@ -1,9 +1,9 @@
-//! What a READ and a WRITE of a volume on disk cost, without any network: the time of each,
-//! at random offsets of a file of 64 MiB in the page cache.
+//! Time per READ and WRITE of a volume on disk, without a network, at random offsets of a file of
+//! 64 MiB in the page cache.
 //!
-//! `cargo run --release -p disk --example cost -- DIR`; DIR on tmpfs leaves the disk out.
+//! `cargo run --release -p disk --example cost -- DIR`; with DIR on tmpfs, the disk has no effect.
 
-#![expect(clippy::print_stdout, reason = "it is a program of its own")]
+#![expect(clippy::print_stdout, reason = "the program prints its results")]
 
 use std::error::Error;
 use std::time::Instant;
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs.sync().map_err(|error| format!("{error:?}"))?;
     for length in [4 << 10, 64 << 10] {
         let data = vec![9; length as usize];
-        // A step that is odd in blocks visits every block once in a pass, in no order.
+        // An odd step visits every block once per pass, in scattered order.
         let offset = |call: u64| call.wrapping_mul(7919) % (FILE_BYTES / length) * length;
         let begun = Instant::now();
         for call in 0..CALLS {

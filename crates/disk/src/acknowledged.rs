@@ -1,12 +1,12 @@
-//! Up to where the journal was acknowledged, kept outside of it: what tells a journal that was cut
-//! from one that a crash left.
+//! The acknowledged length of the journal, in a separate file. It distinguishes a journal that lost
+//! acknowledged changes from one with an incomplete end after a crash.
 //!
-//! After each sync of the journal its number and its length are written to `acknowledged`, before
-//! any reply is sent. The kernel keeps what a killed process wrote, so after a kill this is exact:
-//! a journal that ends before it has lost what somebody was promised. After a loss of power it may
-//! be older than the journal, and never newer; it then raises no alarm, and may miss one.
+//! After each sync of the journal, its number and length are written to `acknowledged`, before any
+//! reply is sent. The kernel keeps what a killed process wrote, so after a kill this is exact: a
+//! shorter journal has lost acknowledged changes. After a loss of power it may be older than the
+//! journal, but never newer, so there is no false alarm, but a loss may go undetected.
 //!
-//! There are two entries, written in turn, so that one is whole whatever happens to the other.
+//! Two entries are written alternately, so that one is valid if writing the other is interrupted.
 
 use std::fs::File;
 use std::io;
@@ -14,30 +14,31 @@ use std::io;
 use crate::folder::Folder;
 use crate::host::{self, Call};
 
-/// Its name in the volume's directory.
+/// The file's name in the volume's directory, and its name while it is being created.
 pub(crate) const NAME: &str = "acknowledged";
+pub(crate) const NEW_NAME: &str = "acknowledged.new";
 
 const MAGIC: [u8; 8] = *b"4cackn1\n";
 const ENTRY_BYTES: usize = 8 + 16 + 8 + 8 + 8 + 4;
 
-/// Each in a sector of its own.
+/// Distance of the entries, so that each is in a separate sector.
 const ENTRY_EVERY: u64 = 512;
 
-/// What was acknowledged.
+/// An entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The kernel's life in which it was written; zeros if it does not say.
+    /// The boot ID of the kernel at the time; zeros if it has none.
     pub(crate) boot: [u8; 16],
-    /// Of the journal.
+    /// The journal's number.
     pub(crate) number: u64,
-    /// Its length then, in bytes.
+    /// The journal's acknowledged length in bytes.
     pub(crate) length: u64,
-    /// Records it had more than at its beginning.
-    pub(crate) records: u64,
+    /// Batches in this length, without the initial tree.
+    pub(crate) batches: u64,
 }
 
 impl Mark {
-    /// Whether the kernel has run since without a break, so that all that was written is there.
+    /// Whether the kernel has not been restarted since, so that all written data exists.
     pub(crate) fn is_of_this_boot(&self) -> bool {
         self.boot != [0; 16] && self.boot == boot()
     }
@@ -46,7 +47,7 @@ impl Mark {
         let mut bytes = [0; ENTRY_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..24].copy_from_slice(&self.boot);
-        for (at, number) in [(24, self.number), (32, self.length), (40, self.records)] {
+        for (at, number) in [(24, self.number), (32, self.length), (40, self.batches)] {
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
         let check = crc32c::crc32c(&bytes[..48]);
@@ -54,37 +55,36 @@ impl Mark {
         bytes
     }
 
-    fn of_bytes(bytes: &[u8; ENTRY_BYTES]) -> Option<Mark> {
+    fn from_bytes(bytes: &[u8; ENTRY_BYTES]) -> Option<Mark> {
         let number = |at: usize| {
-            let part = bytes[at..].first_chunk().expect("an entry is longer than that");
+            let part = bytes[at..].first_chunk().expect("an entry is long enough");
             u64::from_le_bytes(*part)
         };
-        let boot = *bytes[8..].first_chunk().expect("an entry is longer than that");
-        let (length, records) = (number(32), number(40));
-        let mark = Mark { boot, number: number(24), length, records };
+        let boot = *bytes[8..].first_chunk().expect("an entry is long enough");
+        let mark = Mark { boot, number: number(24), length: number(32), batches: number(40) };
         (mark.bytes() == *bytes).then_some(mark)
     }
 }
 
-/// The kernel's name for the time since it started (`random(4)`), as bytes; zeros if it has none.
+/// The kernel's boot ID (`random(4)`); zeros if it has none.
 fn boot() -> [u8; 16] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     u128::from_str_radix(&digits, 16).unwrap_or_default().to_be_bytes()
 }
 
-/// The file.
+/// The open file.
 #[derive(Debug)]
 pub(crate) struct Acknowledged {
     file: File,
     /// The newest entry.
     mark: Mark,
-    /// Entries written, which says where the next one is to be.
+    /// Number of entries written, which determines the position of the next one.
     written: u64,
 }
 
 impl Acknowledged {
-    /// The newest entry; `None` if there is none that is whole.
+    /// The newest valid entry, if any.
     pub(crate) fn read(folder: &Folder) -> io::Result<Option<Mark>> {
         let file = match folder.file(NAME) {
             Ok(file) => file,
@@ -95,7 +95,7 @@ impl Acknowledged {
         for index in 0..2 {
             let mut bytes = [0; ENTRY_BYTES];
             host::read(&file, index * ENTRY_EVERY, &mut bytes)?;
-            if let Some(mark) = Mark::of_bytes(&bytes) {
+            if let Some(mark) = Mark::from_bytes(&bytes) {
                 let is_newer = |old: Mark| (mark.number, mark.length) > (old.number, old.length);
                 if newest.is_none_or(is_newer) {
                     newest = Some(mark);
@@ -105,23 +105,22 @@ impl Acknowledged {
         Ok(newest)
     }
 
-    /// Begins with one entry, safely, in the place of what is there.
-    pub(crate) fn begin(folder: &Folder, number: u64, length: u64) -> io::Result<Acknowledged> {
-        const NEW_NAME: &str = "acknowledged.new";
+    /// Replaces the file by one with a single entry, durably.
+    pub(crate) fn create(folder: &Folder, number: u64, length: u64) -> io::Result<Acknowledged> {
         folder.remove(NEW_NAME)?;
         let file = host::open(|| folder.create(NEW_NAME))?;
-        let mark = Mark { boot: boot(), number: 0, length: 0, records: 0 };
+        let mark = Mark { boot: boot(), number: 0, length: 0, batches: 0 };
         let mut acknowledged = Acknowledged { file, mark, written: 0 };
-        acknowledged.note(number, length, 0)?;
+        acknowledged.write(number, length, 0)?;
         acknowledged.sync()?;
         folder.rename(NEW_NAME, NAME)?;
         folder.sync()?;
         Ok(acknowledged)
     }
 
-    /// Notes what may be acknowledged from now on, if that is anything new.
-    pub(crate) fn note(&mut self, number: u64, length: u64, records: u64) -> io::Result<()> {
-        let mark = Mark { boot: self.mark.boot, number, length, records };
+    /// Writes the length that may be acknowledged, if it has changed.
+    pub(crate) fn write(&mut self, number: u64, length: u64, batches: u64) -> io::Result<()> {
+        let mark = Mark { boot: self.mark.boot, number, length, batches };
         if mark != self.mark {
             let at = self.written % 2 * ENTRY_EVERY;
             host::write(Call::Acknowledge, &self.file, at, &mark.bytes())?;
@@ -131,7 +130,7 @@ impl Acknowledged {
         Ok(())
     }
 
-    /// Makes it safe, for a loss of power after the end of the service.
+    /// Makes the file durable, for a loss of power after the service has ended.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
@@ -143,22 +142,22 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     #[test]
-    fn the_newest_whole_entry_counts_and_another_boot_is_noticed() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open_or_make(place.path()).unwrap();
+    fn the_newest_valid_entry_is_read_and_another_boot_is_detected() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = Folder::open_or_create(directory.path()).unwrap();
         assert_eq!(Acknowledged::read(&folder).unwrap(), None);
-        let mut acknowledged = Acknowledged::begin(&folder, 3, 100).unwrap();
-        for records in 1..4 {
-            acknowledged.note(3, 100 + records, records).unwrap();
+        let mut acknowledged = Acknowledged::create(&folder, 3, 100).unwrap();
+        for batches in 1..4 {
+            acknowledged.write(3, 100 + batches, batches).unwrap();
             let mark = Acknowledged::read(&folder).unwrap().unwrap();
-            assert_eq!((mark.number, mark.length, mark.records), (3, 100 + records, records));
+            assert_eq!((mark.number, mark.length, mark.batches), (3, 100 + batches, batches));
             assert!(mark.is_of_this_boot());
             assert!(!Mark { boot: [1; 16], ..mark }.is_of_this_boot());
             assert!(!Mark { boot: [0; 16], ..mark }.is_of_this_boot());
         }
-        // The entry that was written last is torn: the one before it counts.
+        // The last entry is damaged, so the previous one is read.
         acknowledged.file.write_all_at(b"x", ENTRY_EVERY + 40).unwrap();
-        assert_eq!(Acknowledged::read(&folder).unwrap().unwrap().records, 2);
+        assert_eq!(Acknowledged::read(&folder).unwrap().unwrap().batches, 2);
         acknowledged.file.write_all_at(b"x", 40).unwrap();
         assert_eq!(Acknowledged::read(&folder).unwrap(), None);
     }

@@ -1,19 +1,18 @@
-//! One file's bytes on this host, with a checksum of each block in a second file.
+//! A file's data on this host, with a checksum of each block in a second file.
 //!
-//! For: noticing that a block is no longer what was written: a flipped bit, a part that was cut
-//! off, a file that is gone. Not for: which files are open (`pool.rs`), or what was promised
-//! (`bodies.rs`).
+//! For: detecting damage: a flipped bit, a truncated file, a missing file. Not for: which files are
+//! open (`pool.rs`), or which writes must be durable (`data_files.rs`).
 //!
-//! The second file, `sums/NAME`, is a header and one CRC-32C for each 4 KiB block of `data/NAME`,
-//! padded with zeros at the end of the file. An entry of 0 means that nothing is known of the
-//! block: it is a hole, it was written by a version without checksums, or a write was cut short.
+//! The second file, `sums/NAME`, has a header and a CRC-32C for each 4 KiB block of `data/NAME`;
+//! the last block is padded with zeros. An entry of 0 means unknown: the block is a hole, was
+//! written by a version without checksums, or its write was interrupted.
 //!
 //! A write sets the entries of its blocks to 0, writes the data, and then writes the checksums. The
-//! kernel keeps what a killed process wrote, in that order, so after a kill an entry is either 0 or
-//! right. A loss of power keeps no order; so before a file is first written, its header is made to
-//! say that it is being written, safely, and says otherwise only after everything is safe again
-//! (the bitmap mode of Linux' dm-integrity does the same). Entries of a file that was being written
-//! when power was lost are given up at the next start.
+//! kernel keeps what a killed process wrote, in this order, so after a kill each entry is 0 or
+//! correct. A loss of power keeps no order. Therefore the header is marked dirty, durably, before
+//! the first write, and the mark is cleared only when everything is durable (like the bitmap mode
+//! of Linux' dm-integrity). After a loss of power, the entries of dirty files are dropped at the
+//! next start.
 
 use std::fs::File;
 use std::io;
@@ -34,55 +33,56 @@ const ENTRY: u64 = 4;
 const HEADER_BYTES: u64 = 64;
 const MAGIC: [u8; 8] = *b"4csums1\n";
 
-/// The file is being written: after a loss of power its entries mean nothing.
-const BEING_WRITTEN: u32 = 1;
-/// The data was gone at a start: a block without an entry is not a hole but lost.
+/// Flag: the file may have changed since it was last synced, so after a loss of power its entries
+/// are invalid.
+const DIRTY: u32 = 1;
+/// Flag: the data was missing at a start, so a block without an entry is lost instead of a hole.
 const LOST: u32 = 2;
 
-/// Entries that one read of the sums takes: those of a READ of 1 MiB.
+/// Entries per read of the sums: those of a READ of 1 MiB.
 const ENTRIES: usize = 256;
 
-/// A file that is open.
+/// An open file.
 #[derive(Debug)]
 pub(crate) struct CheckedFile {
     data: File,
-    /// `None`: written by a version without checksums, and not since.
+    /// `None`: last written by a version without checksums.
     sums: Option<Sums>,
 }
 
-/// Its checksums.
+/// The checksums of a file.
 #[derive(Debug)]
 pub(crate) struct Sums {
     file: File,
     is_lost: AtomicBool,
 }
 
-/// What the header of a file of sums says.
+/// The flags in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) is_being_written: bool,
+    pub(crate) is_dirty: bool,
     pub(crate) is_lost: bool,
 }
 
-/// What a read came to.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadOutcome {
-    /// All bytes are as they were written.
-    Whole,
-    /// The bytes before this block are; it is not.
+    /// All bytes are valid.
+    Valid,
+    /// The bytes before this block are valid; the block is damaged.
     Damaged { block: u64 },
 }
 
-/// A block that is to be changed in part is damaged.
+/// The damaged block, if that is why a write failed.
 pub(crate) fn damaged_block(error: &io::Error) -> Option<u64> {
     error.get_ref()?.downcast_ref::<DamagedBlock>().map(|damaged| damaged.0)
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("block {0} does not have its checksum")]
+#[error("checksum mismatch in block {0}")]
 struct DamagedBlock(u64);
 
-/// The entry of a block's bytes, which is never 0.
+/// The entry of a block, which is never 0.
 fn entry_of(block: &[u8]) -> u32 {
     crc32c::crc32c(block).max(1)
 }
@@ -92,7 +92,7 @@ fn entry_offset(block: u64) -> u64 {
 }
 
 impl Sums {
-    /// Opens the sums of a file; `None` if it has none, or none whose header is right.
+    /// Opens the sums of a file; `None` if they are missing or their header is invalid.
     pub(crate) fn open(
         folder: &Folder,
         name: &str,
@@ -107,10 +107,7 @@ impl Sums {
         host::read(&file, 0, &mut header)?;
         for flags in 0..4 {
             if header == Sums::header(data, flags) {
-                let state = State {
-                    is_being_written: flags & BEING_WRITTEN != 0,
-                    is_lost: flags & LOST != 0,
-                };
+                let state = State { is_dirty: flags & DIRTY != 0, is_lost: flags & LOST != 0 };
                 let is_lost = AtomicBool::new(state.is_lost);
                 return Ok(Some((Sums { file, is_lost }, state)));
             }
@@ -118,17 +115,17 @@ impl Sums {
         Ok(None)
     }
 
-    /// Makes the sums of a file that has none, or none that can be used: it is being written.
-    pub(crate) fn make(folder: &Folder, name: &str, data: DataId) -> io::Result<Sums> {
+    /// Creates the sums of a file that has no valid ones, marked dirty.
+    pub(crate) fn create(folder: &Folder, name: &str, data: DataId) -> io::Result<Sums> {
         let file = match folder.create(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 folder.remove(name)?;
                 folder.create(name)?
             }
-            made => made?,
+            created => created?,
         };
         let sums = Sums { file, is_lost: AtomicBool::new(false) };
-        sums.set_state(data, State { is_being_written: true, is_lost: false })?;
+        sums.set_state(data, State { is_dirty: true, is_lost: false })?;
         Ok(sums)
     }
 
@@ -146,8 +143,8 @@ impl Sums {
     /// Writes the header.
     pub(crate) fn set_state(&self, data: DataId, state: State) -> io::Result<()> {
         let mut flags = 0;
-        if state.is_being_written {
-            flags |= BEING_WRITTEN;
+        if state.is_dirty {
+            flags |= DIRTY;
         }
         if state.is_lost {
             flags |= LOST;
@@ -156,12 +153,12 @@ impl Sums {
         host::write(Call::WriteSums, &self.file, 0, &Sums::header(data, flags))
     }
 
-    /// Makes the header safe, and the entries with it.
+    /// Makes the header and the entries durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         host::sync(Call::SyncSums, &self.file)
     }
 
-    /// Gives up all entries.
+    /// Drops all entries.
     pub(crate) fn clear(&self) -> io::Result<()> {
         self.file.set_len(HEADER_BYTES)
     }
@@ -170,8 +167,8 @@ impl Sums {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether a block's bytes agree with its entry.
-    fn agrees(&self, entry: u32, block: &[u8]) -> bool {
+    /// Whether a block matches its entry.
+    fn matches(&self, entry: u32, block: &[u8]) -> bool {
         if entry == 0 { !self.is_lost() } else { entry == entry_of(block) }
     }
 
@@ -185,7 +182,7 @@ impl Sums {
         host::write(Call::WriteSums, &self.file, entry_offset(first), entries)
     }
 
-    /// The blocks of a range of bytes that were written and are not zeros, as ranges of bytes.
+    /// The blocks of a range of bytes whose checksums are not those of zeros, as ranges of bytes.
     pub(crate) fn written(&self, within: &Range<u64>) -> io::Result<Vec<Range<u64>>> {
         let zeros = entry_of(&[0; BLOCK]);
         let (first, after) = (within.start / BLOCK_BYTES, within.end.div_ceil(BLOCK_BYTES));
@@ -223,22 +220,22 @@ impl CheckedFile {
         self.sums.as_ref()
     }
 
-    /// Another descriptor of the data.
+    /// A duplicate of the data's descriptor.
     pub(crate) fn data(&self) -> io::Result<File> {
         self.data.try_clone()
     }
 
-    /// Makes the data safe.
+    /// Makes the data durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         host::sync(Call::SyncData, &self.data)
     }
 
-    /// Fills `into` with the bytes at `offset`; zeros behind the end of the file. Where a block is
-    /// damaged, the bytes before it are right.
+    /// Reads the bytes at `offset`; fills with zeros after the end of the file. If a block is
+    /// damaged, the bytes before it are valid.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<ReadOutcome> {
         let Some(sums) = &self.sums else {
             host::read(&self.data, offset, into)?;
-            return Ok(ReadOutcome::Whole);
+            return Ok(ReadOutcome::Valid);
         };
         let mut done = 0;
         while done < into.len() {
@@ -248,7 +245,7 @@ impl CheckedFile {
             if inside > 0 || left < BLOCK {
                 let mut block = [0; BLOCK];
                 host::read(&self.data, first * BLOCK_BYTES, &mut block)?;
-                if !sums.agrees(sums.entry(first)?, &block) {
+                if !sums.matches(sums.entry(first)?, &block) {
                     return Ok(ReadOutcome::Damaged { block: first });
                 }
                 let count = left.min(BLOCK - inside);
@@ -265,23 +262,23 @@ impl CheckedFile {
             let entries = entries.chunks_exact(ENTRY as usize);
             for (block, (entry, bytes)) in (first..).zip(entries.zip(part.chunks_exact(BLOCK))) {
                 let entry = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
-                if !sums.agrees(entry, bytes) {
+                if !sums.matches(entry, bytes) {
                     return Ok(ReadOutcome::Damaged { block });
                 }
             }
             done += count * BLOCK;
         }
-        Ok(ReadOutcome::Whole)
+        Ok(ReadOutcome::Valid)
     }
 
-    /// Writes bytes and the checksums of their blocks. It must have sums, whose header says that
-    /// the file is being written.
+    /// Writes bytes and the checksums of their blocks. The file must have sums that are marked
+    /// dirty.
     ///
     /// # Errors
-    /// Also where a block is damaged of which only a part is written ([`damaged_block`]).
+    /// Also if the write changes only a part of a block that is damaged ([`damaged_block`]).
     pub(crate) fn write(&self, offset: u64, bytes: &[u8], entries: &mut Vec<u8>) -> io::Result<()> {
         let Some(sums) = &self.sums else {
-            return Err(io::Error::other("a file without checksums is not written"));
+            return Err(io::Error::other("the file has no checksums"));
         };
         let end = offset + bytes.len() as u64;
         let first = offset / BLOCK_BYTES;
@@ -304,38 +301,38 @@ impl CheckedFile {
         }
         let count = entries.len();
         entries.resize(2 * count, 0);
-        let (new, nothing) = entries.split_at(count);
+        let (new, unknown) = entries.split_at(count);
         debug_assert_eq!(count as u64, (end.div_ceil(BLOCK_BYTES) - first) * ENTRY);
-        sums.set_entries(first, nothing)?;
+        sums.set_entries(first, unknown)?;
         host::write(Call::Write, &self.data, offset, bytes)?;
         sums.set_entries(first, new)
     }
 
-    /// A block as it is, which must be right.
+    /// Reads and verifies a block.
     fn block(&self, sums: &Sums, number: u64) -> io::Result<[u8; BLOCK]> {
         let mut block = [0; BLOCK];
         host::read(&self.data, number * BLOCK_BYTES, &mut block)?;
-        if sums.agrees(sums.entry(number)?, &block) {
+        if sums.matches(sums.entry(number)?, &block) {
             Ok(block)
         } else {
             Err(io::Error::new(io::ErrorKind::InvalidData, DamagedBlock(number)))
         }
     }
 
-    /// Cuts the file off, safely. A last block that is damaged stays so.
-    pub(crate) fn cut(&self, id: DataId, size: u64) -> io::Result<()> {
-        let Some(sums) = &self.sums else { return host::cut(&self.data, size) };
+    /// Truncates the file, durably. A damaged last block stays damaged.
+    pub(crate) fn truncate(&self, id: DataId, size: u64) -> io::Result<()> {
+        let Some(sums) = &self.sums else { return host::truncate(&self.data, size) };
         let last = size / BLOCK_BYTES;
         let inside = (size % BLOCK_BYTES) as usize;
-        let mut kept = None;
+        let mut last_block = None;
         if inside > 0 && self.data.metadata()?.len() > size && sums.entry(last)? != 0 {
-            kept = self.block(sums, last).ok();
+            last_block = self.block(sums, last).ok();
         }
-        if kept.is_some() {
+        if last_block.is_some() {
             sums.set_entries(last, &[0; ENTRY as usize])?;
         }
-        host::cut(&self.data, size)?;
-        if let Some(mut block) = kept {
+        host::truncate(&self.data, size)?;
+        if let Some(mut block) = last_block {
             block[inside..].fill(0);
             sums.set_entries(last, &entry_of(&block).to_le_bytes())?;
         }
@@ -344,12 +341,12 @@ impl CheckedFile {
             sums.file.set_len(end)?;
         }
         if size == 0 && sums.is_lost() {
-            sums.set_state(id, State { is_being_written: true, is_lost: false })?;
+            sums.set_state(id, State { is_dirty: true, is_lost: false })?;
         }
         Ok(())
     }
 
-    /// Where the file has data, as the host says, and where it should have some and has none.
+    /// Compares the host's extents with the checksums.
     pub(crate) fn compare(&self, size: u64) -> io::Result<Compared> {
         let present = ranges(&self.data, size)?;
         let mut missing = Vec::new();
@@ -357,7 +354,7 @@ impl CheckedFile {
             let end = size.next_multiple_of(BLOCK_BYTES);
             let mut at = 0;
             for range in present.iter().chain([&(end..end)]) {
-                // A block of which the host has a part is there.
+                // A block counts as present if the host has a part of it.
                 let hole = at..range.start / BLOCK_BYTES * BLOCK_BYTES;
                 if hole.start < hole.end {
                     missing.extend(sums.written(&hole)?);
@@ -372,14 +369,14 @@ impl CheckedFile {
     }
 }
 
-/// What a comparison of a host file with its checksums found, in bytes from its beginning.
+/// Ranges of a host file in bytes: those with data, and those that have checksums but no data.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Compared {
     pub(crate) present: Vec<Range<u64>>,
     pub(crate) missing: Vec<Range<u64>>,
 }
 
-/// Where a file has data, as the host tells it; all of it where the host cannot tell.
+/// The ranges of a file with data; the whole file if the host does not support this query.
 fn ranges(file: &File, size: u64) -> io::Result<Vec<Range<u64>>> {
     let mut ranges = Vec::new();
     let mut at = 0;

@@ -1,110 +1,110 @@
-//! Why a directory or a volume in it cannot be used.
+//! Errors of a directory of volumes.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What is wrong, where, and what to do.
+/// Why a directory or a volume in it cannot be used, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A call to this host failed.
+    /// A system call failed.
     #[error("{what} {path}: {source}")]
     Host {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The system's reason.
         source: io::Error,
     },
-    /// Something is there that we did not make.
+    /// The directory contains a file that fourcorners did not create.
     #[error(
-        "{path} holds {entry}, which is not of a volume: give a directory that is empty or new"
+        "{path} contains {entry}, which does not belong to a volume: use an empty or new directory"
     )]
     Foreign {
         /// The directory.
         path: PathBuf,
-        /// What was found in it.
+        /// The name of the file.
         entry: String,
     },
-    /// Another service has it.
+    /// Another service uses the directory.
     #[error(
-        "{path} is used by another service: end that one, or give each service a directory of its \
-         own"
+        "{path} is used by another service: stop that service, or give each service a separate \
+         directory"
     )]
     InUse {
-        /// The file that is locked.
+        /// The locked file.
         path: PathBuf,
     },
-    /// This volume was opened already.
-    #[error("volume {name} is open already: give each volume a name of its own")]
+    /// The volume is already open.
+    #[error("volume {name} is already open: give each volume a different name")]
     Open {
         /// Its name.
         name: String,
     },
-    /// No directory can have this name.
-    #[error("a volume that is kept on disk cannot be named {name:?}: use letters, digits, - and _")]
+    /// The volume's name is not allowed as the name of a directory.
+    #[error("a volume on disk cannot be named {name:?}: use letters, digits, - and _")]
     Name {
         /// The name.
         name: String,
     },
-    /// Written by another version of this program.
+    /// The format is one of another version.
     #[error(
-        "{path} has the format {found:?}, and this program knows {known:?}: use the program that \
+        "{path} has format {found:?}, and this version supports {known:?}: use the version that \
          wrote it"
     )]
     Version {
         /// The file.
         path: PathBuf,
-        /// What it says of itself.
+        /// Its format.
         found: String,
-        /// What it should say.
+        /// The supported format.
         known: String,
     },
-    /// What was safe is no longer as it was written.
+    /// Durable data is damaged.
     #[error(
-        "{path} is damaged at byte {offset}: {what}; nothing was changed: put back a copy of the \
-         volume's directory, or remove it to begin with an empty volume"
+        "{path} is damaged at byte {offset}: {what}; nothing was changed: restore the volume's \
+         directory from a copy, or remove it to start with an empty volume"
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where, in bytes from its beginning.
+        /// Position of the damage in bytes.
         offset: u64,
-        /// How that is known.
+        /// The damage.
         what: String,
     },
-    /// The journal ends before what clients were promised.
+    /// The journal ends before changes that were acknowledged to clients.
     #[error(
         "{path} has lost changes that were acknowledged to clients: {extent}; nothing was changed. \
-         Put back a copy of the volume's directory; or, to continue without the missing changes, \
+         Restore the volume's directory from a copy; or, to continue without the missing changes, \
          delete {mark} and start again: data that the journal does not mention is then moved to \
          {lost}"
     )]
     JournalCut {
         /// The file.
         path: PathBuf,
-        /// What is missing, as far as that is known.
+        /// What is missing.
         extent: String,
-        /// What says that it is missing.
+        /// The file that contains the acknowledged length.
         mark: PathBuf,
-        /// Where data without a file would go.
+        /// The directory for data that no file refers to.
         lost: PathBuf,
     },
-    /// There is data and nothing that says whose.
+    /// The volume has data but no journal.
     #[error(
-        "{path} is missing, and the volume has data: put back a copy of the volume's directory, \
-         or remove it to begin with an empty volume"
+        "{path} is missing, and the volume has data: restore the volume's directory from a copy, \
+         or remove it to start with an empty volume"
     )]
     NoJournal {
         /// The file.
         path: PathBuf,
     },
-    /// The volume's first records could not be kept.
-    #[error("keep the volume in {path}: {source}; the messages before this one say why")]
-    Keep {
+    /// The volume's initial records could not be written.
+    #[error("store the volume in {path}: {source}; see the previous messages for the cause")]
+    Store {
         /// The volume's directory.
         path: PathBuf,
-        /// What it came to.
+        /// The error.
         source: files::Error,
     },
 }

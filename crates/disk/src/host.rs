@@ -1,5 +1,5 @@
-//! Calls to this host that may fail while a volume is served, in one place: so that tests can let
-//! them fail, and so that each failure becomes the same answer.
+//! System calls that may fail while a volume is in use, in one place, so that tests can inject
+//! faults and every failure maps to the same NFS error.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
-/// What can fail.
+/// A call into which tests can inject a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Open,
@@ -17,16 +17,16 @@ pub(crate) enum Call {
     SyncData,
     WriteSums,
     SyncSums,
-    Cut,
+    Truncate,
     Append,
     SyncJournal,
     Acknowledge,
     Reserve,
 }
 
-/// What a client is told of a failure. A lack of descriptors ends when others close theirs, so the
-/// client is asked to try again and its program never sees an error.
-pub(crate) fn answer(error: &io::Error) -> files::Error {
+/// The NFS error for a failure. A lack of descriptors is temporary, so the client gets JUKEBOX and
+/// retries, and its application sees no error.
+pub(crate) fn nfs_error(error: &io::Error) -> files::Error {
     if lacks_descriptors(error) {
         return files::Error::Jukebox;
     }
@@ -37,26 +37,26 @@ pub(crate) fn answer(error: &io::Error) -> files::Error {
     }
 }
 
-/// Whether the process, or the system, has no descriptor left.
+/// Whether the process or the system has no file descriptor left.
 pub(crate) fn lacks_descriptors(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// Opens or makes something.
+/// Opens or creates a file.
 pub(crate) fn open<T>(open: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    may(Call::Open)?;
+    inject_fault(Call::Open)?;
     open()
 }
 
-/// Fills what it can; zeros behind the end of the file.
+/// Reads bytes; fills with zeros after the end of the file.
 pub(crate) fn read(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
-    may(Call::Read)?;
+    inject_fault(Call::Read)?;
     let mut done = 0;
     while done < into.len() {
         match file.read_at(&mut into[done..], offset + done as u64) {
             Ok(0) => break,
-            Ok(more) => done += more,
+            Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -65,21 +65,20 @@ pub(crate) fn read(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes all of it.
 pub(crate) fn write(call: Call, file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-    may(call)?;
+    inject_fault(call)?;
     file.write_all_at(bytes, offset)
 }
 
-/// Makes written data safe.
+/// Makes written data durable.
 pub(crate) fn sync(call: Call, file: &File) -> io::Result<()> {
-    may(call)?;
+    inject_fault(call)?;
     file.sync_data()
 }
 
-/// Cuts a file off, safely.
-pub(crate) fn cut(file: &File, size: u64) -> io::Result<()> {
-    may(Call::Cut)?;
+/// Truncates a file, durably.
+pub(crate) fn truncate(file: &File, size: u64) -> io::Result<()> {
+    inject_fault(Call::Truncate)?;
     if file.metadata()?.len() > size {
         file.set_len(size)?;
         file.sync_data()?;
@@ -87,10 +86,10 @@ pub(crate) fn cut(file: &File, size: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes room on the disk for a range without making the file longer. False: this file system
-/// cannot.
+/// Reserves disk space for a range without changing the file's length. Returns false if the file
+/// system does not support this.
 pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> io::Result<bool> {
-    may(Call::Reserve)?;
+    inject_fault(Call::Reserve)?;
     match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, offset, length) {
         Ok(()) => Ok(true),
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
@@ -99,12 +98,12 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> io::Result<bool>
 }
 
 #[cfg(not(test))]
-fn may(_: Call) -> io::Result<()> {
+fn inject_fault(_: Call) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(test)]
-fn may(call: Call) -> io::Result<()> {
+fn inject_fault(call: Call) -> io::Result<()> {
     match faults::FAULT.get() {
         Some((failing, errno)) if failing == call => Err(io::Error::from_raw_os_error(errno)),
         _ => Ok(()),
@@ -117,7 +116,7 @@ pub(crate) mod faults {
     use std::cell::Cell;
 
     std::thread_local! {
-        /// Which call of this thread fails, and with which error number.
+        /// The call of this thread that fails, and its error number.
         pub(crate) static FAULT: Cell<Option<(Call, i32)>> = const { Cell::new(None) };
     }
 }

@@ -1,20 +1,20 @@
-//! Volumes that are kept in a directory of this host: they survive a restart, and what COMMIT,
-//! FILE_SYNC or DATA_SYNC acknowledged survives a kill of the process and a loss of power.
+//! Stores volumes in a directory of this host. They survive a restart, and data acknowledged by
+//! COMMIT, FILE_SYNC or DATA_SYNC survives a kill of the process and a loss of power.
 //!
-//! For: `files::FileSystem`, which keeps its tree in memory and hands over records of each change;
-//! this crate is the `files::Storage` under it. Not for: what a tree means (`files`), who is
-//! served, or when to answer.
+//! For: `files::FileSystem`, which keeps its tree in memory and passes records of each change to a
+//! `files::Storage`, which this crate implements. Not for: the semantics of the tree (`files`),
+//! permissions, or timing.
 //!
 //! ```no_run
 //! fn serve(options: files::Options, log: fn(&str)) -> Result<(), Box<dyn std::error::Error>> {
 //!     let path = std::path::Path::new("/var/lib/volumes");
 //!     let directory = disk::Directory::open(path, log)?;
 //!     let mut volume = directory.volume("alpha", options)?;
-//!     // … procedures of all requests that have arrived …
+//!     // … perform all requests that have arrived …
 //!     if let Err(error) = volume.sync() {
-//!         return Err(format!("close the connections, send nothing: {error:?}").into());
+//!         return Err(format!("close the connections without replies: {error:?}").into());
 //!     }
-//!     // … now their replies may be sent
+//!     // … send their replies …
 //!     Ok(())
 //! }
 //! ```
@@ -22,33 +22,37 @@
 //! # On disk
 //!
 //! ```text
-//! DIR/.fourcorners-volumes      says that DIR is ours, and is locked while a service uses it
-//! DIR/NAME/journal              the tree, in checksummed units that are there whole or not at all
+//! DIR/.fourcorners-volumes      marks DIR as one of fourcorners; locked while a service uses it
+//! DIR/NAME/journal              the tree, in checksummed batches of records
 //! DIR/NAME/journal.new          the next journal while it is being written
-//! DIR/NAME/acknowledged         up to where the journal was acknowledged
-//! DIR/NAME/data/FILEID-GENERATION   the bytes of one file, sparse; numbers in hexadecimal
+//! DIR/NAME/acknowledged         the length of the journal that was acknowledged
+//! DIR/NAME/data/FILEID-GENERATION   the data of one file, sparse; numbers in hexadecimal
 //! DIR/NAME/sums/FILEID-GENERATION   a checksum of each of its blocks
-//! DIR/NAME/lost/                data that the journal does not mention, where that is a loss
+//! DIR/NAME/lost/                data that the journal does not mention and that may be needed
 //! ```
 //!
-//! Directories and files are for their owner alone, and no symbolic link inside DIR is followed.
+//! Only the owner may access directories and files, and no symbolic link inside DIR is followed.
 //!
-//! The journal begins with the whole tree and goes on with what changed; at each start, and when it
-//! has grown, a new one takes its place by a rename. Bytes of files are written to their host file
-//! at once, without a record; a hole is a hole of the host's file. `used` is counted from what the
-//! host says has data, so its file system should keep holes in units of 4 KiB (ext4, XFS, tmpfs).
+//! The journal begins with the whole tree, followed by changes. At each start, and when it has
+//! grown, a new journal replaces it by a rename. Data is written to its host file immediately,
+//! without a record. A hole is a hole in the host file. `used` is computed from the host's extents,
+//! so the host's file system should support holes of 4 KiB (ext4, XFS, tmpfs).
 
 mod acknowledged;
-mod bodies;
 mod checked;
+mod data_files;
 mod directory;
 mod error;
 mod folder;
 mod host;
 mod journal;
+mod lock;
 mod pool;
 mod recover;
 mod storage;
 
 pub use directory::{DESCRIPTORS_PER_VOLUME, Directory};
 pub use error::Error;
+
+/// Receives lines for the operator.
+type Log = dyn Fn(&str) + Send + Sync;

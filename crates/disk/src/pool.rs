@@ -1,7 +1,7 @@
-//! Host files that are kept open, those of all volumes of a service together.
+//! The open data files of all volumes of a service.
 //!
-//! For: never taking more descriptors than the service gave its volumes, whatever number of files
-//! is used. Not for: what is in the files.
+//! For: limiting file descriptors to what the service assigned to its volumes. Not for: the content
+//! of files.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use files::DataId;
 
 use crate::checked::CheckedFile;
 
-/// Descriptors of one file: its data and its checksums.
+/// Descriptors of a file: for its data and for its checksums.
 const DESCRIPTORS_EACH: usize = 2;
 
-/// Where nothing was said of descriptors: half of the usual limit of 1024 for a process.
+/// Default limit: half of the usual limit of 1,024 per process.
 const DEFAULT_DESCRIPTORS: usize = 512;
 
 /// A volume's number, and a file in it.
@@ -25,22 +25,22 @@ pub(crate) struct Pool(Arc<Mutex<Open>>);
 
 #[derive(Debug)]
 struct Open {
-    /// Files that are kept open here.
-    most: usize,
-    /// Files that all volumes together may hold open until their promised data is safe, although
-    /// they are closed here.
-    promised_most: usize,
+    /// Maximum number of open files in the pool.
+    files_max: usize,
+    /// Maximum number of files with stable writes that all volumes together hold open until the
+    /// writes are durable, in addition to the pool.
+    stable_max_total: usize,
     volumes: u64,
     files: HashMap<Key, (Arc<CheckedFile>, bool)>,
-    /// The same, that which waits longest for being closed first.
+    /// The order in which files are considered for closing (second chance).
     order: VecDeque<Key>,
 }
 
 impl Pool {
     pub(crate) fn new() -> Pool {
         let pool = Pool(Arc::new(Mutex::new(Open {
-            most: 0,
-            promised_most: 0,
+            files_max: 0,
+            stable_max_total: 0,
             volumes: 0,
             files: HashMap::new(),
             order: VecDeque::new(),
@@ -49,28 +49,28 @@ impl Pool {
         pool
     }
 
-    /// No step below leaves a table that is wrong.
+    /// A panic cannot leave the tables inconsistent.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes at most so many descriptors from now on.
+    /// Sets the maximum number of descriptors.
     pub(crate) fn set_descriptors(&self, descriptors: usize) {
         let files = descriptors / DESCRIPTORS_EACH;
         let mut open = self.open();
-        open.promised_most = files / 4;
-        open.most = (files - open.promised_most).max(1);
-        let most = open.most;
-        open.close_down_to(most);
+        open.stable_max_total = files / 4;
+        open.files_max = (files - open.stable_max_total).max(1);
+        let files_max = open.files_max;
+        open.close_down_to(files_max);
     }
 
-    /// Files with promised data that one volume may hold open until it is safe.
-    pub(crate) fn promised_max(&self) -> usize {
+    /// Maximum number of files with stable writes that one volume holds open.
+    pub(crate) fn stable_files_max(&self) -> usize {
         let open = self.open();
-        (open.promised_most / open.volumes.max(1) as usize).max(1)
+        (open.stable_max_total / open.volumes.max(1) as usize).max(1)
     }
 
-    /// A number for one more volume.
+    /// A number for a new volume.
     pub(crate) fn volume(&self) -> u64 {
         let mut open = self.open();
         open.volumes += 1;
@@ -84,17 +84,17 @@ impl Pool {
         Some(Arc::clone(file))
     }
 
-    /// Keeps a file open; another is closed for it, one that was not used since its turn came
-    /// last. What is not safe in that one stays so, and is synced through a new descriptor.
-    pub(crate) fn keep(&self, key: Key, file: CheckedFile) -> Arc<CheckedFile> {
+    /// Adds an open file. If the pool is full, closes a file that was not used recently; data of it
+    /// that is not yet durable is synced later through a new descriptor.
+    pub(crate) fn insert(&self, key: Key, file: CheckedFile) -> Arc<CheckedFile> {
         let mut open = self.open();
         let file = Arc::new(file);
-        if let Some((kept, _)) = open.files.get_mut(&key) {
-            *kept = Arc::clone(&file);
+        if let Some((existing, _)) = open.files.get_mut(&key) {
+            *existing = Arc::clone(&file);
             return file;
         }
-        let most = open.most;
-        open.close_down_to(most - 1);
+        let others_max = open.files_max - 1;
+        open.close_down_to(others_max);
         open.files.insert(key, (Arc::clone(&file), false));
         open.order.push_back(key);
         file
@@ -103,7 +103,7 @@ impl Pool {
     pub(crate) fn close(&self, key: Key) {
         let mut open = self.open();
         if open.files.remove(&key).is_some() {
-            open.order.retain(|kept| *kept != key);
+            open.order.retain(|other| *other != key);
         }
     }
 
@@ -114,8 +114,8 @@ impl Pool {
         open.order.retain(|key| key.0 != volume);
     }
 
-    /// Closes the half that was used least recently, where the system has no descriptor left. True
-    /// if there was any to close.
+    /// Closes half of the files, preferring those not used recently, because the system has no
+    /// descriptor left. Returns false if there was none to close.
     pub(crate) fn close_half(&self) -> bool {
         let mut open = self.open();
         let count = open.files.len();

@@ -8,51 +8,47 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use files::{BLOCK_BYTES, DataId, Error, Storage};
 
 use crate::acknowledged::Acknowledged;
-use crate::bodies::{Bodies, name};
 use crate::checked::{ReadOutcome, damaged_block};
-use crate::directory::{Folders, Held};
-use crate::host;
+use crate::data_files::{DataFiles, file_name};
+use crate::folder::Folders;
 use crate::journal::Journal;
+use crate::lock::VolumeLock;
 use crate::pool::Pool;
 use crate::recover::Carryover;
+use crate::{Log, host};
 
-/// Who is told of what went wrong.
-pub(crate) type Tell = dyn Fn(&str) + Send + Sync;
-
-/// Damaged blocks that are remembered, so that each is counted once.
+/// Maximum number of damaged blocks that are counted once each.
 const REMEMBERED: usize = 100_000;
 
-/// Damaged blocks that are named one by one; of more, only their count is reported.
+/// Number of damaged blocks that are reported one by one; later, only their count is reported.
 const NAMED: usize = 20;
 
-/// How damage is known.
 const CHECKSUM: &str = "checksum mismatch";
 
-/// One volume's directory.
+/// A volume's directory.
 pub(crate) struct Disk {
     folders: Arc<Folders>,
-    tell: Arc<Tell>,
+    log: Arc<Log>,
     state: Mutex<State>,
-    /// The lock on the directory of all volumes, and this volume's name in it.
-    _held: Held,
+    _lock: VolumeLock,
 }
 
 #[derive(Debug)]
 struct State {
-    /// `None` until the file system has handed over its tree.
+    /// `None` until the file system has passed on its tree.
     journal: Option<Journal>,
-    /// `None` until the journal has its name.
+    /// `None` until the first journal is complete.
     acknowledged: Option<Acknowledged>,
     /// The number of the newest journal.
     number: u64,
-    bodies: Bodies,
-    /// What was told last, so that a disk that stays full is told of once.
-    told: Option<(&'static str, Option<i32>)>,
-    /// The last attempt failed for want of room on the disk.
+    data_files: DataFiles,
+    /// The last reported operation and error, so that a persistent failure is reported once.
+    reported: Option<(&'static str, Option<i32>)>,
+    /// The last operation failed because the disk is full.
     is_full: bool,
-    /// The host failed to make something safe; what it took since is not to be believed.
+    /// A sync failed, so later writes to the host cannot be trusted.
     has_failed: bool,
-    /// Blocks that were found damaged.
+    /// Damaged blocks found so far.
     damaged: HashSet<(DataId, u64)>,
 }
 
@@ -67,72 +63,68 @@ impl Disk {
         folders: Arc<Folders>,
         pool: Pool,
         carryover: Carryover,
-        tell: Arc<Tell>,
-        held: Held,
+        log: Arc<Log>,
+        lock: VolumeLock,
     ) -> Disk {
-        let bodies = Bodies::new(Arc::clone(&folders), pool, carryover.being_written);
+        let data_files = DataFiles::new(Arc::clone(&folders), pool, carryover.dirty);
         let state = State {
             journal: None,
             acknowledged: None,
             number: carryover.journal,
-            bodies,
-            told: None,
+            data_files,
+            reported: None,
             is_full: false,
             has_failed: false,
             damaged: HashSet::new(),
         };
-        Disk { folders, tell, state: Mutex::new(state), _held: held }
+        Disk { folders, log, state: Mutex::new(state), _lock: lock }
     }
 
-    /// A thread that panicked while it held the lock left counts that are right or too high.
+    /// A panic while the lock is held can only leave counts that are too high.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to a failure, which is told.
-    fn refuse(&self, state: &mut State, what: &'static str, error: &io::Error) -> Error {
-        let answer = host::answer(error);
-        state.is_full = answer == Error::NoSpc;
-        let kind = Some((what, error.raw_os_error()));
-        if state.told != kind {
-            state.told = kind;
-            let remedy = match answer {
-                Error::NoSpc => self.room_left(),
+    /// Reports a failure to the operator; returns the NFS error.
+    fn report(&self, state: &mut State, operation: &'static str, error: &io::Error) -> Error {
+        let nfs_error = host::nfs_error(error);
+        state.is_full = nfs_error == Error::NoSpc;
+        let failure = Some((operation, error.raw_os_error()));
+        if state.reported != failure {
+            state.reported = failure;
+            let remedy = match nfs_error {
+                Error::NoSpc => self.full_disk_remedy(),
                 Error::Jukebox => {
-                    "; clients are asked to retry (NFS3ERR_JUKEBOX); raise the limit \
-                                   of open files (ulimit -n), or allow fewer connections"
+                    "; clients get NFS3ERR_JUKEBOX and retry; raise the limit of open files \
+                     (ulimit -n), or allow fewer connections"
                         .to_owned()
                 }
                 _ => String::new(),
             };
             let path = self.folders.volume.path().display();
-            (self.tell)(&format!("{what} in {path}: {error}{remedy}"));
+            (self.log)(&format!("{operation} in {path}: {error}{remedy}"));
         }
-        answer
+        nfs_error
     }
 
-    /// What to do about a full disk.
-    fn room_left(&self) -> String {
+    fn full_disk_remedy(&self) -> String {
         let volume = &self.folders.volume;
         let free = volume.free_bytes().map_or(String::new(), |(free, all)| {
             format!(" ({} of {} MiB free)", free >> 20, all >> 20)
         });
         let path = volume.path().display();
-        format!(
-            "; free space on the disk that holds {path}{free}; until then clients get \
-             NFS3ERR_NOSPC"
-        )
+        format!("; free space on the disk of {path}{free}; until then clients get NFS3ERR_NOSPC")
     }
 
-    /// The answer to damage. Each block is counted once and the first ones are named, then every
-    /// tenfold count is reported.
-    fn refuse_damaged(&self, state: &mut State, data: DataId, block: u64, how: &str) -> Error {
+    /// Reports a damaged block; returns the NFS error. Each block is counted once. The first blocks
+    /// are reported individually, then whenever the count reaches the next power of ten.
+    fn report_damage(&self, state: &mut State, data: DataId, block: u64, why: &str) -> Error {
         if state.damaged.len() < REMEMBERED && state.damaged.insert((data, block)) {
             let count = state.damaged.len();
-            let path = self.folders.data.path().join(name(data));
+            let path = self.folders.data.path().join(file_name(data));
             if count <= NAMED || count.ilog10() > (count - 1).ilog10() {
-                (self.tell)(&format!(
-                    "{}: bytes {} to {} are damaged ({how}); reads of them fail with NFS3ERR_IO \
+                (self.log)(&format!(
+                    "{}: bytes {} to {} are damaged ({why}); reads of them fail with NFS3ERR_IO \
                      until they are rewritten; damaged blocks so far: {count}",
                     path.display(),
                     block * BLOCK_BYTES,
@@ -143,67 +135,68 @@ impl Disk {
         Error::Io
     }
 
-    /// Does something that may fail; success ends the silence about what failed before.
+    /// Performs an operation and reports its failure. After a success, the next failure of the same
+    /// operation is reported again.
     fn attempt<T>(
         &self,
-        what: &'static str,
+        operation: &'static str,
         work: impl FnOnce(&mut State) -> io::Result<T>,
     ) -> Result<T, Error> {
         let mut state = self.state();
         match work(&mut state) {
             Ok(value) => {
-                if state.told.is_some_and(|(told, _)| told == what) {
-                    state.told = None;
+                if state.reported.is_some_and(|(reported, _)| reported == operation) {
+                    state.reported = None;
                 }
                 Ok(value)
             }
-            Err(error) => Err(self.refuse(&mut state, what, &error)),
+            Err(error) => Err(self.report(&mut state, operation, &error)),
         }
     }
 }
 
-/// Closes the volume: what was written has its checksums also after a loss of power.
+/// Closes the volume, so that checksums are valid even after a loss of power.
 impl Drop for Disk {
     fn drop(&mut self) {
         let mut state = self.state();
         if !state.has_failed {
-            let settled = state.bodies.settle();
+            let flushed = state.data_files.sync_all();
             let synced = state.acknowledged.as_ref().map_or(Ok(()), Acknowledged::sync);
-            if let Err(error) = settled.and(synced) {
-                self.refuse(&mut state, "close the volume", &error);
+            if let Err(error) = flushed.and(synced) {
+                self.report(&mut state, "close the volume", &error);
             }
         }
-        state.bodies.close();
+        state.data_files.close();
     }
 }
 
 impl Storage for Disk {
     fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
-        let file = self.attempt("open a file's data", |state| state.bodies.find(data))?;
-        // Not under the lock, so that one reading does not wait for another.
+        let file = self.attempt("open a file's data", |state| state.data_files.find(data))?;
+        // Without the lock, so that reads do not wait for each other.
         let Some(file) = file else {
             let block = offset / BLOCK_BYTES;
-            let how = "the host file is missing";
-            return Err(self.refuse_damaged(&mut self.state(), data, block, how));
+            let why = "the host file is missing";
+            return Err(self.report_damage(&mut self.state(), data, block, why));
         };
         match file.read(offset, into) {
-            Ok(ReadOutcome::Whole) => Ok(into.len()),
+            Ok(ReadOutcome::Valid) => Ok(into.len()),
             Ok(ReadOutcome::Damaged { block }) => {
-                let answer = self.refuse_damaged(&mut self.state(), data, block, CHECKSUM);
+                let error = self.report_damage(&mut self.state(), data, block, CHECKSUM);
                 match (block * BLOCK_BYTES).saturating_sub(offset) {
-                    0 => Err(answer),
-                    before => Ok(before as usize),
+                    0 => Err(error),
+                    valid => Ok(valid as usize),
                 }
             }
-            Err(error) => Err(self.refuse(&mut self.state(), "read a file's data", &error)),
+            Err(error) => Err(self.report(&mut self.state(), "read a file's data", &error)),
         }
     }
 
     fn write(&self, data: DataId, offset: u64, bytes: &[u8], stable: bool) -> Result<(), Error> {
         let mut state = self.state();
-        match state.bodies.write(data, offset, bytes, stable) {
+        match state.data_files.write(data, offset, bytes, stable) {
             Err(error) if let Some(block) = damaged_block(&error) => {
-                Err(self.refuse_damaged(&mut state, data, block, CHECKSUM))
+                Err(self.report_damage(&mut state, data, block, CHECKSUM))
             }
             written => {
                 drop(state);
@@ -213,45 +206,45 @@ impl Storage for Disk {
     }
 
     fn open(&self, data: DataId) -> Result<(), Error> {
-        self.attempt("open a file's data", |state| state.bodies.open(data).map(drop))
+        self.attempt("open a file's data", |state| state.data_files.open(data).map(drop))
     }
 
-    fn cut(&self, data: DataId, size: u64) -> Result<(), Error> {
-        self.attempt("cut a file's data", |state| state.bodies.cut(data, size))
+    fn truncate(&self, data: DataId, size: u64) -> Result<(), Error> {
+        self.attempt("truncate a file's data", |state| state.data_files.truncate(data, size))
     }
 
     fn commit(&self, data: DataId) -> Result<(), Error> {
-        self.attempt("sync a file's data", |state| state.bodies.commit(data))
+        self.attempt("sync a file's data", |state| state.data_files.commit(data))
     }
 
-    fn forget(&self, data: DataId) {
-        self.state().bodies.forget(data);
+    fn remove(&self, data: DataId) {
+        self.state().data_files.remove(data);
     }
 
     fn append(&self, records: &[u8], durable: bool) -> Result<(), Error> {
         self.attempt("append to the journal", |state| {
-            state.keep(records, durable).inspect_err(|_| state.has_failed = true)
+            state.append(records, durable).inspect_err(|_| state.has_failed = true)
         })?;
         if durable {
-            // What is safe stays safe where this fails; only a cut would not be noticed.
-            let _told = self.attempt("note what is acknowledged", State::note_acknowledged);
+            // If this fails, the records are durable, but their loss would not be detected.
+            let _reported = self.attempt("record what is acknowledged", State::write_acknowledged);
         }
         Ok(())
     }
 
-    fn replace(&self, units: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
-        let begun = self.attempt("write a new journal", |state| {
-            Journal::begin(&self.folders.volume, state.number + 1, units)
+    fn rewrite(&self, batches: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
+        let created = self.attempt("write a new journal", |state| {
+            Journal::create(&self.folders.volume, state.number + 1, batches)
         });
         let mut state = self.state();
-        match (begun, &mut state.journal) {
+        match (created, &mut state.journal) {
             (Ok(journal), _) => {
                 state.number = journal.number;
                 state.journal = Some(journal);
             }
-            // The old one still has its name and goes on; what failed was told.
+            // The old journal stays in use.
             (Err(_), Some(old)) => {
-                old.grow_on();
+                old.postpone_rewrite();
                 return Ok(());
             }
             (Err(error), None) => return Err(error),
@@ -261,25 +254,25 @@ impl Storage for Disk {
             let State { journal: Some(journal), acknowledged, .. } = state else { return Ok(()) };
             let volume = &self.folders.volume;
             volume.sync()?;
-            let (number, safe) = (journal.number, journal.safe);
+            let (number, length) = (journal.number, journal.durable);
             match acknowledged {
-                Some(acknowledged) => acknowledged.note(number, safe, 0)?,
-                None => *acknowledged = Some(Acknowledged::begin(volume, number, safe)?),
+                Some(acknowledged) => acknowledged.write(number, length, 0)?,
+                None => *acknowledged = Some(Acknowledged::create(volume, number, length)?),
             }
-            // Only now that the journal before it takes no room any more.
+            // Now that the space of the old journal is free.
             journal.reserve()
         })
     }
 
-    fn wants_replacing(&self) -> bool {
-        self.state().journal.as_ref().is_some_and(Journal::has_grown)
+    fn is_rewrite_due(&self) -> bool {
+        self.state().journal.as_ref().is_some_and(Journal::is_rewrite_due)
     }
 
     fn is_full(&self) -> bool {
         self.state().is_full
     }
 
-    fn room(&self) -> Result<(), Error> {
+    fn check_space(&self) -> Result<(), Error> {
         let full = |state: &State| state.journal.as_ref().is_some_and(|journal| journal.full);
         let mut state = self.state();
         state.is_full = false;
@@ -287,7 +280,7 @@ impl Storage for Disk {
             return Ok(());
         }
         drop(state);
-        self.attempt("take room for the journal", |state| {
+        self.attempt("reserve space for the journal", |state| {
             if let Some(journal) = &mut state.journal {
                 journal.reserve()?;
             }
@@ -297,10 +290,10 @@ impl Storage for Disk {
 }
 
 impl State {
-    /// Keeps records, and with `durable` everything that was promised.
-    fn keep(&mut self, records: &[u8], durable: bool) -> io::Result<()> {
+    /// Appends records; if `durable`, makes them and all stable writes durable.
+    fn append(&mut self, records: &[u8], durable: bool) -> io::Result<()> {
         if durable {
-            self.bodies.keep_promises()?;
+            self.data_files.sync_stable_writes()?;
         }
         let journal = self.journal.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         if !records.is_empty() {
@@ -308,16 +301,16 @@ impl State {
         }
         if durable {
             journal.sync()?;
-            self.bodies.remove_forgotten()?;
+            self.data_files.delete_removed()?;
         }
         Ok(())
     }
 
-    /// Notes that what is safe in the journal may be acknowledged.
-    fn note_acknowledged(&mut self) -> io::Result<()> {
+    /// Writes the length of the journal that may be acknowledged.
+    fn write_acknowledged(&mut self) -> io::Result<()> {
         match (&self.journal, &mut self.acknowledged) {
             (Some(journal), Some(acknowledged)) => {
-                acknowledged.note(journal.number, journal.safe, journal.safe_appended)
+                acknowledged.write(journal.number, journal.durable, journal.durable_batches)
             }
             _ => Ok(()),
         }

@@ -1,13 +1,13 @@
-//! An open loop of 10,000/s for 10 s on a real clock: how the instants of issue compare with the
-//! declared process.
+//! An open loop of 10,000/s for 10 s on a real clock: the instants of issue compared with the
+//! configured process.
 //!
 //! Prints lines `NAME VALUE LIMIT`. `rate_error_*` is the relative error of the achieved rate.
-//! `ks_*` is the largest distance between a distribution of inter-arrival times and the declared
+//! `ks_*` is the maximum distance between a distribution of inter-arrival times and the configured
 //! one, with the limit of the Kolmogorov-Smirnov test at 1 % (1.628 / sqrt(n); Massey, JASA 46,
-//! 1951): of the schedule's instants, and of those at which operations were really issued, which a
-//! thread that loses its processor for milliseconds spoils. For constant arrivals the declared
-//! distribution is a single point, so the instants' distance from the grid is tested instead: its
-//! median in us against 1 % of the spacing.
+//! 1951): of the schedule's instants, and of the actual instants of issue, which are disturbed if
+//! the thread loses its processor for milliseconds. For constant arrivals the configured
+//! distribution is a single point, so the distance of the instants from the grid is tested instead:
+//! its median in us, at most 1 % of the spacing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,14 +29,14 @@ use workload::plan::{Stream, WeightedSize, WorkingSet};
 const RATE: f64 = 10_000.0;
 const SECONDS: u64 = 10;
 
-/// Notes when each operation arrives, and completes it at once.
-struct Witness {
+/// Records the arrival of each operation and completes it immediately.
+struct Recorder {
     clock: MonotonicClock,
     arrived_ns: Vec<u64>,
     pending: Vec<Completion>,
 }
 
-impl Target for Witness {
+impl Target for Recorder {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
         self.arrived_ns.push(self.clock.now_ns());
         self.pending.push(Completion { tag, result: op.size_bytes as i32 });
@@ -58,7 +58,7 @@ impl Target for Witness {
     }
 }
 
-/// Takes tallies back at once: nobody reads them here.
+/// Returns tallies immediately; they are not read here.
 #[expect(clippy::vec_box, reason = "a handover passes boxes, so that a swap moves a pointer")]
 struct Recycle(Vec<Box<Tally>>);
 
@@ -97,7 +97,7 @@ fn issue<S: Schedule>(schedule: S, arrival: Arrival) -> Vec<u64> {
         operation_deadline_ns: 60_000_000_000,
     };
     let clock = MonotonicClock::starting_at(Instant::now());
-    let mut target = Witness {
+    let mut target = Recorder {
         clock,
         arrived_ns: Vec::with_capacity((RATE * SECONDS as f64 * 1.1) as usize),
         pending: Vec::with_capacity(32),
@@ -123,16 +123,16 @@ fn rate_error(arrived_ns: &[u64]) -> f64 {
     (arrived_ns.len() as f64 - wanted).abs() / wanted
 }
 
-/// Largest distance between the distribution of gaps and the exponential one of mean `1 / RATE`.
+/// Maximum distance between the distribution of gaps and the exponential one of mean `1 / RATE`.
 fn ks_exponential(arrived_ns: &[u64]) -> f64 {
     let mut gaps: Vec<f64> =
         arrived_ns.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect();
     gaps.sort_by(f64::total_cmp);
     let count = gaps.len() as f64;
-    gaps.iter().enumerate().fold(0.0, |largest: f64, (place, gap)| {
+    gaps.iter().enumerate().fold(0.0, |largest: f64, (index, gap)| {
         let declared = 1.0 - (-gap * RATE).exp();
-        let below = (declared - place as f64 / count).abs();
-        let above = ((place + 1) as f64 / count - declared).abs();
+        let below = (declared - index as f64 / count).abs();
+        let above = ((index + 1) as f64 / count - declared).abs();
         largest.max(below).max(above)
     })
 }
@@ -147,15 +147,15 @@ fn main() {
     let mut late_us: Vec<f64> = arrived_ns
         .iter()
         .enumerate()
-        .map(|(place, at)| (*at as f64 - place as f64 * spacing_ns).abs() / 1e3)
+        .map(|(index, at)| (*at as f64 - index as f64 * spacing_ns).abs() / 1e3)
         .collect();
     late_us.sort_by(f64::total_cmp);
     println!("off_grid_median_us {:.3} {:.3}", late_us[late_us.len() / 2], spacing_ns / 1e5);
 
     let poisson = Arrival::Poisson { offered_rate: RATE };
     let arrived_ns = issue(Open::new(PoissonInstants::new(7, RATE, 0, 1)), poisson);
-    // A Poisson count of 100,000 has a standard deviation of 316, 0.3 %: the rate that is held to
-    // 0.1 % is that of the schedule's own instants before the end.
+    // A Poisson count of 100,000 has a standard deviation of 316, 0.3 %, so the rate of the
+    // schedule's own instants before the end is compared with the limit of 0.1 %.
     let mut instants = PoissonInstants::new(7, RATE, 0, 1);
     let mut scheduled_ns = Vec::with_capacity(arrived_ns.len());
     while engine::schedule::Instants::peek_ns(&instants) < SECONDS * 1_000_000_000 {

@@ -1,4 +1,4 @@
-//! The engine alone on a null target or on files that exist: operations per second and CPU per
+//! The engine alone with a null target or existing files: operations per second and CPU time per
 //! operation, with everything recorded. For profiling the hot path; `cargo xtask bench` compares
 //! the whole program with others.
 //!
@@ -9,17 +9,19 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::place::Place;
-use engine::run::{Request, run};
+use engine::request::Request;
+use engine::run::run;
+use target::null::NullTarget;
+use target::posix::PosixTarget;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
-use workload::plan::{EngineChoice, Phases, Run, Stream, WeightedSize, WorkingSet};
+use workload::plan::{IoMethodUsed, Phases, Run, Stream, WeightedSize, WorkingSet};
 
 #[expect(clippy::print_stdout, reason = "a program for the terminal")]
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let number = |place: usize| args[place].parse::<u64>().expect("a number");
+    let number = |index: usize| args[index].parse::<u64>().expect("a number");
     let file_size_bytes = if args.len() > 8 { number(8) } else { 1 << 30 };
     let stream = Stream {
         name: "ceiling".to_owned(),
@@ -55,11 +57,11 @@ fn main() {
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: match args[1].as_str() {
-            "null" => Place::Null,
-            directory => Place::Directory(directory.into()),
+        target: match args[1].as_str() {
+            "null" => Arc::new(NullTarget),
+            directory => Arc::new(PosixTarget::new(directory)),
         },
-        engine: if args[2] == "psync" { EngineChoice::Psync } else { EngineChoice::IoUring },
+        io_method: if args[2] == "psync" { IoMethodUsed::Psync } else { IoMethodUsed::IoUring },
         pin: false,
         verify: false,
         data_seed: 1,

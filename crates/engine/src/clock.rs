@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Where a worker's time comes from.
+/// The source of a worker's time.
 pub trait Clock {
     /// Nanoseconds from the run's start.
     fn now_ns(&self) -> u64;
@@ -15,7 +15,8 @@ pub struct MonotonicClock {
 }
 
 impl MonotonicClock {
-    /// A run that starts at `start`, which may lie a little ahead: until then the time is 0.
+    /// A clock for a run that starts at `start`. If `start` is in the future, the time is 0 until
+    /// then.
     pub fn starting_at(start: Instant) -> MonotonicClock {
         MonotonicClock { start }
     }

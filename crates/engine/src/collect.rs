@@ -1,4 +1,4 @@
-//! Gathers the tallies of all workers into the intervals of the host.
+//! Combines the tallies of all workers into the host's intervals.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::host_state::HostStateReader;
 use crate::pulse::Pulse;
 use crate::worker::Handover;
 
-/// Empty tallies that a worker owns beside the one it records into.
+/// Empty tallies of a worker in addition to the one it records into.
 const SPARE_TALLIES: usize = 3;
 
-/// A tally on its way, and the instant at which its interval ended.
+/// A full tally and the time at which its interval ended.
 #[derive(Debug)]
 struct Full {
     tally: Box<Tally>,
     end_ns: u64,
 }
 
-/// The worker's end: two rings without locks.
+/// The worker's end of the handover: two lock-free rings.
 #[derive(Debug)]
 pub(crate) struct WorkerEnd {
     full: Producer<Full>,
@@ -46,7 +46,7 @@ impl Handover for WorkerEnd {
     }
 }
 
-/// The collector's end, and what it knows of the worker.
+/// The collector's end of the handover, and the collector's state for the worker.
 #[derive(Debug)]
 pub(crate) struct CollectorEnd {
     full: Consumer<Full>,
@@ -55,25 +55,25 @@ pub(crate) struct CollectorEnd {
     lane: u32,
     tid: i32,
     pulse: Arc<Pulse>,
-    /// The times of its thread at the last edge.
+    /// The thread's times at the last edge.
     times: ThreadTimes,
-    /// What its connections had done at the last edge.
+    /// The counters of its connections at the last edge.
     connections: Vec<ConnectionCounters>,
-    /// Its share of its lane's backlog at the last edge: what it leaves when it ends.
+    /// Its share of its lane's backlog at the last edge, which remains when it ends.
     backlog: i64,
-    /// Number of the interval of which its part comes next.
+    /// Number of the next interval that it will deliver.
     next_index: u32,
-    /// It sits in a call that does not return; nothing more is expected of it.
-    is_left_behind: bool,
+    /// It is stuck in a system call; no further tally is expected.
+    is_abandoned: bool,
 }
 
 impl CollectorEnd {
-    /// Its part of interval `index` has come, or never will.
+    /// Whether it has delivered interval `index`, or never will.
     fn is_past(&self, index: u32) -> bool {
         self.next_index > index || self.is_gone()
     }
 
-    /// What its connections did in the interval of a tally.
+    /// Adds what its connections did in the interval of a tally.
     fn connections_in(&mut self, tally: &Tally, interval: &mut Interval, end_ns: u64) {
         let interval_ns = end_ns.saturating_sub(interval.start_ns);
         for (number, counters) in tally.connections().iter().enumerate() {
@@ -89,13 +89,13 @@ impl CollectorEnd {
         self.connections.extend_from_slice(tally.connections());
     }
 
-    /// Nothing more will come.
+    /// Whether no further tally will come.
     fn is_gone(&self) -> bool {
-        self.is_left_behind || (self.full.is_abandoned() && self.full.is_empty())
+        self.is_abandoned || (self.full.is_abandoned() && self.full.is_empty())
     }
 }
 
-/// Both ends of a worker's handover, and the tally it begins with.
+/// Both ends of a worker's handover, and its first tally.
 pub(crate) fn handover(
     stream: usize,
     lane: u32,
@@ -121,36 +121,36 @@ pub(crate) fn handover(
         connections: Vec::with_capacity(connections),
         backlog: 0,
         next_index: 0,
-        is_left_behind: false,
+        is_abandoned: false,
     };
     (worker, collector, Box::new(Tally::for_connections(connections)))
 }
 
-/// Builds the host's intervals in order. Tallies are taken as they come and go back at once, so
-/// that a worker that hangs holds nobody up but itself.
+/// Builds the host's intervals in order. Tallies are taken as they come and returned immediately,
+/// so that a stalled worker delays only itself.
 pub(crate) struct Collector<'h> {
     ends: Vec<CollectorEnd>,
     streams: usize,
     interval_ns: u64,
-    /// Number of the front of `pending`.
+    /// Index of the first interval in `pending`.
     next_index: u32,
     pending: VecDeque<Pending>,
     process: ProcessCpu,
     host: Option<&'h mut dyn HostStateReader>,
 }
 
-/// An interval of which parts are still to come.
+/// An interval that some workers have not delivered yet.
 #[derive(Debug)]
 struct Pending {
     interval: Interval,
-    /// Some worker has delivered its part.
+    /// At least one worker has delivered it.
     has_part: bool,
     /// CPU times and the host's state were read at its edge.
     is_sampled: bool,
 }
 
 impl<'h> Collector<'h> {
-    /// Without a reader of the `host`, intervals have no host state.
+    /// Without a `host` reader, intervals have no host state.
     pub(crate) fn new(
         ends: Vec<CollectorEnd>,
         streams: usize,
@@ -168,8 +168,8 @@ impl<'h> Collector<'h> {
         }
     }
 
-    /// Learns the workers' thread numbers, in the order of the ends, and begins to count their CPU
-    /// time and the host's.
+    /// Sets the workers' thread numbers, in the order of the ends, and takes the first readings of
+    /// their CPU time and of the host's state.
     pub(crate) fn start(&mut self, tids: &[i32]) {
         for (end, tid) in self.ends.iter_mut().zip(tids) {
             end.tid = *tid;
@@ -181,39 +181,38 @@ impl<'h> Collector<'h> {
         }
     }
 
-    /// The next edge at which CPU times are to be read, in nanoseconds from the run's start.
+    /// The next edge at which CPU times are read, in nanoseconds from the run's start.
     pub(crate) fn next_edge_ns(&self) -> u64 {
         let sampled = self.pending.iter().take_while(|pending| pending.is_sampled).count();
         (u64::from(self.next_index) + sampled as u64 + 1) * self.interval_ns
     }
 
-    /// Reads CPU times and the host's state where an edge has passed, and takes every tally that
-    /// has come.
+    /// Reads CPU times and the host's state if an edge has passed, and takes all delivered tallies.
     pub(crate) fn poll(&mut self, now_ns: u64) {
         while now_ns >= self.next_edge_ns() {
             let index = (self.next_edge_ns() / self.interval_ns - 1) as u32;
             self.sample(index);
         }
-        for place in 0..self.ends.len() {
-            while let Ok(Full { mut tally, end_ns }) = self.ends[place].full.pop() {
+        for number in 0..self.ends.len() {
+            while let Ok(Full { mut tally, end_ns }) = self.ends[number].full.pop() {
                 let index = tally.index;
                 self.pending(index);
                 let pending = &mut self.pending[(index - self.next_index) as usize];
-                let end = &mut self.ends[place];
-                debug_assert_eq!(index, end.next_index, "tallies come in order");
+                let end = &mut self.ends[number];
+                debug_assert_eq!(index, end.next_index, "tallies arrive in order");
                 pending.has_part = true;
                 pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
                 end.connections_in(&tally, &mut pending.interval, end_ns);
                 end.backlog = tally.backlog_end();
                 tally.drain_into(&mut pending.interval.streams[end.stream]);
                 end.next_index = index + 1;
-                // The worker is gone where this fails, and needs no empty tally.
+                // This fails only if the worker has ended and needs no empty tally.
                 drop(end.empty.push(tally));
             }
         }
     }
 
-    /// The next interval, if every worker has delivered its part.
+    /// The next interval, if every worker has delivered it.
     pub(crate) fn take(&mut self) -> Option<Interval> {
         let front = self.pending.front()?;
         let is_complete = self.ends.iter().all(|end| end.is_past(self.next_index));
@@ -221,47 +220,47 @@ impl<'h> Collector<'h> {
             return None;
         }
         if !front.is_sampled {
-            // The last interval of a run ends before its edge.
+            // The last interval of a run may end before its edge.
             self.sample(self.next_index);
         }
         let Pending { mut interval, .. } = self.pending.pop_front()?;
         for end in self.ends.iter().filter(|end| end.next_index <= self.next_index) {
-            // It ended before this interval, in which others still wait for what is outstanding:
-            // what it left undone is undone still.
+            // This worker ended before this interval, while others still wait for outstanding
+            // operations: its backlog remains.
             let backlog = &mut interval.streams[end.stream].backlog_end;
             *backlog = backlog.wrapping_add_signed(end.backlog);
         }
         self.next_index += 1;
         // Workers deliver their parts in any order.
         interval.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
-        let left_behind = self.ends.iter().any(|end| end.is_left_behind);
+        let has_abandoned = self.ends.iter().any(|end| end.is_abandoned);
         for stream in &mut interval.streams {
             assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
-            if left_behind && i64::try_from(stream.backlog_end).is_err() {
-                // Who counts what is due hangs: the backlog is not known.
+            if has_abandoned && i64::try_from(stream.backlog_end).is_err() {
+                // The abandoned worker counted what is due, so the backlog is unknown.
                 (stream.backlog_end, stream.backlog_time_ns) = (0, 0);
             }
         }
         Some(interval)
     }
 
-    /// Expects nothing more of a worker.
-    pub(crate) fn leave_behind(&mut self, number: usize) {
-        self.ends[number].is_left_behind = true;
+    /// Stops waiting for a stuck worker.
+    pub(crate) fn abandon(&mut self, number: usize) {
+        self.ends[number].is_abandoned = true;
     }
 
-    /// Every worker has gone: edges need not be awaited any more.
+    /// Whether every worker has ended, so that edges need not be awaited.
     pub(crate) fn are_workers_gone(&self) -> bool {
-        self.ends.iter().all(|end| end.is_left_behind || end.full.is_abandoned())
+        self.ends.iter().all(|end| end.is_abandoned || end.full.is_abandoned())
     }
 
-    /// Every worker has gone and everything it delivered was taken.
+    /// Whether every worker has ended and everything it delivered was taken.
     pub(crate) fn is_done(&self) -> bool {
         self.ends.iter().all(CollectorEnd::is_gone)
             && !self.pending.iter().any(|pending| pending.has_part)
     }
 
-    /// The pending interval `index`, made if it is new.
+    /// The pending interval `index`, added if it is new.
     fn pending(&mut self, index: u32) -> &mut Pending {
         while self.next_index + self.pending.len() as u32 <= index {
             let index = self.next_index + self.pending.len() as u32;
@@ -277,7 +276,7 @@ impl<'h> Collector<'h> {
     /// Reads CPU times and the host's state, and assigns the changes to interval `index`.
     fn sample(&mut self, index: u32) {
         let process = ProcessCpu::read();
-        // Immediately afterwards, so that both cover the same span.
+        // Read immediately afterwards, so that both cover the same time.
         let mut host = self.host.as_mut().map(|host| host.since_last());
         let (user_ns, system_ns) = process.since(&self.process);
         self.process = process;
@@ -291,7 +290,7 @@ impl<'h> Collector<'h> {
             let (stream, lane) = (end.stream as u32, end.lane);
             end.times = times;
             match workers.last_mut() {
-                // The threads of one lane follow each other and are one worker.
+                // The threads of a lane are adjacent and count as one worker.
                 Some(worker) if worker.stream == stream && worker.lane == lane => {
                     worker.cpu_ns += used_ns;
                 }
@@ -317,7 +316,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands the worker's tally of its interval over at the interval's edge.
+    /// Delivers the current tally at the end of its interval.
     fn turn(recorder: &mut Recorder, handover: &mut WorkerEnd, backlog: i64) {
         let index = recorder.interval();
         let edge_ns = u64::from(index + 1) * 1000;
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_left_undone_is_backlog_while_others_still_wait() {
+    fn the_backlog_of_an_ended_worker_remains_while_others_still_wait() {
         // Two threads of a lane: the first counts what is due for both and ends with interval 0;
         // the second has an operation outstanding until interval 2.
         let pulse = || Arc::new(Pulse::default());
@@ -347,7 +346,7 @@ mod tests {
         assert_eq!(backlogs, [60, 59, 59]);
     }
 
-    /// Readings with the spans given, one after the other.
+    /// A reader that returns readings with the given spans.
     struct Scripted {
         spans_ns: VecDeque<u64>,
         workers: Vec<i32>,
@@ -359,16 +358,17 @@ mod tests {
         }
 
         fn since_last(&mut self) -> HostInterval {
-            let span_ns = self.spans_ns.pop_front().expect("the script has a reading for each");
+            let span_ns =
+                self.spans_ns.pop_front().expect("the script has a span for each reading");
             HostInterval { span_ns, ..HostInterval::default() }
         }
     }
 
     #[test]
-    fn the_host_is_read_once_for_each_interval_however_late_the_edges_are_seen() {
+    fn the_host_is_read_once_per_interval_even_if_edges_are_noticed_late() {
         let (mut worker, end, tally) = handover(0, 0, 0, Arc::new(Pulse::default()));
         // The collector polls 400 ns after the first edge, then after two more edges; the worker
-        // ended during the last interval.
+        // ends during the last interval.
         let mut host = Scripted { spans_ns: [1400, 1650, 20, 300].into(), workers: Vec::new() };
         let mut collector = Collector::new(vec![end], 1, 1000, Some(&mut host));
         collector.start(&[-1]);

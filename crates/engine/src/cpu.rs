@@ -1,5 +1,5 @@
-//! CPU time of the process and of its threads, and how long these waited for a processor; read from
-//! outside the workers, so that a worker makes no system call for it while it runs.
+//! CPU time of the process and its threads, and how long the threads waited for a processor. Read
+//! by another thread, so that a running worker makes no system calls for it.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -12,8 +12,8 @@ pub(crate) struct ProcessCpu {
 }
 
 impl ProcessCpu {
-    /// Reads it. The total is exact; its division into user and system comes in clock ticks of 10
-    /// ms.
+    /// Reads it. The total is exact; its division into user and system time has a resolution of
+    /// clock ticks (10 ms).
     pub(crate) fn read() -> ProcessCpu {
         let total = clock_gettime(ClockId::ProcessCPUTime);
         let total_ns = total.tv_sec as u64 * 1_000_000_000 + total.tv_nsec as u64;
@@ -37,24 +37,24 @@ impl ProcessCpu {
     }
 }
 
-/// The scheduler's times of one thread since it began, in nanoseconds.
+/// The scheduler's times of a thread since it began, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadTimes {
     /// On a processor.
     pub(crate) cpu_ns: u64,
-    /// Runnable, waiting for a processor. The kernel adds a wait when it ends.
+    /// Runnable and waiting for a processor. The kernel adds a wait when it ends.
     pub(crate) run_delay_ns: u64,
 }
 
 impl ThreadTimes {
-    /// Of thread `tid` of this process; `None` once the thread is gone.
+    /// The times of thread `tid` of this process; `None` if the thread has ended.
     ///
-    /// The CPU time is brought up to date at scheduler ticks, so it may lag behind by one.
+    /// The kernel updates the CPU time at scheduler ticks, so it may be one tick old.
     pub(crate) fn of_thread(tid: i32) -> Option<ThreadTimes> {
         ThreadTimes::read(&format!("/proc/self/task/{tid}/schedstat"))
     }
 
-    /// Of the calling thread, exactly.
+    /// The exact times of the calling thread.
     pub(crate) fn own() -> ThreadTimes {
         let time = clock_gettime(ClockId::ThreadCPUTime);
         ThreadTimes {
@@ -64,7 +64,7 @@ impl ThreadTimes {
         }
     }
 
-    /// `schedstat`: time on a processor, time waiting for one, both in nanoseconds, time slices
+    /// Parses `schedstat`: time on a processor and time waiting for one in nanoseconds, time slices
     /// (Documentation/scheduler/sched-stats.rst of the kernel).
     fn read(path: &str) -> Option<ThreadTimes> {
         let text = std::fs::read_to_string(path).ok()?;
@@ -74,7 +74,7 @@ impl ThreadTimes {
     }
 }
 
-/// Fields 14 and 15 of `/proc/PID/stat`, counted after the command's closing parenthesis (proc(5)).
+/// Parses fields 14 and 15 of `/proc/PID/stat`, after the command's closing parenthesis (proc(5)).
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
@@ -85,15 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_found_behind_a_command_with_parentheses_and_spaces() {
+    fn ticks_are_parsed_after_a_command_with_parentheses_and_spaces() {
         let stat = "77 (a ) b) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15";
         assert_eq!(ticks(stat), Some((11, 12)));
     }
 
     #[test]
-    fn a_thread_is_seen_from_outside_as_it_sees_itself() {
+    fn other_threads_read_a_threads_times_up_to_a_tick() {
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
-        let outside = ThreadTimes::of_thread(tid).expect("this thread lives");
+        let outside = ThreadTimes::of_thread(tid).expect("this thread is running");
         let own = ThreadTimes::own();
         assert!(outside.cpu_ns <= own.cpu_ns && outside.run_delay_ns <= own.run_delay_ns);
         assert_eq!(ThreadTimes::of_thread(-1), None);

@@ -13,96 +13,96 @@ use crate::schedule::Schedule;
 use crate::slots::Slot;
 use crate::worker::{DataPath, Handover, Worker};
 
-/// An open schedule is awaited by looking again and again over this last stretch before a due
-/// instant: a sleeping thread wakes tens of microseconds late, which would be recorded as schedule
-/// delay that the target did not cause.
+/// A worker with an open schedule polls during this time before an operation is due: a sleeping
+/// thread wakes tens of microseconds late, which would be recorded as schedule delay that the
+/// target did not cause.
 const SPIN_NS: u64 = 100_000;
 
-/// The wish to end a run, set from outside its workers.
+/// A request to stop a run, shared by all its workers.
 #[derive(Debug, Default)]
 pub struct Stop {
     level: AtomicU8,
-    above: Option<Arc<Stop>>,
-    /// Where the run ends by a wish to finish the interval, in nanoseconds from its start plus one;
-    /// 0 until it is fixed.
+    parent: Option<Arc<Stop>>,
+    /// The end of the run, if it stops at the end of an interval, in nanoseconds from its start
+    /// plus one; 0 until it is fixed.
     end_ns_plus_one: AtomicU64,
 }
 
 impl Stop {
-    /// No wish.
+    /// Not requested.
     pub const fn new() -> Stop {
-        Stop { level: AtomicU8::new(0), above: None, end_ns_plus_one: AtomicU64::new(0) }
+        Stop { level: AtomicU8::new(0), parent: None, end_ns_plus_one: AtomicU64::new(0) }
     }
 
-    /// No wish of its own, but heeds those of `above`: ending one run does not end the plan, ending
-    /// the plan ends the run.
-    pub const fn below(above: Arc<Stop>) -> Stop {
-        Stop { level: AtomicU8::new(0), above: Some(above), end_ns_plus_one: AtomicU64::new(0) }
+    /// Not requested, and also requested when `parent` is: stopping a run does not stop the plan,
+    /// stopping the plan stops the run.
+    pub const fn child_of(parent: Arc<Stop>) -> Stop {
+        Stop { level: AtomicU8::new(0), parent: Some(parent), end_ns_plus_one: AtomicU64::new(0) }
     }
 
-    /// Finish the interval, then end.
+    /// Requests a stop at the end of the interval.
     pub fn finish_interval(&self) {
         self.level.fetch_max(1, Ordering::Relaxed);
     }
 
-    /// End at once; what is outstanding still comes back.
+    /// Requests an immediate stop; outstanding operations still complete.
     pub fn now(&self) {
         self.level.fetch_max(2, Ordering::Relaxed);
     }
 
-    /// Whether an end is wished for.
+    /// Whether a stop is requested.
     pub fn is_requested(&self) -> bool {
         self.level() > 0
     }
 
-    /// Whether the end is wished for at once.
+    /// Whether an immediate stop is requested.
     pub fn is_now(&self) -> bool {
         self.level() > 1
     }
 
-    /// Fixes the edge at which all workers of a run end together, once.
+    /// Sets the edge at which all workers of a run end, once.
     pub(crate) fn fix_end(&self, end_ns: u64) {
         let keep = |now| if now == 0 { Some(end_ns + 1) } else { None };
-        // An end that is fixed already stays: the closure then says `None`, which is no failure.
+        // Later calls keep the first end: the closure returns `None`.
         let _ = self.end_ns_plus_one.fetch_update(Ordering::Relaxed, Ordering::Relaxed, keep);
     }
 
-    /// The edge at which the run ends, once it is fixed.
+    /// The edge at which the run ends, once it is set.
     pub(crate) fn end_ns(&self) -> Option<u64> {
         self.end_ns_plus_one.load(Ordering::Relaxed).checked_sub(1)
     }
 
     fn level(&self) -> u8 {
-        let above = self.above.as_ref().map_or(0, |above| above.level());
-        self.level.load(Ordering::Relaxed).max(above)
+        let parent = self.parent.as_ref().map_or(0, |parent| parent.level());
+        self.level.load(Ordering::Relaxed).max(parent)
     }
 }
 
-/// Longest wait: a loop that goes around at least this often is alive.
+/// Longest wait: a loop that makes a turn at least this often is alive.
 const WAIT_MAX_NS: u64 = 500_000_000;
-/// How long what is outstanding may take to come back once the end was wished for at once.
+/// How long outstanding operations may still take after an immediate stop.
 pub(crate) const STOP_NOW_GRACE_NS: u64 = 1_000_000_000;
 
 /// How a worker's loop ended.
 #[derive(Debug)]
 pub enum DriveEnd {
-    /// Everything that was issued came back.
+    /// Everything that was issued completed.
     Drained,
-    /// Operations were outstanding longer than their deadline; the oldest of them.
+    /// Operations exceeded their deadline; the oldest of them.
     Overdue(Vec<Slot>),
-    /// Operations had not come back a while after the end was wished for at once; the oldest of
+    /// Operations did not complete within [`STOP_NOW_GRACE_NS`] of an immediate stop; the oldest of
     /// them.
-    LeftBehind(Vec<Slot>),
+    Abandoned(Vec<Slot>),
 }
 
-/// Runs one worker until its schedule ends and everything outstanding has come back.
+/// Runs one worker until its schedule ends and all outstanding operations have completed.
 ///
-/// One clock reading for each turn of the loop: it is the instant of the completions just reaped
-/// and of the operations then issued. Where data is made or checked between the two, the instant of
-/// issue is a second reading (docs/adr/0003).
+/// The clock is read once per turn of the loop, for the completions just reaped and the operations
+/// then issued. If data is generated or verified in between, it is read again for the time of issue
+/// (docs/adr/0003).
 ///
 /// # Errors
-/// The target is gone for good.
+/// The target is lost.
 pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
     worker: &mut Worker<S, D, H>,
     target: &mut T,
@@ -111,7 +111,7 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
     pulse: &Pulse,
 ) -> Result<DriveEnd, TargetError> {
     let mut done: Vec<Completion> = Vec::with_capacity(worker.queue_depth());
-    let mut give_up_ns = u64::MAX;
+    let mut abandon_ns = u64::MAX;
     let overdue_check_ns = worker.overdue_check_ns();
     let mut now_ns = clock.now_ns();
     let mut next_check_ns = now_ns + overdue_check_ns;
@@ -141,28 +141,28 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
 
         if stop.is_requested() {
             if target.is_unresponsive() {
-                // Nothing would come back to finish the interval with.
+                // The target does not respond, so waiting for the end of the interval is useless.
                 worker.end_at(now_ns);
-                give_up_ns = now_ns;
+                abandon_ns = now_ns;
             } else if stop.is_now() {
                 worker.end_at(now_ns);
-                give_up_ns = give_up_ns.min(now_ns + STOP_NOW_GRACE_NS);
+                abandon_ns = abandon_ns.min(now_ns + STOP_NOW_GRACE_NS);
             } else if let Some(end_ns) = stop.end_ns() {
                 worker.end_at(end_ns.max(now_ns));
             }
         }
-        if now_ns < next_check_ns && now_ns < give_up_ns {
+        if now_ns < next_check_ns && now_ns < abandon_ns {
             continue;
         }
         next_check_ns = now_ns + overdue_check_ns;
         let is_overdue = worker.is_overdue(now_ns);
-        if is_overdue || now_ns >= give_up_ns {
+        if is_overdue || now_ns >= abandon_ns {
             let (reason, end): (_, fn(Vec<Slot>) -> DriveEnd) = if is_overdue {
                 (ErrorKind::Deadline, DriveEnd::Overdue)
             } else {
-                (ErrorKind::LeftBehind, DriveEnd::LeftBehind)
+                (ErrorKind::Abandoned, DriveEnd::Abandoned)
             };
-            let oldest = worker.give_up(now_ns, reason);
+            let oldest = worker.abandon_overdue(now_ns, reason);
             worker.close(now_ns, target);
             pulse.idle();
             return Ok(end(oldest));
@@ -170,14 +170,14 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
     }
 }
 
-/// How to wait for a completion when nothing else is to be done for `ahead_ns`.
+/// How to wait for completions if the worker has nothing else to do for `ahead_ns`.
 #[inline]
 fn wait<S: Schedule>(ahead_ns: u64) -> Wait {
     let ahead_ns = if S::OPEN { ahead_ns.saturating_sub(SPIN_NS) } else { ahead_ns };
     if ahead_ns == 0 {
-        return Wait::Look;
+        return Wait::Poll;
     }
     let ahead = Duration::from_nanos(ahead_ns.min(WAIT_MAX_NS));
-    // Without due instants of its own a worker waits for edges only, and those come in order.
-    if S::ANSWERS_ONLY { Wait::Coarse(ahead) } else { Wait::Precise(ahead) }
+    // A schedule that never waits for a due time waits only for edges, which are in order.
+    if S::NEVER_WAITS { Wait::Coarse(ahead) } else { Wait::Precise(ahead) }
 }

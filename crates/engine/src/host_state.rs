@@ -1,14 +1,13 @@
 //! The interface through which the engine reads the state of the host: at each interval's edge,
-//! right after the CPU time of the process, so that both cover the same span of time.
-//!
-//! Not for: reading it. The caller of [`run`](crate::run::run) supplies the reader.
+//! right after the CPU time of the process, so that both cover the same time. The caller of
+//! [`run`](crate::run::run) provides the reader.
 
 use metrics::host_state::HostInterval;
 
-/// Reads the state of this host. Called on the thread that conducts a run, never by a worker.
+/// Reads the state of this host. Called by the conducting thread, never by a worker.
 pub trait HostStateReader {
     /// Takes the first reading of a run. The engine reads the run-queue delay of the `workers`
-    /// (thread numbers) itself: it is in the file of their CPU time.
+    /// (thread numbers) itself, together with their CPU time.
     fn begin(&mut self, workers: &[i32]);
 
     /// The changes since the last reading, without the run-queue delay of the workers.

@@ -2,19 +2,19 @@
 //! them.
 //!
 //! [`worker`] is the core (with [`schedule`], [`slots`] and the recorder of `metrics`): plain
-//! structs that take `now` and return what happened, the same on a ring and in the simulator.
-//! [`drive`] is the loop around one worker, [`run`] the threads, [`probe`] the choice between
-//! io_uring and blocking calls.
+//! structs that take `now` and return what happened, on a ring as in the simulator. [`drive`] is
+//! the loop around one worker, [`run`] the threads, [`probe`] the choice between io_uring and
+//! blocking calls.
 //!
-//! Not for: deciding what to run, judging results, or writing them down.
+//! What to run is decided by `runner`; results are judged by `analysis` and stored by `store`.
 
 pub mod clock;
 pub mod drive;
 pub mod host_state;
-pub mod place;
 pub mod probe;
 pub mod processor;
 pub mod pulse;
+pub mod request;
 pub mod run;
 pub mod schedule;
 pub mod slots;
@@ -24,4 +24,5 @@ pub mod worker;
 
 mod collect;
 mod cpu;
+mod file_identities;
 mod thread;

@@ -1,85 +1,100 @@
-//! Which engine serves a target better: a short trial of both, before the first run.
+//! Chooses between io_uring and blocking calls by a short trial before the first run.
 
 use std::time::{Duration, Instant};
 
-use metrics::run_record::EngineUsed;
+use metrics::run_record::ChosenIoMethod;
 use target::posix::FileAccess;
-use target::psync::Psync;
-use target::ring::RingFiles;
+use target::posix::psync::Psync;
+use target::posix::ring::RingFiles;
 use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind};
-use workload::plan::EngineChoice;
+use workload::plan::{IoMethod, IoMethodUsed};
 use workload::random;
 
-/// Time given to each engine in each of the rounds.
-const TRIAL: Duration = Duration::from_millis(60);
-/// Rounds, alternating, of which each engine's best counts.
-const ROUNDS: usize = 3;
-/// io_uring keeps a queue depth with one thread, so it is left only for a clear gain of one
-/// blocking thread.
+/// Duration of one method's trial in a round.
+const TRIAL: Duration = Duration::from_millis(20);
+/// Maximum number of rounds with both methods; the best result of each counts.
+const ROUNDS: usize = 6;
+/// A round in which one method is faster by this factor decides. Trials of this length differ by
+/// less than that between rounds, and every further round delays the start by 40 ms.
+const CLEAR: f64 = 1.5;
+/// One thread with io_uring sustains any queue depth, so blocking calls must be faster by this
+/// factor to be chosen.
 const PSYNC_GAIN: f64 = 1.15;
 
-/// What is tried.
+/// The input of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The files of the plan's first stream, which exist and are filled. They are only read.
+    /// The files of the plan's first stream, which must be filled. They are only read.
     pub access: FileAccess,
     /// Size of each file, in bytes.
     pub file_size_bytes: u64,
     /// The largest queue depth of the plan.
     pub queue_depth: u32,
-    /// Threads that the plan would need with blocking calls, at most.
+    /// Maximum number of threads that the plan needs with blocking calls.
     pub blocking_threads: u64,
-    /// Processors that the threads of this process can use at a time, where that is known.
+    /// Processors that this process can use concurrently, if known.
     pub processors: Option<u32>,
 }
 
-/// Settles the engine: as forced, or by trying both on the first stream's files with reads that are
-/// thrown away.
+/// Chooses the I/O method: the requested one, or the better one in trial reads of the first
+/// stream's files, whose data is discarded.
 ///
 /// # Errors
-/// The files cannot be opened or read by either engine.
-pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetError> {
+/// The files cannot be opened or read by either method.
+pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, TargetError> {
     let depth = trial.queue_depth.clamp(1, 64);
-    if wanted != EngineChoice::Auto {
-        if wanted == EngineChoice::IoUring {
+    if requested != IoMethod::Auto {
+        if requested == IoMethod::IoUring {
             RingFiles::open(&trial.access, depth).map_err(ring_refused)?;
         }
-        return Ok(EngineUsed { engine: wanted, reason: "forced by the user".to_owned() });
+        return Ok(ChosenIoMethod {
+            io_method: requested.into(),
+            reason: "requested by the user".to_owned(),
+        });
     }
     let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
     for _ in 0..ROUNDS {
         match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
             Ok(rate) => ring_best = ring_best.max(rate),
             Err(TargetError::Drive { source, .. }) => {
-                return Ok(EngineUsed {
-                    engine: EngineChoice::Psync,
-                    reason: format!("io_uring is refused here: {source}"),
+                return Ok(ChosenIoMethod {
+                    io_method: IoMethodUsed::Psync,
+                    reason: format!("io_uring is not allowed here: {source}"),
                 });
             }
             Err(error) => return Err(error),
         }
         psync_best = psync_best.max(rate(Psync::open(&trial.access)?, 1, trial)?);
+        if is_clear(ring_best, psync_best) {
+            break;
+        }
     }
-    let seen = format!(
-        "probe: {ring_best:.0} reads/s through io_uring at queue depth {depth}, \
-         {psync_best:.0}/s through one blocking thread"
+    let result = format!(
+        "probe: {ring_best:.0} reads/s with io_uring at queue depth {depth}, \
+         {psync_best:.0}/s with one blocking thread"
     );
-    Ok(faster(ring_best, psync_best, trial, seen))
+    Ok(faster(ring_best, psync_best, trial, result))
 }
 
-/// The engine that serves the plan better, by the rates of both. Blocking threads that outnumber
-/// the processors wait for each other, which the trial with one of them does not show.
-fn faster(ring_rate: f64, psync_rate: f64, trial: &Trial, seen: String) -> EngineUsed {
+/// Whether the rates are so far from the threshold that further rounds would not change the choice.
+fn is_clear(ring_rate: f64, psync_rate: f64) -> bool {
+    let threshold = ring_rate * PSYNC_GAIN;
+    psync_rate > threshold * CLEAR || threshold > psync_rate * CLEAR
+}
+
+/// The better method for the plan, given the rates of both. If blocking threads outnumber the
+/// processors they wait for each other, which the trial with one thread does not show.
+fn faster(ring_rate: f64, psync_rate: f64, trial: &Trial, result: String) -> ChosenIoMethod {
     if psync_rate <= ring_rate * PSYNC_GAIN {
-        return EngineUsed { engine: EngineChoice::IoUring, reason: seen };
+        return ChosenIoMethod { io_method: IoMethodUsed::IoUring, reason: result };
     }
     match trial.processors.filter(|count| trial.blocking_threads > u64::from(*count)) {
-        None => EngineUsed { engine: EngineChoice::Psync, reason: seen },
-        Some(processors) => EngineUsed {
-            engine: EngineChoice::IoUring,
+        None => ChosenIoMethod { io_method: IoMethodUsed::Psync, reason: result },
+        Some(processors) => ChosenIoMethod {
+            io_method: IoMethodUsed::IoUring,
             reason: format!(
-                "{seen}; io_uring nevertheless, because {} blocking threads would share \
+                "{result}; io_uring nevertheless, because {} blocking threads would share \
                  {processors} processor{}",
                 trial.blocking_threads,
                 if processors == 1 { "" } else { "s" },
@@ -88,7 +103,7 @@ fn faster(ring_rate: f64, psync_rate: f64, trial: &Trial, seen: String) -> Engin
     }
 }
 
-/// Why a ring that was forced cannot be opened.
+/// The error for a requested ring that cannot be opened.
 fn ring_refused(error: TargetError) -> TargetError {
     match error {
         TargetError::Drive { source, .. } => TargetError::RingRefused { source },
@@ -96,10 +111,10 @@ fn ring_refused(error: TargetError) -> TargetError {
     }
 }
 
-/// Reads per second of a short closed loop at uniformly random places.
+/// Reads per second of a short closed loop at uniformly random offsets.
 fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, TargetError> {
     let size = trial.access.transfer_size_max_bytes.min(trial.file_size_bytes);
-    let places = (trial.file_size_bytes / size.max(1)).max(1);
+    let offsets = (trial.file_size_bytes / size.max(1)).max(1);
     let files = trial.access.paths.len() as u64;
     let mut free: Vec<u32> = (0..depth).collect();
     let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
@@ -111,7 +126,7 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
             let bits = random::at(0x70_0BE, index);
             let op = Op {
                 index,
-                offset_bytes: random::below(bits, places) * size,
+                offset_bytes: random::below(bits, offsets) * size,
                 size_bytes: size as u32,
                 file: random::below(random::mix64(bits), files) as u32,
                 kind: OpKind::Read,
@@ -147,7 +162,7 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
 mod tests {
     use super::*;
 
-    fn chosen(psync_rate: f64, blocking_threads: u64, processors: Option<u32>) -> EngineUsed {
+    fn chosen(psync_rate: f64, blocking_threads: u64, processors: Option<u32>) -> ChosenIoMethod {
         let access = FileAccess {
             paths: Vec::new(),
             write: false,
@@ -166,19 +181,28 @@ mod tests {
     }
 
     #[test]
-    fn blocking_threads_are_chosen_for_a_clear_gain_if_each_has_a_processor() {
-        assert_eq!(chosen(1150.0, 2, Some(2)).engine, EngineChoice::IoUring);
-        assert_eq!(chosen(1151.0, 2, Some(2)).engine, EngineChoice::Psync);
-        assert_eq!(chosen(1151.0, 32, None).engine, EngineChoice::Psync);
+    fn blocking_threads_are_chosen_if_clearly_faster_and_each_has_a_processor() {
+        assert_eq!(chosen(1150.0, 2, Some(2)).io_method, IoMethodUsed::IoUring);
+        assert_eq!(chosen(1151.0, 2, Some(2)).io_method, IoMethodUsed::Psync);
+        assert_eq!(chosen(1151.0, 32, None).io_method, IoMethodUsed::Psync);
     }
 
     #[test]
-    fn io_uring_is_chosen_where_blocking_threads_would_outnumber_the_processors() {
+    fn a_round_decides_if_the_rates_are_far_from_the_threshold() {
+        let threshold = 1000.0 * PSYNC_GAIN;
+        assert!(!is_clear(1000.0, threshold));
+        assert!(!is_clear(1000.0, threshold * 1.49) && !is_clear(1000.0, threshold / 1.49));
+        assert!(is_clear(1000.0, threshold * 1.51) && is_clear(1000.0, threshold / 1.51));
+        assert!(!is_clear(0.0, 0.0));
+    }
+
+    #[test]
+    fn io_uring_is_chosen_if_blocking_threads_would_outnumber_the_processors() {
         let used = chosen(5000.0, 32, Some(1));
-        assert_eq!(used.engine, EngineChoice::IoUring);
+        assert_eq!(used.io_method, IoMethodUsed::IoUring);
         let reason = "probe; io_uring nevertheless, because 32 blocking threads would share 1 \
                       processor";
         assert_eq!(used.reason, reason);
-        assert_eq!(chosen(5000.0, 3, Some(2)).engine, EngineChoice::IoUring);
+        assert_eq!(chosen(5000.0, 3, Some(2)).io_method, IoMethodUsed::IoUring);
     }
 }

@@ -1,18 +1,18 @@
-//! Where the kernel lets a worker's thread run, and how exactly it wakes it.
+//! The processors and timer precision of a worker's thread.
 
 use std::io;
 use std::num::NonZeroU64;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 
-/// The processors this process may use, in order.
+/// The processors that this process may use, in order.
 pub fn processors() -> Vec<usize> {
     let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
-/// Processors that the threads of this process can use at a time: those it may run on, or fewer
-/// where the CPU quota of its cgroup allows less. `None` where the system does not say.
+/// How many processors the threads of this process can use concurrently: those it may run on, or
+/// fewer because of its cgroup's CPU quota. `None` if unknown.
 pub fn available() -> Option<u32> {
     let available = std::thread::available_parallelism().ok()?;
     u32::try_from(available.get()).ok()
@@ -29,8 +29,8 @@ pub fn pin(processor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the calling thread be woken as exactly as the clock allows: by default the kernel may be 50
-/// us late, to serve several timers at once.
+/// Makes timers of the calling thread as exact as the clock allows: by default the kernel may delay
+/// them by 50 µs to combine wake-ups.
 ///
 /// # Errors
 /// The kernel refuses.

@@ -1,5 +1,5 @@
-//! A run on this host: starts its threads together, gathers their intervals, watches them, and says
-//! how it ended.
+//! A run on this host: starts its threads together, collects their intervals, detects stuck
+//! threads, and returns how it ended.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,101 +11,39 @@ use metrics::run_record::Outcome;
 use target::TargetError;
 use target::threads::ThreadError;
 use workload::op::OpStream;
-use workload::plan::{Assignment, EngineChoice};
+use workload::plan::IoMethodUsed;
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
+use crate::file_identities::FileIdentities;
 use crate::host_state::HostStateReader;
-use crate::place::{Identities, Place};
 use crate::pulse::Pulse;
+use crate::request::{EngineError, READY_WITHIN, Request};
 use crate::thread::{self, Ended, Job, Message, StartLine, Thread, jobs};
 
-/// Most threads of one run; a psync run needs one for each outstanding operation.
-pub const THREADS_MAX: u64 = 2048;
-/// How long opening all files and rings may take.
-const READY_WITHIN: Duration = Duration::from_secs(60);
-/// A worker's stack: its loop is flat, and psync may need two thousand of them.
+/// Stack of a worker's thread: its call depth is small, and psync may need 2,000 threads.
 const STACK_BYTES: usize = 256 << 10;
-/// Shortest and longest sleep of the conducting thread: what it is told of is 50 ms old
-/// at most, and a run at rest costs it 20 wake-ups a second.
-const NAP_MIN: Duration = Duration::from_micros(200);
-const NAP_MAX: Duration = Duration::from_millis(50);
-/// Within this time every worker that is not held up by its target has gone around its loop.
-const HEARD_WITHIN_NS: u64 = 250_000_000;
-/// A worker with a ring looks at its own operations; only one that hangs for longer than this
-/// beyond their deadline is given up from outside.
+/// Shortest sleep of the conducting thread.
+const SLEEP_MIN: Duration = Duration::from_micros(200);
+/// Longest sleep: messages wait at most this long, and an idle run costs 20 wake-ups per second.
+const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// Within this time every worker that does not wait for its target makes a turn of its loop.
+const TURN_WITHIN_NS: u64 = 250_000_000;
+/// Workers with a ring check deadlines themselves, so they are abandoned only if stuck for this
+/// long beyond the deadline.
 const RING_GRACE_NS: u64 = 1_000_000_000;
-/// From "all workers are ready" to the run's start.
-const LEAD: Duration = Duration::from_millis(5);
-
-/// What is to be run on this host.
-#[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The share of the run.
-    pub assignment: &'a Assignment,
-    /// Where the streams' files are.
-    pub place: Place,
-    /// `IoUring`, `Psync`, or `NfsClient` on an export; the choice has been made.
-    pub engine: EngineChoice,
-    /// Workers are pinned to processors in turn.
-    pub pin: bool,
-    /// What is read is held against what must be there.
-    pub verify: bool,
-    /// The seed of the data in the files.
-    pub data_seed: u64,
-}
-
-/// Why a run could not be started or carried on.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// A worker's target could not be opened or failed for good.
-    #[error("stream {stream}, worker {lane}: {source}")]
-    Target {
-        /// The stream's name.
-        stream: String,
-        /// The worker's lane.
-        lane: u32,
-        /// What happened.
-        source: TargetError,
-    },
-    /// A worker died of a programming mistake.
-    #[error("a worker of stream {stream} died; this is a defect of fourcorners")]
-    WorkerDied {
-        /// The stream's name.
-        stream: String,
-    },
-    /// The system refuses to start as many threads.
-    #[error(transparent)]
-    Threads(#[from] ThreadError),
-    /// More threads than one process should have.
-    #[error(
-        "the run needs {wanted} threads (psync: one for each outstanding operation), at most \
-         {THREADS_MAX}; lower queue_depth or workers, or use the io_uring engine"
-    )]
-    TooManyThreads {
-        /// Threads wanted.
-        wanted: u64,
-    },
-    /// Nobody looked up the files of a stream.
-    #[error("the files of stream {stream} are not known; this is a defect of fourcorners")]
-    NoFiles {
-        /// The stream's name.
-        stream: String,
-    },
-    /// Workers did not become ready.
-    #[error("opening files took longer than {} s", READY_WITHIN.as_secs())]
-    NotReady,
-}
+/// Time between "all workers are ready" and the start of the run.
+const START_DELAY: Duration = Duration::from_millis(5);
 
 /// How a run ended on this host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Operations that were given up and targets that failed, one line each.
+    /// Abandoned operations and failed targets, one line each.
     pub details: Vec<String>,
-    /// Data that was not what had been written, one line for each place.
+    /// Corrupt data, one line for each offset.
     pub mismatches: Vec<String>,
 }
 
@@ -115,12 +53,12 @@ impl RunEnd {
     }
 }
 
-/// Runs an assignment to its end. `host` is read at each interval's edge; without it intervals do
-/// not have the state of the host. `on_interval` gets every interval as soon as it is complete, and
-/// may end the run with a reason.
+/// Runs an assignment to its end. `host` is read at each interval's edge; without it intervals have
+/// no host state. `on_interval` receives every interval as soon as it is complete, and may stop the
+/// run with a reason.
 ///
 /// # Errors
-/// A target could not be opened, or failed for good; what was measured before has been passed on.
+/// A target could not be opened or was lost; earlier intervals have been passed to `on_interval`.
 pub fn run(
     request: &Request<'_>,
     stop: &Arc<Stop>,
@@ -129,7 +67,7 @@ pub fn run(
 ) -> Result<RunEnd, EngineError> {
     let run = &request.assignment.run;
     let jobs = jobs(request)?;
-    let files = Identities::of(request)?;
+    let files = FileIdentities::of(request)?;
     let (crew, ends) = Crew::launch(jobs, stop)?;
     let ready = crew.await_ready(stop).inspect_err(|_| crew.start_line.announce(None))?;
     let Some(tids) = ready else {
@@ -138,14 +76,14 @@ pub fn run(
     };
     let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
     collector.start(&tids);
-    let start = Instant::now() + LEAD;
+    let start = Instant::now() + START_DELAY;
     let clock = MonotonicClock::starting_at(start);
     crew.start_line.announce(Some(start));
 
     let mut watch =
         Watch { running: crew.members.len(), crew, end: RunEnd::new(Outcome::Done), died: None };
     loop {
-        nap(&collector, &clock);
+        sleep(&collector, &clock);
         collector.poll(clock.now_ns());
         while let Some(interval) = collector.take() {
             if let ControlFlow::Break(reason) = on_interval(interval) {
@@ -153,18 +91,18 @@ pub fn run(
                 watch.end.outcome = Outcome::Failed { reason };
             }
         }
-        watch.listen(stop);
+        watch.handle_messages(stop);
         if watch.running == 0 && collector.is_done() {
             break;
         }
         if stop.is_requested() && stop.end_ns().is_none() {
-            // Far enough ahead for every worker to hear of it before it comes.
-            let ahead_ns = clock.now_ns() + HEARD_WITHIN_NS;
+            // Far enough in the future that every worker notices it in time.
+            let ahead_ns = clock.now_ns() + TURN_WITHIN_NS;
             stop.fix_end(ahead_ns.next_multiple_of(run.phases.interval_ns));
         }
         for number in watch.crew.stuck(stop, request, clock.now_ns()) {
-            collector.leave_behind(number);
-            watch.leave_behind(number, request, clock.now_ns(), stop);
+            collector.abandon(number);
+            watch.abandon(number, request, clock.now_ns(), stop);
         }
     }
     if let Some(replaced) = files.replaced() {
@@ -173,16 +111,16 @@ pub fn run(
     watch.finish(stop)
 }
 
-/// Sleeps a little: to the edge at which CPU times are read, if it is near.
-fn nap(collector: &Collector<'_>, clock: &impl Clock) {
+/// Sleeps until the next edge at which CPU times are read, or the longest sleep.
+fn sleep(collector: &Collector<'_>, clock: &impl Clock) {
     if collector.are_workers_gone() {
         return;
     }
     let ahead = Duration::from_nanos(collector.next_edge_ns().saturating_sub(clock.now_ns()));
-    std::thread::sleep(ahead.clamp(NAP_MIN, NAP_MAX));
+    std::thread::sleep(ahead.clamp(SLEEP_MIN, SLEEP_MAX));
 }
 
-/// The threads of a run, as seen by the one that conducts them.
+/// The threads of a run.
 struct Crew {
     members: Vec<Member>,
     start_line: Arc<StartLine>,
@@ -195,7 +133,7 @@ struct Member {
     lane: u32,
     pulse: Arc<Pulse>,
     stream_index: usize,
-    /// It sits in a call that does not return, or has ended.
+    /// It has ended or was abandoned.
     is_over: bool,
 }
 
@@ -206,8 +144,8 @@ impl std::fmt::Display for Member {
 }
 
 impl Crew {
-    /// Starts a thread for each job; they open their targets and wait. All memory that is handed
-    /// over later is allocated here, before anything is measured.
+    /// Starts a thread for each job; the threads open their targets and wait. All memory that is
+    /// handed over later is allocated here.
     fn launch(jobs: Vec<Job>, stop: &Arc<Stop>) -> Result<(Crew, Vec<CollectorEnd>), EngineError> {
         let (sender, messages) = channel();
         let start_line = Arc::new(StartLine::default());
@@ -226,7 +164,7 @@ impl Crew {
             let (worker_end, collector_end, tally) = collect::handover(
                 job.stream_index,
                 job.assigned.lane,
-                job.access.connections(),
+                job.opener.connections(),
                 Arc::clone(&pulse),
             );
             ends.push(collector_end);
@@ -249,14 +187,14 @@ impl Crew {
         Ok((crew, ends))
     }
 
-    /// Waits until every thread has opened its target; their thread numbers, in order. `None`: the
-    /// run was to end before that.
+    /// Waits until every thread has opened its target, and returns the thread numbers in order;
+    /// `None` if the run was stopped meanwhile.
     fn await_ready(&self, stop: &Stop) -> Result<Option<Vec<i32>>, EngineError> {
         let mut tids = vec![0; self.members.len()];
         let mut left = self.members.len();
         let mut until = Instant::now() + READY_WITHIN;
         while left > 0 {
-            let message = match self.messages.recv_timeout(NAP_MAX) {
+            let message = match self.messages.recv_timeout(SLEEP_MAX) {
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until => {
                     if stop.is_requested() {
                         return Ok(None);
@@ -279,14 +217,14 @@ impl Crew {
         Ok(Some(tids))
     }
 
-    /// The threads that sit in a call for longer than they may.
+    /// The threads that have been stuck in a call for longer than the deadline.
     fn stuck(&self, stop: &Stop, request: &Request<'_>, now_ns: u64) -> Vec<usize> {
         let deadline_ns = request.assignment.run.operation_deadline_ns;
-        let mut patience_ns = if stop.is_now() { STOP_NOW_GRACE_NS } else { deadline_ns };
-        if request.engine != EngineChoice::Psync {
-            patience_ns += RING_GRACE_NS;
+        let mut stuck_after_ns = if stop.is_now() { STOP_NOW_GRACE_NS } else { deadline_ns };
+        if request.io_method != IoMethodUsed::Psync {
+            stuck_after_ns += RING_GRACE_NS;
         }
-        let is_stuck = |m: &Member| !m.is_over && m.pulse.stalled_ns(now_ns) > patience_ns;
+        let is_stuck = |m: &Member| !m.is_over && m.pulse.stalled_ns(now_ns) > stuck_after_ns;
         (0..self.members.len()).filter(|number| is_stuck(&self.members[*number])).collect()
     }
 
@@ -300,7 +238,7 @@ impl Crew {
     }
 }
 
-/// What the conducting thread hears while workers run.
+/// The state of a run in progress.
 struct Watch {
     crew: Crew,
     running: usize,
@@ -309,13 +247,13 @@ struct Watch {
 }
 
 impl Watch {
-    /// Takes every message that has arrived.
-    fn listen(&mut self, stop: &Stop) {
+    /// Handles all messages that have arrived.
+    fn handle_messages(&mut self, stop: &Stop) {
         while let Ok(message) = self.crew.messages.try_recv() {
             let number = match message {
                 Message::Ready(..) => continue,
                 Message::Ended(number, Ok(ended)) => {
-                    self.note(number, ended, stop);
+                    self.record_end(number, ended, stop);
                     number
                 }
                 Message::Ended(number, Err(source)) => {
@@ -329,18 +267,18 @@ impl Watch {
                     number
                 }
             };
-            self.is_over(number);
+            self.set_over(number);
         }
     }
 
-    fn is_over(&mut self, number: usize) {
+    fn set_over(&mut self, number: usize) {
         let is_over = &mut self.crew.members[number].is_over;
         if !std::mem::replace(is_over, true) {
             self.running -= 1;
         }
     }
 
-    /// Notes a failure; the first one is the reason, further ones are particulars.
+    /// Records a failure; the first is the reason, later ones are details.
     fn fail(&mut self, reason: String) {
         match self.end.outcome {
             Outcome::Failed { .. } => self.end.details.push(reason),
@@ -348,32 +286,32 @@ impl Watch {
         }
     }
 
-    /// Notes what a worker tells at its end.
-    fn note(&mut self, number: usize, ended: Ended, stop: &Stop) {
+    /// Records how a worker ended.
+    fn record_end(&mut self, number: usize, ended: Ended, stop: &Stop) {
         let member = self.crew.members[number].to_string();
         if ended.is_overdue {
             self.end.outcome = overdue();
             stop.now();
         }
-        let told = |line: &String| format!("{member}: {line}");
-        self.end.details.extend(ended.faults.iter().chain(&ended.not_returned).map(told));
-        self.end.mismatches.extend(ended.mismatches.iter().map(told));
+        let named = |line: &String| format!("{member}: {line}");
+        self.end.details.extend(ended.faults.iter().chain(&ended.incomplete).map(named));
+        self.end.mismatches.extend(ended.mismatches.iter().map(named));
     }
 
-    /// Gives up a worker that sits in a blocking call: its thread cannot be ended from outside and
-    /// is left to the end of the process.
-    fn leave_behind(&mut self, number: usize, request: &Request<'_>, now_ns: u64, stop: &Stop) {
+    /// Abandons a worker that is stuck in a system call: its thread cannot be stopped and exists
+    /// until the process ends.
+    fn abandon(&mut self, number: usize, request: &Request<'_>, now_ns: u64, stop: &Stop) {
         let Member { stream_index, lane, pulse, .. } = &self.crew.members[number];
         let run = &request.assignment.run;
         let stream = &run.streams[*stream_index];
         let op = OpStream::new(stream, run.seed).op(*lane, pulse.step());
-        let told = thread::describe(&op, &stream.file_set(), pulse.stalled_ns(now_ns));
-        self.end.details.push(format!("{}: {told}", self.crew.members[number]));
+        let described = thread::describe(&op, &stream.file_set(), pulse.stalled_ns(now_ns));
+        self.end.details.push(format!("{}: {described}", self.crew.members[number]));
         if !stop.is_now() {
             self.end.outcome = overdue();
             stop.now();
         }
-        self.is_over(number);
+        self.set_over(number);
     }
 
     fn finish(mut self, stop: &Stop) -> Result<RunEnd, EngineError> {

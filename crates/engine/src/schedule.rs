@@ -1,41 +1,39 @@
-//! When the next operation is due, for one worker. Time is nanoseconds from the run's start and
-//! always an argument.
+//! When a worker's next operation is due. Time is nanoseconds from the run's start and always an
+//! argument.
 //!
-//! A closed schedule answers completions; an open one never hears of them: its instants are a
-//! function of the seed alone, so that a slow target cannot slow the offered load down (coordinated
-//! omission).
+//! A closed schedule depends on completions. An open one depends only on the seed, so that a slow
+//! target cannot reduce the offered load (coordinated omission).
 
 use std::collections::VecDeque;
 
 use workload::arrival::{constant_due_ns, poisson_gap_ns};
 
-/// The due instants of one worker.
+/// The due times of one worker.
 pub trait Schedule {
-    /// Whether operations become due whatever completes.
+    /// Whether due times do not depend on completions.
     const OPEN: bool;
 
-    /// Whether an operation is due whenever a slot is free, so that due instants are never waited
-    /// for.
-    const ANSWERS_ONLY: bool = false;
+    /// Whether an operation is due whenever a slot is free, so that due times are never waited for.
+    const NEVER_WAITS: bool = false;
 
-    /// The instant at which the next operation is due; `u64::MAX` while none is known.
+    /// When the next operation is due; `u64::MAX` if unknown.
     fn next_due_ns(&self) -> u64;
 
-    /// The next operation has been issued at `now_ns`; the one after it is `steps` further in the
-    /// lane: more than one where several workers share the lane.
+    /// Notes that the next operation was issued at `now_ns`. The one after it is `steps` steps
+    /// later in the lane: more than one if several workers share the lane.
     fn advance(&mut self, now_ns: u64, steps: u64);
 
-    /// Goes to step `step` of the lane before anything is issued.
+    /// Moves to step `step` of the lane, before the first operation.
     fn begin_at(&mut self, step: u64);
 
-    /// `count` operations have completed at `now_ns`.
+    /// Notes that `count` operations completed at `now_ns`.
     fn completed(&mut self, now_ns: u64, count: usize);
 
-    /// Operations due before `edge_ns` but not issued, and the time integral of that number since
-    /// the last call, in operations times nanoseconds. Edges come in order.
+    /// The backlog at `edge_ns` (operations due before it and not issued), and its time integral
+    /// since the last call, in operations × nanoseconds. Edges must be in order.
     ///
-    /// Where several workers share a lane, one of them counts what is due and each counts what it
-    /// issued: the sum over them is the lane's, and a single share may be negative.
+    /// If several workers share a lane, one counts due operations and each counts those it issued:
+    /// the sum over the workers is the lane's backlog, and a single share may be negative.
     fn backlog(&mut self, edge_ns: u64) -> (i64, i128);
 }
 
@@ -45,7 +43,7 @@ pub struct Closed;
 
 impl Schedule for Closed {
     const OPEN: bool = false;
-    const ANSWERS_ONLY: bool = true;
+    const NEVER_WAITS: bool = true;
 
     #[inline]
     fn next_due_ns(&self) -> u64 {
@@ -65,16 +63,16 @@ impl Schedule for Closed {
     }
 }
 
-/// Closed with think time: each completion makes an operation due a while later.
+/// Closed with think time: an operation becomes due one think time after each completion.
 #[derive(Debug)]
 pub struct Thinking {
     think_time_ns: u64,
-    /// Ascending, because the think time is constant; never longer than the queue depth.
+    /// Ascending, because the think time is constant; at most `queue_depth` entries.
     due_ns: VecDeque<u64>,
 }
 
 impl Thinking {
-    /// `queue_depth` operations are due at the start.
+    /// Initially `queue_depth` operations are due.
     pub fn new(think_time_ns: u64, queue_depth: u32) -> Thinking {
         let mut due_ns = VecDeque::with_capacity(queue_depth as usize);
         due_ns.extend(std::iter::repeat_n(0, queue_depth as usize));
@@ -109,15 +107,15 @@ impl Schedule for Thinking {
     }
 }
 
-/// A sequence of due instants that depends on nothing but itself.
+/// A sequence of due times that depends only on its parameters.
 pub trait Instants: Clone {
-    /// The instant of the next operation, in nanoseconds from the run's start.
+    /// When the next operation is due, in nanoseconds from the run's start.
     fn peek_ns(&self) -> u64;
-    /// Goes on by `steps` operations.
+    /// Advances by `steps` operations.
     fn skip(&mut self, steps: u64);
 }
 
-/// Evenly spaced instants; the workers' sequences interleave evenly.
+/// Evenly spaced times; the sequences of the workers interleave evenly.
 #[derive(Clone, Debug)]
 pub struct ConstantInstants {
     offered_rate: f64,
@@ -148,7 +146,7 @@ impl Instants for ConstantInstants {
     }
 }
 
-/// The instants of a Poisson process; the workers' processes add up to one.
+/// The times of a Poisson process; the processes of the workers add up to one.
 #[derive(Clone, Debug)]
 pub struct PoissonInstants {
     seed: u64,
@@ -156,7 +154,7 @@ pub struct PoissonInstants {
     lane: u32,
     lanes: u32,
     step: u64,
-    /// Kept as a fraction, so that rounding to nanoseconds does not add up.
+    /// Fractional, so that rounding errors do not accumulate.
     due_ns: f64,
 }
 
@@ -185,12 +183,12 @@ impl Instants for PoissonInstants {
     }
 }
 
-/// Open: operations become due at the instants of `I`.
+/// Open: operations become due at the times of `I`.
 #[derive(Debug)]
 pub struct Open<I> {
-    /// Stands at the next operation to be issued.
+    /// Positioned at the next operation to be issued.
     issue: I,
-    /// Stands at the first operation that is not yet counted as due.
+    /// Positioned at the first operation that is not counted as due yet.
     due: I,
     share: Share,
     due_sum: Sum,
@@ -198,18 +196,18 @@ pub struct Open<I> {
     integral_at_edge: i128,
 }
 
-/// Who counts what is due in a lane.
+/// A worker's part in counting the due operations of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
-    /// This worker does the whole lane.
+    /// The worker has the lane to itself.
     Whole,
-    /// It counts what is due for all that share the lane.
+    /// It counts due operations for all workers of the lane.
     CountsDue,
-    /// It counts only what it issues itself.
+    /// It counts only the operations that it issues.
     IssuesOnly,
 }
 
-/// Number and sum of instants: enough for the time integral of "due but not issued" without a list.
+/// Count and sum of times: sufficient for the time integral of the backlog without a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: i64,
@@ -222,19 +220,19 @@ impl Sum {
         self.instants_ns += i128::from(instant_ns);
     }
 
-    /// Sum over all counted instants of the time from then to `now_ns`.
+    /// The sum over all counted times of the time elapsed since then.
     fn elapsed(&self, now_ns: u64) -> i128 {
         i128::from(self.count) * i128::from(now_ns) - self.instants_ns
     }
 }
 
 impl<I: Instants> Open<I> {
-    /// The schedule of a lane that one worker does, at its first instant.
+    /// The schedule of a worker that has its lane to itself.
     pub fn new(instants: I) -> Open<I> {
         Open::with_share(instants, Share::Whole)
     }
 
-    /// The schedule of one of several workers that share a lane; exactly one `counts_due`.
+    /// The schedule of one of several workers of a lane; exactly one `counts_due`.
     pub fn shared(instants: I, counts_due: bool) -> Open<I> {
         Open::with_share(instants, if counts_due { Share::CountsDue } else { Share::IssuesOnly })
     }
@@ -261,8 +259,8 @@ impl<I: Instants> Schedule for Open<I> {
 
     #[inline]
     fn advance(&mut self, now_ns: u64, steps: u64) {
-        // Without a backlog what is issued is counted as due here and now: an edge then has only
-        // the real backlog to walk through, not every instant of its interval.
+        // Without a backlog, count the operation as due here, so that an edge only walks through
+        // the actual backlog and not through every due time of its interval.
         let keeps_up = self.share == Share::Whole && self.due_sum.count == self.issued_sum.count;
         if keeps_up {
             self.due_sum.add(self.issue.peek_ns());
@@ -301,21 +299,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_schedule_knows_its_backlog_and_its_time_integral() {
+    fn an_open_schedule_computes_its_backlog_and_time_integral() {
         // One operation every 100 ns, due at 0, 100, 200, …
         let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
         open.advance(0, 1);
         open.advance(150, 1);
-        // Before 1,000 ten are due (0, 100, … 900), of which two were issued. Waiting: 50 for the
-        // second (100 to 150), and for the third to tenth 800 + 700 + … + 100 = 3,600.
+        // Ten are due before 1,000 (0, 100, … 900), of which two were issued. Waiting times: 50 for
+        // the second (100 to 150), and 800 + 700 + … + 100 = 3,600 for the third to tenth.
         assert_eq!(open.backlog(1000), (8, 3650));
-        // Nothing is issued up to 1,100: eight wait 100 ns more, and the eleventh from its instant
-        // on.
+        // Nothing is issued until 1,100: eight wait another 100 ns, and the eleventh from its due
+        // time.
         assert_eq!(open.backlog(1100), (9, 900));
     }
 
     #[test]
-    fn an_operation_issued_at_the_instant_of_the_end_leaves_no_backlog() {
+    fn an_operation_issued_at_the_end_leaves_no_backlog() {
         let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
         open.advance(0, 1);
         open.advance(100, 1);
@@ -351,8 +349,8 @@ mod tests {
         let instants = || ConstantInstants::new(1e7, 0, 1);
         let mut first = Open::shared(instants(), true);
         let mut second = Open::shared(instants(), false);
-        // The first takes steps 0 and 2, the second step 1, late: the same as in the test above,
-        // with one operation more.
+        // The first takes steps 0 and 2, the second step 1, late: as in the test above, with one
+        // more operation.
         first.begin_at(0);
         second.begin_at(1);
         assert_eq!((first.next_due_ns(), second.next_due_ns()), (0, 100));

@@ -1,8 +1,8 @@
-//! The table of outstanding operations of one worker: fixed memory, the tag is the index.
+//! The table of a worker's outstanding operations in preallocated memory; the tag is the index.
 
 use workload::op::{Op, OpKind};
 
-/// The instant of issue of an operation that has a slot and is not issued, and of a free slot.
+/// The time of issue of a free slot, and of an operation that is not issued yet.
 pub const NOT_ISSUED_NS: u64 = u64::MAX;
 
 /// One outstanding operation.
@@ -10,9 +10,9 @@ pub const NOT_ISSUED_NS: u64 = u64::MAX;
 pub struct Slot {
     /// When it should have been issued, in nanoseconds from the run's start.
     pub intended_ns: u64,
-    /// When it was issued; [`NOT_ISSUED_NS`] while its data is being made.
+    /// When it was issued; [`NOT_ISSUED_NS`] while its data is generated.
     pub issued_ns: u64,
-    /// What it is.
+    /// The operation.
     pub op: Op,
 }
 
@@ -32,7 +32,7 @@ impl Slots {
                 Slot { intended_ns: 0, issued_ns: NOT_ISSUED_NS, op };
                 queue_depth as usize
             ],
-            // Slot 0 on top: a stack keeps the memory of few slots warm at low load.
+            // Slot 0 on top: a stack keeps using the same memory at low load.
             free: (0..queue_depth).rev().collect(),
         }
     }
@@ -43,8 +43,8 @@ impl Slots {
         self.free.is_empty()
     }
 
-    /// Takes a free slot for an operation; `None` when all are taken. One that is not issued yet
-    /// has [`NOT_ISSUED_NS`] until [`Slots::issue`].
+    /// Takes a free slot for an operation; `None` if none is free. An operation that is not issued
+    /// yet has [`NOT_ISSUED_NS`] until [`Slots::issue`].
     #[inline]
     pub fn take(&mut self, intended_ns: u64, issued_ns: u64, op: Op) -> Option<u32> {
         let tag = self.free.pop()?;
@@ -58,7 +58,7 @@ impl Slots {
         &self.slots[tag as usize].op
     }
 
-    /// Notes when the operation in a slot was issued, and returns it.
+    /// Sets when the operation in a slot was issued, and returns it.
     #[inline]
     pub fn issue(&mut self, tag: u32, issued_ns: u64) -> &Op {
         let slot = &mut self.slots[tag as usize];
@@ -66,24 +66,24 @@ impl Slots {
         &slot.op
     }
 
-    /// Frees a slot and says what was in it.
+    /// Frees a slot and returns its content.
     #[inline]
     pub fn release(&mut self, tag: u32) -> Slot {
         let slot = &mut self.slots[tag as usize];
-        let was = *slot;
-        debug_assert_ne!(was.issued_ns, NOT_ISSUED_NS, "slot {tag} was not issued");
+        let released = *slot;
+        debug_assert_ne!(released.issued_ns, NOT_ISSUED_NS, "slot {tag} was not issued");
         slot.issued_ns = NOT_ISSUED_NS;
         self.free.push(tag);
-        was
+        released
     }
 
-    /// Slots in use.
+    /// Number of slots in use.
     pub fn outstanding(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// The outstanding operations, oldest first, at most `count`. For the rare question "what
-    /// hangs?": it allocates.
+    /// The oldest outstanding operations, at most `count`. Allocates, so only for reports of stuck
+    /// operations.
     pub fn oldest(&self, count: usize) -> Vec<Slot> {
         let mut taken: Vec<Slot> =
             self.slots.iter().filter(|slot| slot.issued_ns != NOT_ISSUED_NS).copied().collect();
@@ -92,7 +92,7 @@ impl Slots {
         taken
     }
 
-    /// When the oldest outstanding operation was issued; [`NOT_ISSUED_NS`] when none is.
+    /// When the oldest outstanding operation was issued; [`NOT_ISSUED_NS`] if there is none.
     pub fn oldest_issued_ns(&self) -> u64 {
         self.slots.iter().map(|slot| slot.issued_ns).min().unwrap_or(NOT_ISSUED_NS)
     }
@@ -105,13 +105,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_operations_come_first_whichever_slots_they_have() {
+    fn the_oldest_operations_come_first_in_any_slots() {
         let mut slots = Slots::new(3);
         let op = |index| Op { index, offset_bytes: 0, size_bytes: 1, file: 0, kind: OpKind::Read };
         for index in 0..3 {
             slots.take(0, 10 + index, op(index)).expect("there is room");
         }
-        // The first ends, and the fourth takes its slot.
+        // The first completes, and the fourth takes its slot.
         slots.release(0);
         assert_eq!(slots.take(0, 13, op(3)), Some(0));
         let oldest =

@@ -1,21 +1,21 @@
-//! Which steps of its lane a worker takes.
+//! The steps of its lane that a worker takes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The steps of a lane in order: all of them, or those that the other workers of the lane leave.
+/// The steps of a lane in order: all of them, or those that the worker takes from a shared counter.
 #[derive(Debug)]
 pub enum Steps {
-    /// One worker does the whole lane.
+    /// The worker has the lane to itself.
     Own {
-        /// The step that is next.
+        /// The next step.
         next: u64,
     },
-    /// Several workers do a lane together: blocking calls, one thread for each outstanding
-    /// operation. Whoever is free takes the next step, so that together they are one queue of their
-    /// number, as a ring is, and no kind of operation falls to some of them alone.
+    /// Several workers share the lane: with blocking calls, one thread for each outstanding
+    /// operation. A free worker takes the next step, so that together they act as one queue like a
+    /// ring.
     Shared {
-        /// The next step that nobody has taken.
+        /// The next step that no worker has taken.
         counter: Arc<AtomicU64>,
         /// The step that this worker has taken and not yet issued.
         taken: u64,
@@ -28,7 +28,7 @@ impl Steps {
         Steps::Own { next: 0 }
     }
 
-    /// The steps that are taken from `counter`, which the workers of one lane share.
+    /// The steps taken from `counter`, which the workers of one lane share.
     pub fn shared(counter: &Arc<AtomicU64>) -> Steps {
         let taken = counter.fetch_add(1, Ordering::Relaxed);
         Steps::Shared { counter: Arc::clone(counter), taken }
@@ -43,7 +43,7 @@ impl Steps {
         }
     }
 
-    /// Goes on to the step after it, and says how far that is.
+    /// Advances to the next step and returns the distance.
     #[inline]
     pub fn advance(&mut self) -> u64 {
         match self {

@@ -1,5 +1,5 @@
-//! What each thread of a run is to do: one per worker with a ring, or one per outstanding operation
-//! with blocking calls; and the thread itself, from opening its target to its last tally.
+//! The threads of a run, one per worker or, with blocking calls, one per outstanding operation:
+//! from opening the target to the last tally.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
@@ -7,24 +7,21 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use metrics::recorder::Tally;
-use target::nfs::files::{NfsFiles, Rewrite};
-use target::null::Null;
-use target::psync::Psync;
-use target::ring::RingFiles;
+use target::nfs::Rewrite;
+use target::run_target::{Opener, UseTarget, WorkerShare};
 use target::{Target, TargetError};
 use workload::arrival::Arrival;
 use workload::connection::down_reason;
 use workload::data::TileMaker;
 use workload::op::{Op, OpStream};
-use workload::plan::{EngineChoice, FileSet, Stream};
+use workload::plan::{FileSet, IoMethodUsed, Stream};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
 use crate::cpu::ThreadTimes;
 use crate::drive::{DriveEnd, Stop, drive};
-use crate::place::Access;
 use crate::pulse::Pulse;
-use crate::run::{EngineError, Request, THREADS_MAX};
+use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::schedule::{
     Closed, ConstantInstants, Instants, Open, PoissonInstants, Schedule, Thinking,
 };
@@ -33,44 +30,43 @@ use crate::steps::Steps;
 use crate::tiles::{Generations, Tiles};
 use crate::worker::{Assigned, DataPath, Plain, Worker};
 
-/// What a thread of the run is to do.
+/// The work of one thread.
 pub(crate) struct Job {
     pub(crate) stream_index: usize,
     pub(crate) stream: Stream,
     pub(crate) assigned: Assigned,
-    /// Where the threads of a lane take their steps; a worker that does its lane alone has none.
+    /// The counter from which the threads of a shared lane take steps.
     pub(crate) shared_steps: Option<Arc<AtomicU64>>,
-    /// It counts what is due for all threads of its lane.
+    /// Whether it counts due operations for all threads of its lane.
     pub(crate) counts_due: bool,
     pub(crate) run_seed: u64,
-    pub(crate) access: Access,
-    pub(crate) engine: EngineChoice,
+    pub(crate) opener: Opener,
     pub(crate) maker: Option<Arc<TileMaker>>,
     pub(crate) generations: Option<Arc<Generations>>,
     pub(crate) processor: Option<usize>,
 }
 
-/// What a thread tells.
+/// A thread's message to the conducting thread.
 pub(crate) enum Message {
     /// It is ready to start; its thread number.
     Ready(usize, i32),
     /// It has ended.
     Ended(usize, Result<Ended, TargetError>),
-    /// It unwound.
+    /// It panicked.
     Died(usize),
 }
 
 pub(crate) struct Ended {
-    /// Outstanding operations that were given up, in words, the oldest first.
-    pub(crate) not_returned: Vec<String>,
-    /// They are older than their deadline; otherwise the run was stopped before.
+    /// Descriptions of abandoned operations, the oldest first.
+    pub(crate) incomplete: Vec<String>,
+    /// Whether they exceeded their deadline; otherwise the run was stopped.
     pub(crate) is_overdue: bool,
     pub(crate) mismatches: Vec<String>,
-    /// Answers that broke the storage's protocol, and connections that were missing at the end.
+    /// Replies that violated the protocol, and connections that were down at the end.
     pub(crate) faults: Vec<String>,
 }
 
-/// The common start, announced once everybody is ready.
+/// The common start, announced once all threads are ready.
 #[derive(Default)]
 pub(crate) struct StartLine {
     start: Mutex<Option<Option<Instant>>>,
@@ -79,16 +75,16 @@ pub(crate) struct StartLine {
 
 impl StartLine {
     pub(crate) fn announce(&self, start: Option<Instant>) {
-        *self.start.lock().expect("nobody panics while holding it") = Some(start);
+        *self.start.lock().expect("no thread panics while holding it") = Some(start);
         self.announced.notify_all();
     }
 
     pub(crate) fn wait(&self) -> Option<Instant> {
-        let guard = self.start.lock().expect("nobody panics while holding it");
+        let guard = self.start.lock().expect("no thread panics while holding it");
         let guard = self
             .announced
             .wait_while(guard, |start| start.is_none())
-            .expect("nobody panics while holding it");
+            .expect("no thread panics while holding it");
         guard.flatten()
     }
 }
@@ -97,37 +93,41 @@ impl StartLine {
 pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
     let run = &request.assignment.run;
     let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
+    let can = request.target.capabilities();
+    // A blocking call handles one outstanding operation, so a lane needs a thread for each.
+    let blocking = can.local_files && request.io_method == IoMethodUsed::Psync;
     let mut jobs: Vec<Job> = Vec::new();
     let workers = request.assignment.lanes.iter().map(|lanes| lanes.len() as u32).sum();
     for (stream_index, stream) in run.streams.iter().enumerate() {
-        let access = request.access(stream)?;
         let set = stream.file_set();
-        let data =
-            !matches!(access, Access::Null) && (stream.read_permille < 1000 || request.verify);
+        let data = can.moves_data && (stream.read_permille < 1000 || request.verify);
         let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
         let generations = (data && request.verify).then(|| {
             let tile_bytes = u64::from(set.tile_bytes);
             Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
         });
-        // A blocking call is one outstanding operation, so a lane needs a thread for each.
-        let blocking = matches!(access, Access::Files(_)) && request.engine == EngineChoice::Psync;
         let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
         for lane in request.assignment.lanes[stream_index].clone() {
             let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
-            let wanted = jobs.len() as u64 + u64::from(threads_per_lane);
-            if wanted > THREADS_MAX {
-                return Err(EngineError::TooManyThreads { wanted: run.threads(blocking) });
+            let requested = jobs.len() as u64 + u64::from(threads_per_lane);
+            if requested > THREADS_MAX {
+                return Err(EngineError::TooManyThreads { requested: run.threads(blocking) });
             }
             let processor = (!processors.is_empty())
                 .then(|| processors[jobs.len() / threads_per_lane as usize % processors.len()]);
-            let mut access = access.clone();
-            if let Access::Nfs(access) = &mut access {
-                // Here a worker is a thread.
-                access.connections = request.share(jobs.len() as u32, workers);
-                access.rewrite = maker
-                    .clone()
-                    .map(|maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite);
-            }
+            let rewrite = |maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite;
+            let opener = request.target.opener(&WorkerShare {
+                stream,
+                // Targets that use this number have one thread per worker.
+                number: jobs.len() as u32,
+                workers,
+                connections: run.connections,
+                io_method: request.io_method,
+                verify: request.verify,
+                rewrite: maker.clone().map(rewrite),
+            });
+            let missing = || EngineError::NoFiles { stream: stream.name.clone() };
+            let opener = opener.ok_or_else(missing)?;
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
                     stream_index,
@@ -142,8 +142,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     shared_steps: counter.clone(),
                     counts_due: thread == 0,
                     run_seed: run.seed,
-                    access: access.clone(),
-                    engine: request.engine,
+                    opener: opener.clone(),
                     maker: maker.clone(),
                     generations: generations.clone(),
                     processor,
@@ -163,7 +162,7 @@ impl Job {
     }
 }
 
-/// Answers that broke the protocol, and connections that are missing.
+/// Describes replies that violated the protocol, and connections that are down.
 fn faults(target: &mut impl Target, set: &FileSet) -> Vec<String> {
     let faults = target.faults().into_iter();
     let mut all: Vec<String> = faults
@@ -183,14 +182,14 @@ fn faults(target: &mut impl Target, set: &FileSet) -> Vec<String> {
     all
 }
 
-fn told(slots: &[Slot], set: &FileSet, now_ns: u64) -> Vec<String> {
+fn describe_all(slots: &[Slot], set: &FileSet, now_ns: u64) -> Vec<String> {
     slots.iter().map(|slot| describe(&slot.op, set, now_ns - slot.issued_ns)).collect()
 }
 
-/// An operation that did not return, in words.
+/// Describes an operation that did not complete.
 pub(crate) fn describe(op: &Op, set: &FileSet, age_ns: u64) -> String {
     format!(
-        "{} of {} bytes at offset {} of {} (operation {}) has not returned for {:.3} s",
+        "{} of {} bytes at offset {} of {} (operation {}) has been outstanding for {:.3} s",
         op.kind.name(),
         op.size_bytes,
         op.offset_bytes,
@@ -198,6 +197,22 @@ pub(crate) fn describe(op: &Op, set: &FileSet, age_ns: u64) -> String {
         op.index,
         age_ns as f64 / 1e9
     )
+}
+
+/// Drives a worker with the target that its thread has opened.
+struct Drive<'t> {
+    thread: &'t Thread,
+    job: Job,
+    handover: WorkerEnd,
+    tally: Box<Tally>,
+}
+
+impl UseTarget for Drive<'_> {
+    type Output = Result<Ended, TargetError>;
+
+    fn use_target<T: Target>(self, target: T) -> Result<Ended, TargetError> {
+        self.thread.with_schedule(self.job, target, self.handover, self.tally)
+    }
 }
 
 /// A worker's thread.
@@ -218,7 +233,7 @@ impl Thread {
             Ok(result) => Message::Ended(number, result),
             Err(_) => Message::Died(number),
         };
-        // Nobody listens any more when the run was given up.
+        // The receiver is gone if the run was abandoned.
         drop(sender.send(message));
     }
 
@@ -234,24 +249,10 @@ impl Thread {
                 source,
             })?;
         }
-        // A refusal costs up to 50 us of schedule delay, which is recorded as such.
+        // A failure costs up to 50 µs of schedule delay, which is recorded as such.
         drop(crate::processor::wake_exactly());
-        let depth = job.assigned.queue_depth;
-        match (&job.access, job.engine) {
-            (Access::Null, _) => self.with_schedule(job, Null::new(depth), handover, tally),
-            (Access::Nfs(access), _) => {
-                let target = NfsFiles::open(access, depth)?;
-                self.with_schedule(job, target, handover, tally)
-            }
-            (Access::Files(access), EngineChoice::Psync) => {
-                let target = Psync::open(access)?;
-                self.with_schedule(job, target, handover, tally)
-            }
-            (Access::Files(access), _) => {
-                let target = RingFiles::open(access, depth)?;
-                self.with_schedule(job, target, handover, tally)
-            }
-        }
+        let (opener, depth) = (job.opener.clone(), job.assigned.queue_depth);
+        opener.open(depth, Drive { thread: self, job, handover, tally })?
     }
 
     fn with_schedule<T: Target>(
@@ -318,7 +319,7 @@ impl Thread {
         Ok(ended)
     }
 
-    /// Says "ready", waits for the start, drives the worker to its end.
+    /// Reports ready, waits for the start, and drives the worker to its end.
     fn start<S: Schedule, D: DataPath, T: Target>(
         &self,
         mut worker: Worker<S, D, WorkerEnd>,
@@ -326,7 +327,7 @@ impl Thread {
         set: &FileSet,
     ) -> Result<(Ended, D), TargetError> {
         let mut ended = Ended {
-            not_returned: Vec::new(),
+            incomplete: Vec::new(),
             is_overdue: false,
             mismatches: Vec::new(),
             faults: Vec::new(),
@@ -344,17 +345,18 @@ impl Thread {
         }
         let clock = MonotonicClock::starting_at(start);
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
-        // Before the worker and its end of the handover go: the collector cannot ask a thread that
-        // is gone.
+        // Before the thread ends, because its times cannot be read afterwards.
         self.pulse.ended(ThreadTimes::own());
         ended.faults = faults(&mut target, set);
         match end? {
             DriveEnd::Drained => {}
             DriveEnd::Overdue(slots) => {
-                ended.not_returned = told(&slots, set, clock.now_ns());
+                ended.incomplete = describe_all(&slots, set, clock.now_ns());
                 ended.is_overdue = true;
             }
-            DriveEnd::LeftBehind(slots) => ended.not_returned = told(&slots, set, clock.now_ns()),
+            DriveEnd::Abandoned(slots) => {
+                ended.incomplete = describe_all(&slots, set, clock.now_ns())
+            }
         }
         Ok((ended, worker.into_data()))
     }

@@ -1,10 +1,10 @@
 //! The data path of a stream that moves real data: fills buffers before writes, and with `--verify`
-//! holds what is read against what must be there.
+//! compares read data with the expected data.
 //!
-//! What must be there is a function of (data seed, file, offset, generation). The generation of a
-//! tile that was written in this run is known from a table of one word per tile, shared by the
-//! stream's workers; elsewhere any generation is accepted, but the tile must be whole and in its
-//! place.
+//! Expected data is a function of (data seed, file, offset, generation). The generation of a tile
+//! that was written in this run is in a table with one word per tile, shared by the stream's
+//! workers. For other tiles any generation is accepted, but the tile must be complete and at its
+//! offset.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,34 +17,33 @@ use workload::random;
 
 use crate::worker::DataPath;
 
-/// Mismatches kept in detail by one worker; all are counted.
+/// Mismatches that a worker keeps in detail; all are counted.
 const MISMATCHES_KEPT: usize = 16;
 
-/// Data that was not what it should be.
+/// Read data that differs from the expected data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which file of the stream.
+    /// The file's number in the stream.
     pub file: u32,
-    /// Where the wrong tile begins.
+    /// The offset of the tile.
     pub offset_bytes: u64,
     /// Number of the operation that read it.
     pub op_index: u64,
-    /// The generation that must be there, where it is known.
+    /// The expected generation, if known.
     pub expected_generation: Option<u32>,
-    /// What was there.
+    /// What was found.
     pub found: TileFound,
-    /// The first bytes of what was there.
+    /// The first bytes that were found.
     pub first_bytes: [u8; 8],
-    /// How often it was read so.
+    /// How often the tile was read with a mismatch.
     pub times: u64,
 }
 
-/// What is known of every tile of a stream's files in this run:
-/// `states[file * tiles_per_file + tile]`.
+/// The state of every tile of a stream's files in this run: `states[file * tiles_per_file + tile]`.
 ///
-/// A word holds the generation of the last acknowledged write (0: unknown), the number of
-/// outstanding writes, and a version that every change raises, so that a read can tell whether
-/// anything happened while it was under way.
+/// A word contains the generation of the last acknowledged write (0: unknown), the number of
+/// outstanding writes, and a version that every change increments, so that a read can detect
+/// changes while it was outstanding.
 #[derive(Debug)]
 pub struct Generations {
     states: Vec<AtomicU64>,
@@ -54,15 +53,16 @@ pub struct Generations {
 const VERSION_ONE: u64 = 1 << 44;
 const OUTSTANDING_ONE: u64 = 1 << 32;
 const OUTSTANDING_MASK: u64 = 0x7ff << 32;
-/// Writes overlapped since the tile was last at rest: which of them is the last is not known.
+/// Writes have overlapped since none was outstanding: the order in which they took effect is
+/// unknown.
 const OVERLAPPED: u64 = 1 << 43;
 const GENERATION_MASK: u64 = 0xffff_ffff;
-/// In the place of a generation, of which none is even: writes overlapped, and nobody promises that
-/// a server or a file system lets one of them win whole (nfs-ganesha's memory does not).
+/// Stored instead of a generation (those are odd) after writes overlapped: servers and file systems
+/// do not guarantee that one of them wins completely (nfs-ganesha's memory back end does not).
 const MIXED: u32 = 2;
 
 impl Generations {
-    /// Nothing is known of `files` files of `file_size_bytes`, in tiles of `tile_bytes`.
+    /// A table for `files` files of `file_size_bytes` in tiles of `tile_bytes`, all unknown.
     pub fn new(files: u32, file_size_bytes: u64, tile_bytes: u64) -> Generations {
         let tiles_per_file = file_size_bytes.div_ceil(tile_bytes);
         let count = tiles_per_file * u64::from(files);
@@ -80,13 +80,13 @@ impl Generations {
         });
     }
 
-    /// The write is over; `generation` is what it left if it succeeded.
+    /// Ends a write; `generation` is what it wrote if it succeeded.
     fn write_ends(&self, file: u32, tile: u64, generation: Option<u32>) {
         self.change(file, tile, |now| {
             let known = if now & OVERLAPPED == 0 { generation.unwrap_or(0) } else { MIXED };
-            let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(OUTSTANDING_ONE);
-            let at_rest = if rest & OUTSTANDING_MASK == 0 { OVERLAPPED } else { 0 };
-            (rest & !GENERATION_MASK & !at_rest) | u64::from(known)
+            let ended = now.wrapping_add(VERSION_ONE).wrapping_sub(OUTSTANDING_ONE);
+            let clear = if ended & OUTSTANDING_MASK == 0 { OVERLAPPED } else { 0 };
+            (ended & !GENERATION_MASK & !clear) | u64::from(known)
         });
     }
 
@@ -94,11 +94,11 @@ impl Generations {
         let state = self.state(file, tile);
         let changed =
             state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| Some(change(now)));
-        debug_assert!(changed.is_ok(), "the change always yields a value");
+        debug_assert!(changed.is_ok(), "the closure always returns a value");
     }
 }
 
-/// Verification by one worker.
+/// The verification state of one worker.
 #[derive(Debug)]
 struct Verifier {
     generations: Arc<Generations>,
@@ -110,7 +110,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// Keeps a mismatch, once for each place.
+    /// Records a mismatch, once for each offset.
     fn note(&mut self, mismatch: Mismatch) {
         let same = |known: &&mut Mismatch| {
             (known.file, known.offset_bytes) == (mismatch.file, mismatch.offset_bytes)
@@ -129,19 +129,18 @@ pub struct Tiles {
     maker: Arc<TileMaker>,
     generation_seed: u64,
     verifier: Option<Verifier>,
-    /// Data was made or checked since this was last read.
+    /// Whether data was generated or verified since the last call of `took_time`.
     took_time: bool,
 }
 
 impl Tiles {
-    /// Fills only. `run_seed` makes generations of different runs differ.
+    /// Only fills. Generations depend on `run_seed`, so that runs write different data.
     pub fn filling(maker: Arc<TileMaker>, run_seed: u64) -> Tiles {
         let generation_seed = random::derive(run_seed, 0x6E4);
         Tiles { maker, generation_seed, verifier: None, took_time: false }
     }
 
-    /// Makes what an operation of this run wrote again, for a server that lost it before it was
-    /// committed.
+    /// A function that generates the data of an earlier write of this run again.
     pub fn rewriting(
         maker: Arc<TileMaker>,
         run_seed: u64,
@@ -153,7 +152,7 @@ impl Tiles {
         }
     }
 
-    /// Fills, and inspects what is read by a worker of `queue_depth` slots and transfers up to
+    /// Fills, and verifies the reads of a worker with `queue_depth` slots and transfers of at most
     /// `transfer_size_max_bytes`.
     pub fn verifying(
         maker: Arc<TileMaker>,
@@ -173,12 +172,12 @@ impl Tiles {
         Tiles { verifier: Some(verifier), ..Tiles::filling(maker, run_seed) }
     }
 
-    /// The first mismatches that were found.
+    /// The first mismatches.
     pub fn into_mismatches(self) -> Vec<Mismatch> {
         self.verifier.map(|verifier| verifier.mismatches).unwrap_or_default()
     }
 
-    /// Generation 0 is the fill's and the table's "unknown", so a write never has it.
+    /// Never 0, which is the fill's generation and the table's "unknown".
     fn generation(&self, op_index: u64) -> u32 {
         (random::at(self.generation_seed, op_index) as u32) | 1
     }
@@ -217,7 +216,7 @@ impl DataPath for Tiles {
     }
 
     fn failed(&mut self, _tag: u32, op: &Op) {
-        // Whether a failed write reached the storage is not known.
+        // It is unknown whether a failed write reached the storage.
         self.end_write(op, None);
     }
 
@@ -231,12 +230,12 @@ impl Tiles {
     fn note_issue(&mut self, tag: u32, op: &Op) {
         let tiles = self.tile_numbers(op);
         let Some(verifier) = &mut self.verifier else { return };
-        for (place, tile) in tiles.enumerate() {
+        for (number, tile) in tiles.enumerate() {
             match op.kind {
                 OpKind::Write => verifier.generations.write_begins(op.file, tile),
                 OpKind::Read => {
                     let state = verifier.generations.state(op.file, tile);
-                    verifier.seen[tag as usize * verifier.tiles_per_op + place] =
+                    verifier.seen[tag as usize * verifier.tiles_per_op + number] =
                         state.load(Ordering::Acquire);
                 }
                 OpKind::Fsync => {}
@@ -270,17 +269,17 @@ impl Tiles {
         };
         self.took_time = true;
         let mut verdict = Ok(());
-        for (place, tile) in tiles.enumerate() {
+        for (number, tile) in tiles.enumerate() {
             let offset_bytes = tile * tile_bytes as u64;
-            let bytes = &data[place * tile_bytes..(place + 1) * tile_bytes];
-            let before = verifier.seen[tag as usize * verifier.tiles_per_op + place];
+            let bytes = &data[number * tile_bytes..(number + 1) * tile_bytes];
+            let before = verifier.seen[tag as usize * verifier.tiles_per_op + number];
             let after = verifier.generations.state(op.file, tile).load(Ordering::Acquire);
-            let settled = before == after && after & OUTSTANDING_MASK == 0;
+            let unchanged = before == after && after & OUTSTANDING_MASK == 0;
             let known = (after & GENERATION_MASK) as u32;
-            let expected = (settled && known != 0 && known != MIXED).then_some(known);
+            let expected = (unchanged && known != 0 && known != MIXED).then_some(known);
             let found = self.maker.inspect(op.file, offset_bytes, bytes, &mut verifier.scratch);
-            // While a write is under way a read may see some of it, which is no corruption.
-            let good = !settled
+            // A read concurrent with a write may return part of it.
+            let good = !unchanged
                 || match found {
                     TileFound::Good { generation } => expected.is_none_or(|e| e == generation),
                     TileFound::GoodDuplicate => true,
@@ -309,7 +308,7 @@ impl std::fmt::Display for Mismatch {
         write!(f, "file {}, offset {}: expected ", self.file, self.offset_bytes)?;
         match self.expected_generation {
             Some(generation) => write!(f, "generation {generation:#010x}")?,
-            None => write!(f, "the tile that belongs there, of any generation")?,
+            None => write!(f, "this tile in any generation")?,
         }
         write!(f, ", found ")?;
         match self.found {
@@ -348,13 +347,13 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_overlapped_another_leaves_a_tile_of_which_no_one_knows_the_generation() {
+    fn overlapping_writes_leave_a_tile_with_unknown_generation() {
         let generations = Generations::new(1, 4096, 4096);
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(5));
         assert_eq!(known(&generations), 5);
 
-        // The second began before the first ended: either may be the last on the storage.
+        // The second began before the first ended: either may have taken effect last.
         generations.write_begins(0, 0);
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(7));
@@ -365,7 +364,7 @@ mod tests {
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(11));
         assert_eq!(known(&generations), 11);
-        // Whether a failed write reached the storage is not known.
+        // It is unknown whether a failed write reached the storage.
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, None);
         assert_eq!(known(&generations), 0);

@@ -1,6 +1,6 @@
-//! The worker's core: issues what is due, records what completes, turns intervals. No clock, no
-//! thread, no socket: `now_ns` is an argument, so the same code runs on a ring, on blocking calls,
-//! and in the simulator.
+//! The worker's core: issues what is due, records what completes, and ends intervals. It has no
+//! clock, thread or socket: `now_ns` is an argument, so the same code runs on a ring, with blocking
+//! calls, and in the simulator.
 
 use std::collections::VecDeque;
 
@@ -13,46 +13,44 @@ use crate::schedule::Schedule;
 use crate::slots::{NOT_ISSUED_NS, Slot, Slots};
 use crate::steps::Steps;
 
-/// Overdue operations are looked for at least this often.
+/// Longest time between two checks for overdue operations.
 const OVERDUE_CHECK_MAX_NS: u64 = 500_000_000;
-/// Operations that are told of when they hang.
-const OLDEST_TOLD: usize = 8;
+/// How many overdue operations an error message lists.
+const OLDEST_LISTED: usize = 8;
 
-/// What a worker needs to know of its run. All times are nanoseconds from the run's start.
+/// A worker's share of a run. All times are nanoseconds from the run's start.
 #[derive(Clone, Debug)]
 pub struct Assigned {
     /// Its lane in the stream.
     pub lane: u32,
-    /// Outstanding operations at most.
+    /// Maximum number of outstanding operations.
     pub queue_depth: u32,
     /// The reporting period.
     pub interval_ns: u64,
-    /// From here on nothing is issued.
+    /// No operation is issued from this time on.
     pub end_ns: u64,
-    /// The age at which an outstanding operation is given up.
+    /// The age at which an outstanding operation is abandoned.
     pub operation_deadline_ns: u64,
 }
 
-/// What works on the data: fills buffers before writes and inspects them after reads. [`Plain`]
-/// does nothing.
+/// Fills buffers before writes and verifies them after reads. [`Plain`] does nothing.
 ///
-/// The time this takes is the generator's, not the target's: it delays operations, and is no part
-/// of their service time.
+/// The time this takes is the generator's: it delays operations but is not part of their service
+/// time.
 pub trait DataPath {
-    /// Whether it may ever take time. If not, operations of a closed loop are issued at the instant
-    /// they are due.
+    /// Whether it can take time. If not, operations of a closed loop are issued when they are due.
     const TAKES_TIME: bool;
 
-    /// The operation is about to be submitted.
+    /// Called before an operation is submitted.
     fn before(&mut self, tag: u32, op: &Op, target: &mut impl Target);
-    /// The operation has succeeded. An error says that what was read is not what belongs there.
+    /// Called after an operation has succeeded. Fails if the data that was read is wrong.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`].
     fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind>;
-    /// The operation has failed.
+    /// Called after an operation has failed.
     fn failed(&mut self, tag: u32, op: &Op);
-    /// Whether data was made or checked since the last call, so that the clock has moved on.
+    /// Whether data was generated or verified since the last call, so that time has passed.
     fn took_time(&mut self) -> bool;
 }
 
@@ -79,13 +77,13 @@ impl DataPath for Plain {
     }
 }
 
-/// Takes full tallies and gives empty ones back. `None` where no empty one is at hand yet.
+/// Exchanges full tallies for empty ones.
 pub trait Handover {
-    /// An empty tally, if there is one.
+    /// An empty tally, if one is available.
     fn empty(&mut self) -> Option<Box<Tally>>;
-    /// Passes a full one on, which ended at `end_ns`.
+    /// Passes on a full tally whose interval ended at `end_ns`.
     fn full(&mut self, tally: Box<Tally>, end_ns: u64);
-    /// Nobody takes tallies any more.
+    /// Whether tallies are no longer collected.
     fn is_abandoned(&self) -> bool {
         false
     }
@@ -100,15 +98,14 @@ pub struct Worker<S, D, H> {
     data: D,
     handover: H,
     slots: Slots,
-    /// Tags of the operations that were due and are not issued, in order; empty where data takes no
-    /// time.
+    /// Tags of due operations that are not issued yet, in order; empty if data takes no time.
     taken: VecDeque<u32>,
-    /// The data of so many of them is made.
+    /// For how many of them the data is ready.
     prepared: usize,
     recorder: Recorder,
     steps: Steps,
     next_edge_ns: u64,
-    /// No operation can be overdue before this instant, so the slots are not searched until then.
+    /// No operation can be overdue before this time, so the slots are not searched until then.
     overdue_from_ns: u64,
 }
 
@@ -140,18 +137,18 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         }
     }
 
-    /// Nothing more is issued and nothing is outstanding.
+    /// Whether all operations were issued and have completed.
     #[inline]
     pub fn is_finished(&self, now_ns: u64) -> bool {
         now_ns >= self.assigned.end_ns && self.slots.outstanding() == 0
     }
 
-    /// Takes every operation that is due and has a slot, and makes the data of as many as the
-    /// target sends together, for [`Worker::issue`]. If all slots are taken an operation stays due
-    /// and keeps its intended instant: lateness is recorded, never forgiven.
+    /// Assigns slots to due operations, and generates the data of as many as the target sends
+    /// together, for [`Worker::issue`]. If no slot is free, an operation stays due with its
+    /// intended time, so that its delay is recorded.
     ///
-    /// Returns whether data was made or checked since `now_ns`: the clock must then be read again
-    /// for the instant of issue.
+    /// Returns whether data was generated or verified since `now_ns`, so that the clock must be
+    /// read again for the time of issue.
     #[inline]
     pub fn prepare(&mut self, now_ns: u64, target: &mut impl Target) -> bool {
         if !D::TAKES_TIME {
@@ -170,11 +167,11 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.data.took_time()
     }
 
-    /// Submits what is prepared, or everything that is due where data takes no time; `now_ns` is
-    /// the instant of issue. Returns whether data of operations that were due is still to be made.
+    /// Submits the prepared operations, or all due ones if data takes no time; `now_ns` is the time
+    /// of issue. Returns whether due operations still need data.
     ///
     /// # Errors
-    /// The target is gone for good.
+    /// The target is lost.
     #[inline]
     pub fn issue(&mut self, now_ns: u64, target: &mut impl Target) -> Result<bool, TargetError> {
         if !D::TAKES_TIME {
@@ -188,7 +185,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             }
             return Ok(false);
         }
-        // While data was made an interval may have ended.
+        // An interval may have ended while data was generated.
         if now_ns >= self.next_edge_ns {
             self.turn_intervals(now_ns, target);
         }
@@ -199,7 +196,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         Ok(!self.taken.is_empty())
     }
 
-    /// Takes the next operation if it is due and has a slot, with its instant of issue.
+    /// Takes the next operation if it is due and a slot is free.
     #[inline]
     fn take_due(&mut self, now_ns: u64, issued_ns: u64) -> Option<(u32, Op)> {
         if self.slots.is_full() || now_ns >= self.assigned.end_ns {
@@ -209,17 +206,17 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         if due_ns > now_ns {
             return None;
         }
-        // In a closed loop without think time an operation is due at the moment it can be issued.
+        // In a closed loop without think time an operation is due when it can be issued.
         let intended_ns = if S::OPEN { due_ns } else { now_ns };
         let op = self.stream.op(self.assigned.lane, self.steps.current());
         let tag = self.slots.take(intended_ns, issued_ns, op).expect("a slot is free");
-        let further = self.steps.advance();
-        self.schedule.advance(now_ns, further);
+        let steps = self.steps.advance();
+        self.schedule.advance(now_ns, steps);
         Some((tag, op))
     }
 
-    /// The moment at which this worker must look again though nothing completes: the next due
-    /// instant (if there is a slot for it), the interval's edge, the end.
+    /// When this worker must act even if nothing completes: at the next due time (if a slot is
+    /// free), at the edge of the interval, or at the end.
     #[inline]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         let mut wake_ns = self.next_edge_ns;
@@ -232,7 +229,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         wake_ns
     }
 
-    /// Records what has completed, seen at `now_ns`, and leaves `done` empty.
+    /// Records the completions in `done`, reaped at `now_ns`, and empties it.
     #[inline]
     pub fn complete(&mut self, now_ns: u64, done: &mut Vec<Completion>, target: &mut impl Target) {
         if now_ns >= self.next_edge_ns {
@@ -290,10 +287,9 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.handover.full(full, edge_ns);
     }
 
-    /// An empty tally. There are several, and they come back as soon as whoever takes them looks,
-    /// whatever other workers do; so this waits only where that thread has not run for intervals.
-    /// It spins because a worker makes no system call of its own. With nobody left to take tallies
-    /// a new one serves as well.
+    /// Waits for an empty tally. There are several, and the collector returns each when it polls,
+    /// so this waits only if the collector has not run for several intervals. It spins because a
+    /// worker makes no system calls. Without a collector it uses a new tally.
     fn wait_for_empty(&mut self) -> Box<Tally> {
         loop {
             if let Some(empty) = self.handover.empty() {
@@ -306,9 +302,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         }
     }
 
-    /// Ends the last, possibly shorter, interval. The worker is finished or given up.
-    ///
-    /// What ended at the very edge belongs to an interval without length: it is handed over too.
+    /// Ends the last, possibly shorter, interval. If operations completed exactly at its start, its
+    /// length is zero.
     pub fn close(&mut self, now_ns: u64, target: &mut impl Target) {
         let start_ns = self.next_edge_ns - self.assigned.interval_ns;
         if now_ns > start_ns || self.recorder.has_content() {
@@ -316,41 +311,40 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         }
     }
 
-    /// Brings the end forward to `end_ns`; it is never put off.
+    /// Moves the end to `end_ns` if that is earlier.
     pub fn end_at(&mut self, end_ns: u64) {
         self.assigned.end_ns = self.assigned.end_ns.min(end_ns);
     }
 
-    /// The edge of the interval that is being recorded.
+    /// The end of the current interval.
     pub fn next_edge_ns(&self) -> u64 {
         self.next_edge_ns
     }
 
-    /// Whether an operation has been outstanding longer than its deadline. Searches the slots only
-    /// if one can be: a simulated worker asks after every operation.
+    /// Whether an operation has exceeded its deadline. Searches the slots only if that is possible,
+    /// because a simulated worker calls this after every operation.
     pub fn is_overdue(&mut self, now_ns: u64) -> bool {
         if now_ns < self.overdue_from_ns {
             return false;
         }
-        // Operations issued from now on are due later than any that is outstanding.
+        // Operations issued from now on have later deadlines than outstanding ones.
         let oldest_ns = self.slots.oldest_issued_ns().min(now_ns);
         self.overdue_from_ns = oldest_ns.saturating_add(self.assigned.operation_deadline_ns);
         now_ns >= self.overdue_from_ns
     }
 
-    /// Gives up every outstanding operation: each is counted as failed for `reason`. Returns the
-    /// oldest of them.
-    pub fn give_up(&mut self, now_ns: u64, reason: ErrorKind) -> Vec<Slot> {
+    /// Counts every outstanding operation as failed with `reason`, and returns the oldest of them.
+    pub fn abandon_overdue(&mut self, now_ns: u64, reason: ErrorKind) -> Vec<Slot> {
         let mut all = self.slots.oldest(usize::MAX);
         self.recorder.reap(now_ns, all.len() as u64);
         for slot in &all {
             self.recorder.fail(slot.op.kind, reason);
         }
-        all.truncate(OLDEST_TOLD);
+        all.truncate(OLDEST_LISTED);
         all
     }
 
-    /// The step of the operation that is issued next.
+    /// The step of the next operation.
     #[inline]
     pub fn next_step(&self) -> u64 {
         self.steps.current()
@@ -362,19 +356,19 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.slots.outstanding() == 0
     }
 
-    /// How often to look for overdue operations, in nanoseconds.
+    /// How often to check for overdue operations, in nanoseconds.
     pub fn overdue_check_ns(&self) -> u64 {
         (self.assigned.operation_deadline_ns / 4)
             .clamp(1_000_000, OVERDUE_CHECK_MAX_NS)
             .min(self.assigned.interval_ns)
     }
 
-    /// The limit on outstanding operations.
+    /// Maximum number of outstanding operations.
     pub fn queue_depth(&self) -> usize {
         self.assigned.queue_depth as usize
     }
 
-    /// What looked into the data, with what it found.
+    /// The data path, with the mismatches it found.
     pub fn into_data(self) -> D {
         self.data
     }

@@ -1,6 +1,6 @@
-//! Whose time the making and checking of data is: the generator's. It delays operations, so it is
-//! in the schedule delay and in the response time, and never in the service time. Everything here
-//! happens in virtual time: data takes exactly as long as the test says.
+//! Generating and verifying data is the generator's time. It delays operations, so it is part of
+//! the schedule delay and of the response time, but never of the service time. All tests use
+//! virtual time, in which data takes a fixed time.
 
 mod collected;
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -22,17 +22,17 @@ use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind, OpStream};
 use workload::outcome::ErrorKind;
 
-/// From submission to completion, of every operation.
+/// From submission to completion of every operation.
 const SERVICE_NS: u64 = 700_000;
-/// Making the data of one write.
+/// Generating the data of a write.
 const MAKE_NS: u64 = 30_000;
-/// Checking the data of one read.
+/// Verifying the data of a read.
 const CHECK_NS: u64 = 50_000;
-/// No multiple of anything above: edges fall anywhere, into the making of data too.
+/// No multiple of the times above, so that boundaries occur anywhere, even while data is generated.
 const INTERVAL_NS: u64 = 10_007_013;
 const END_NS: u64 = 40 * INTERVAL_NS;
 
-/// A clock that only moves when something takes time.
+/// A clock that advances only when something takes time.
 #[derive(Clone, Default)]
 struct Virtual(Rc<Cell<u64>>);
 
@@ -48,11 +48,11 @@ impl Clock for Virtual {
     }
 }
 
-/// Completes every operation [`SERVICE_NS`] after its submission, however many there are.
+/// Completes every operation [`SERVICE_NS`] after its submission.
 struct Delay {
     clock: Virtual,
     batch: usize,
-    /// In the order of submission, which is that of completion.
+    /// In the order of submission, which is also that of completion.
     coming: Vec<(u64, Completion)>,
     most_outstanding: usize,
 }
@@ -68,7 +68,7 @@ impl Target for Delay {
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         let waits_until_ns = match wait {
             // Polling takes time too.
-            Wait::Look => self.clock.now_ns() + 1,
+            Wait::Poll => self.clock.now_ns() + 1,
             Wait::Precise(time) | Wait::Coarse(time) => {
                 self.clock.now_ns() + time.as_nanos() as u64
             }
@@ -90,7 +90,8 @@ impl Target for Delay {
     }
 }
 
-/// Makes data for [`MAKE_NS`] before each write and checks it for [`CHECK_NS`] after each read.
+/// Generates data for [`MAKE_NS`] before each write and verifies it for [`CHECK_NS`] after each
+/// read.
 struct SlowData {
     clock: Virtual,
     took_time: bool,
@@ -121,7 +122,7 @@ impl DataPath for SlowData {
     }
 }
 
-/// What was measured: interval by interval, and all of them together.
+/// The measurement, by interval and in total.
 struct Measured {
     intervals: Vec<StreamInterval>,
     sum: StreamInterval,
@@ -132,7 +133,7 @@ impl Measured {
         &self.sum.kinds[kind as usize]
     }
 
-    /// Both forms of Little's law, to the nanosecond: every operation came back.
+    /// Both forms of Little's law, exact to the nanosecond; every operation completed.
     #[track_caller]
     fn assert_balanced(&self) {
         assert!(self.intervals.iter().all(StreamInterval::is_balanced));
@@ -177,14 +178,14 @@ fn measured_in_batches<S: Schedule>(
     let intervals = collected.take();
     let mut sum = StreamInterval::default();
     intervals.iter().for_each(|interval| sum.merge(interval));
-    // The sum of gauges means nothing, but those of the last interval: nothing is left.
+    // Gauges cannot be added; those of the last interval show that nothing is left.
     let last = intervals.last().expect("there are intervals");
     assert_eq!((last.outstanding_end, last.backlog_end), (0, 0));
     Measured { intervals, sum }
 }
 
 #[test]
-fn a_write_waits_for_its_data_before_it_is_issued_and_not_after() {
+fn a_write_waits_for_its_data_before_it_is_issued_but_not_after() {
     let measured = measured(0, 1, Closed);
     let writes = measured.of(OpKind::Write);
     assert!(writes.completed > 500);
@@ -195,7 +196,7 @@ fn a_write_waits_for_its_data_before_it_is_issued_and_not_after() {
 }
 
 #[test]
-fn of_a_batch_of_writes_none_is_served_while_the_data_of_another_is_made() {
+fn no_write_of_a_batch_is_served_while_the_data_of_another_is_generated() {
     let measured = measured(0, 8, Closed);
     let writes = measured.of(OpKind::Write);
     assert!(writes.completed > 3000);
@@ -203,20 +204,20 @@ fn of_a_batch_of_writes_none_is_served_while_the_data_of_another_is_made() {
     let response_ns = SERVICE_NS + 8 * MAKE_NS;
     assert_eq!((writes.response.min_ns, writes.response.max_ns), (response_ns, response_ns));
     measured.assert_balanced();
-    // Now and then an interval ends while the data of the batch is made: its operations are due
-    // and not issued then.
+    // Sometimes an interval ends while the data of the batch is generated: then its operations are
+    // due but not issued.
     let edges = || measured.intervals.iter().map(|interval| interval.backlog_end);
     assert!(edges().any(|backlog| backlog == 8));
     assert!(edges().all(|backlog| backlog == 0 || backlog == 8));
 }
 
 #[test]
-fn a_target_that_sends_batches_has_the_first_before_the_data_of_the_second_is_made() {
+fn a_target_with_batches_gets_the_first_before_the_data_of_the_second_is_generated() {
     let measured = measured_in_batches(0, 8, 4, Closed);
     let writes = measured.of(OpKind::Write);
     assert_eq!((writes.service.min_ns, writes.service.max_ns), (SERVICE_NS, SERVICE_NS));
-    // At the start eight are due together, and the second four wait for the data of the first four
-    // too. From then on each four come back while the others are under way.
+    // At the start eight are due together, and the second four also wait for the data of the first
+    // four. After that four complete while the others are outstanding.
     let response_ns = SERVICE_NS + 4 * MAKE_NS;
     assert_eq!(writes.response.min_ns, response_ns);
     assert_eq!(writes.response.max_ns, response_ns + 4 * MAKE_NS);
@@ -226,7 +227,7 @@ fn a_target_that_sends_batches_has_the_first_before_the_data_of_the_second_is_ma
 }
 
 #[test]
-fn think_time_ends_where_the_data_of_the_next_write_begins() {
+fn think_time_ends_when_the_data_of_the_next_write_begins() {
     let measured = measured(0, 1, Thinking::new(200_000, 1));
     let writes = measured.of(OpKind::Write);
     assert!(writes.completed > 400);
@@ -237,13 +238,13 @@ fn think_time_ends_where_the_data_of_the_next_write_begins() {
 }
 
 #[test]
-fn on_a_schedule_that_is_kept_the_delay_is_the_making_of_the_data() {
-    // One write every millisecond, which takes 0.73 ms with its data.
+fn on_a_sustainable_schedule_the_delay_is_the_generation_of_data() {
+    // One write per millisecond, which takes 0.73 ms with its data.
     let measured = measured(0, 1, Open::new(ConstantInstants::new(1000.0, 0, 1)));
     let writes = measured.of(OpKind::Write);
     assert!(writes.completed >= 400);
     assert_eq!((writes.service.min_ns, writes.service.max_ns), (SERVICE_NS, SERVICE_NS));
-    // A due instant is met within a nanosecond, the length of a poll.
+    // Due instants are met to the nanosecond, the duration of a poll.
     let delays_ns = MAKE_NS..=MAKE_NS + 1;
     assert!(delays_ns.contains(&(writes.response.min_ns - SERVICE_NS)), "{writes:?}");
     assert!(delays_ns.contains(&(writes.response.max_ns - SERVICE_NS)), "{writes:?}");
@@ -251,12 +252,12 @@ fn on_a_schedule_that_is_kept_the_delay_is_the_making_of_the_data() {
 }
 
 #[test]
-fn reads_that_are_checked_delay_those_after_them_and_last_no_longer() {
+fn verified_reads_delay_later_ones_but_take_no_longer() {
     let measured = measured(1000, 4, Closed);
     let reads = measured.of(OpKind::Read);
     assert!(reads.completed > 1500);
     assert_eq!((reads.service.min_ns, reads.service.max_ns), (SERVICE_NS, SERVICE_NS));
-    // The first four had nothing before them that was checked.
+    // Nothing was verified before the first four.
     assert_eq!(
         (reads.response.min_ns, reads.response.max_ns),
         (SERVICE_NS, SERVICE_NS + 4 * CHECK_NS)

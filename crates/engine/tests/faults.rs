@@ -1,5 +1,4 @@
-//! Faults made for real by the kernel, on a small ext4 behind a loop device. Needs root and
-//! `mkfs.ext4`.
+//! Faults caused by the kernel on a small ext4 on a loop device. Needs root and `mkfs.ext4`.
 
 mod runs;
 
@@ -9,14 +8,15 @@ use std::process::Command;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::place::Place;
-use engine::run::{Request, run};
+use engine::request::Request;
+use engine::run::run;
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
+use target::posix::PosixTarget;
 use workload::outcome::ErrorKind;
-use workload::plan::EngineChoice;
+use workload::plan::IoMethodUsed;
 
-/// Runs a program that must succeed.
+/// Runs a program, which must succeed.
 fn must(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     let output = output.unwrap_or_else(|error| panic!("{program} is needed by this test: {error}"));
@@ -28,7 +28,7 @@ fn must(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// An ext4 of 64 MiB in a file, mounted; unmounted and removed when dropped.
+/// A mounted ext4 of 64 MiB in a file; unmounted and removed when dropped.
 struct Mounted {
     holder: tempfile::TempDir,
     mount_point: PathBuf,
@@ -54,14 +54,13 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A lazy unmount succeeds while a given-up operation still holds a file.
+        // A lazy unmount succeeds while an abandoned operation still holds a file.
         let status = Command::new("umount").arg("-l").arg(&self.mount_point).status();
         assert!(status.is_ok_and(|s| s.success()) || std::thread::panicking());
     }
 }
 
-/// A file system that is frozen: writes hang until it is thawed, which happens at the latest when
-/// this is dropped.
+/// A frozen file system: writes hang until it is thawed, at the latest when this is dropped.
 struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
@@ -89,11 +88,10 @@ fn a_device_that_fails_is_counted_as_input_output_errors() {
     small.streams[0].direct = true;
     fill(&mounted.mount_point, &small);
     must("sync", &["-f", &text(&mounted.mount_point)]);
-    // The disk behind the file system ends at 4 MiB from now on: the kernel answers reads beyond it
-    // with EIO.
+    // The file system's disk now ends at 4 MiB: the kernel returns EIO for reads beyond.
     let image = std::fs::OpenOptions::new().write(true).open(mounted.image()).expect("the image");
-    image.set_len(4 << 20).expect("it can be shortened");
-    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+    image.set_len(4 << 20).expect("the image can be shortened");
+    for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let setting = Setting { engine, verify: false };
         let (intervals, _) = measure(&small, Some(&mounted.mount_point), &setting);
         let all = sum(&intervals, 0);
@@ -103,8 +101,8 @@ fn a_device_that_fails_is_counted_as_input_output_errors() {
 }
 
 #[test]
-fn an_operation_that_never_returns_ends_the_run_and_is_named() {
-    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+fn an_operation_that_never_completes_ends_the_run_and_is_named() {
+    for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let mounted = Mounted::new();
         let mut small = small_run();
         small.streams[0].read_permille = 0;
@@ -116,8 +114,8 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            place: Place::Directory(mounted.mount_point.clone()),
-            engine,
+            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            io_method: engine,
             pin: false,
             verify: false,
             data_seed: DATA_SEED,
@@ -136,21 +134,21 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         let Outcome::Failed { reason } = &end.outcome else { panic!("{engine:?}: {end:?}") };
         assert!(reason.contains("did not return within"), "{reason}");
         assert!(!end.details.is_empty());
-        let told = &end.details[0];
+        let detail = &end.details[0];
         assert!(
-            told.contains("write of 4096 bytes at offset")
-                && told.contains(" of small-1048576-000")
-                && told.contains("has not returned for "),
-            "{engine:?}: {told}"
+            detail.contains("write of 4096 bytes at offset")
+                && detail.contains(" of small-1048576-000")
+                && detail.contains("has been outstanding for "),
+            "{engine:?}: {detail}"
         );
-        // What was measured before is kept.
+        // Measurements before it are kept.
         assert!(intervals.len() >= 2 && intervals[0].streams[0].completed() > 0);
     }
 }
 
 #[test]
-fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
-    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+fn a_run_stopped_immediately_does_not_wait_for_hanging_operations() {
+    for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let mounted = Mounted::new();
         let mut small = small_run();
         small.streams[0].read_permille = 0;
@@ -162,8 +160,8 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            place: Place::Directory(mounted.mount_point.clone()),
-            engine,
+            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            io_method: engine,
             pin: false,
             verify: false,
             data_seed: DATA_SEED,
@@ -180,13 +178,13 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
         .expect("the run can be started");
         drop(frozen);
         assert_eq!(end.outcome, Outcome::Interrupted, "{engine:?}");
-        assert!(!end.details.is_empty(), "{engine:?}: what hangs is named");
+        assert!(!end.details.is_empty(), "{engine:?}: hanging operations are named");
     }
 }
 
 #[test]
-fn a_stream_that_hangs_does_not_hold_up_another() {
-    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+fn a_hanging_stream_does_not_delay_another() {
+    for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let mounted = Mounted::new();
         let mut two = small_run();
         two.phases.measure_ns = 30_000_000_000;
@@ -203,8 +201,8 @@ fn a_stream_that_hangs_does_not_hold_up_another() {
         let assignment = two.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            place: Place::Directory(mounted.mount_point.clone()),
-            engine,
+            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            io_method: engine,
             pin: false,
             verify: false,
             data_seed: DATA_SEED,
@@ -221,8 +219,8 @@ fn a_stream_that_hangs_does_not_hold_up_another() {
         .expect("the run can be started");
         drop(frozen);
         assert!(matches!(end.outcome, Outcome::Failed { .. }), "{end:?}");
-        // 50 ms at 400/s: 20 operations in each interval, all through the second before the
-        // deadline, in which nothing was written.
+        // 50 ms at 400/s: 20 operations in each interval throughout the second before the deadline,
+        // in which nothing was written.
         let hung = intervals.iter().filter(|i| (6..18).contains(&i.index));
         let (writes, reads): (u64, u64) = hung
             .map(|i| (i.streams[0].completed(), i.streams[1].completed()))

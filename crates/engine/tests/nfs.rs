@@ -1,6 +1,6 @@
-//! Runs on an NFS export, served in this process by the emulated volume: what is outstanding where,
-//! that both sides count the same, and what a service that goes away does to a run.
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails there")]
+//! Runs on an NFS export served in this process by the emulated volume: outstanding operations by
+//! connection, equal counts on both sides, and the failure of the service during a run.
+#![expect(clippy::expect_used, reason = "a failed step fails its test")]
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
@@ -14,23 +14,25 @@ use std::time::Duration;
 use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use engine::drive::Stop;
-use engine::place::{NfsPlace, Place};
-use engine::run::{Request, RunEnd, run};
+use engine::request::Request;
+use engine::run::{RunEnd, run};
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, small_run, sum};
-use target::directory::{self, TargetDirectory, Wanted};
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
 use target::nfs::NfsUrl;
 use target::refusal::Overrides;
+use target::survey;
 use units::Bytes;
+use volume::counters::{Counters, Procedure};
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
 use volume::shell::{Options, Running};
-use volume::witness::{Counters, Procedure};
 use workload::op::OpKind;
-use workload::plan::{EngineChoice, Run, WeightedSize, WriteStability};
+use workload::plan::{IoMethodUsed, Run, WeightedSize, WriteStability};
 
-/// Longer than one turn of an epoll loop on a busy machine, so that all calls of a round meet.
+/// Longer than one turn of an epoll loop on a busy machine, so that all calls of a round overlap.
 const DELAY: Duration = Duration::from_millis(5);
 
 fn service() -> Running {
@@ -49,34 +51,34 @@ fn service() -> Running {
     };
     let catalog = Catalog::embedded();
     Running::start(Options {
-        config: one.config(&catalog).expect("it keeps the rules"),
+        config: one.config(&catalog).expect("the configuration is valid"),
         catalog,
         memory: Bytes::gib(1),
         data: None,
         portmapper: None,
         metrics: None,
         connections_max: 100,
-        held_room: 0,
+        deferred_reserve: 0,
         log: Box::new(|_| {}),
     })
     .expect("the service starts")
 }
 
-/// The run's files, filled.
+/// The run's filled files.
 fn prepared(service: &Running, options: &str, run: &Run) -> TargetDirectory {
     let port = service.addresses()[0].port();
     let url: NfsUrl = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}&{options}")
         .parse()
         .expect("it is a URL");
-    let wanted = Wanted {
+    let wanted = RequiredFiles {
         file_sets: run.streams.iter().map(|stream| stream.file_set()).collect(),
         data_seed: DATA_SEED,
         direct_transfer_min_bytes: None,
     };
     let mut ours =
-        directory::open(&url, wanted, Overrides::default()).expect("the export can be ours");
+        survey::open(&url, wanted, Overrides::default()).expect("the export can be used");
     for set in ours.file_sets().to_vec() {
-        ours.fill(&set, &|| false, &mut |_, _| {}).expect("there is room");
+        ours.fill(&set, &|| false, &mut |_, _| {}).expect("there is enough space");
     }
     ours
 }
@@ -87,15 +89,11 @@ fn measured(
     verify: bool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> (Vec<Interval>, RunEnd) {
-    let with_handles =
-        |set: &_| (Clone::clone(set), ours.handles(set).expect("the files are there"));
-    let files = ours.file_sets().iter().map(with_handles).collect();
-    let mounted = Arc::clone(ours.mounted().expect("it is an export"));
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: Place::Nfs(NfsPlace { mounted, files }),
-        engine: EngineChoice::NfsClient,
+        target: ours.run_target().expect("the files exist"),
+        io_method: IoMethodUsed::NfsClient,
         pin: false,
         verify,
         data_seed: DATA_SEED,
@@ -109,17 +107,17 @@ fn measured(
     (intervals, end.expect("the run can be started"))
 }
 
-/// What the service counted of each flow of the run's connections, in the order of their numbers.
+/// The service's counters of each of the run's connections, in the order of their numbers.
 fn flows(service: &Running, intervals: &[Interval]) -> Vec<Counters> {
-    let snapshot = service.snapshot().expect("it runs");
-    let all: BTreeMap<&str, &Counters> = snapshot.witness.flows().collect();
+    let snapshot = service.snapshot().expect("the service runs");
+    let all: BTreeMap<&str, &Counters> = snapshot.counters.flows().collect();
     let last = intervals.last().expect("there are intervals");
     let name = |c: &metrics::connection::ConnectionInterval| format!("{}-{}", c.local, c.remote);
     last.connections.iter().map(|c| all[name(c).as_str()].clone()).collect()
 }
 
 #[test]
-fn a_queue_of_64_over_four_connections_is_16_on_each_and_both_sides_count_the_same() {
+fn a_queue_of_64_over_four_connections_is_16_on_each_and_counted_equally_by_both_sides() {
     let service = service();
     let mut run = small_run();
     run.streams[0].queue_depth = 64;
@@ -150,11 +148,11 @@ fn a_queue_of_64_over_four_connections_is_16_on_each_and_both_sides_count_the_sa
     let read = (total(|f| f.of(Procedure::Read)), total(|f| f.read_bytes));
     let written = (total(|f| f.of(Procedure::Write)), total(|f| f.written_bytes));
     assert_eq!((reported(OpKind::Read), reported(OpKind::Write)), (read, written));
-    service.stop().expect("it ran until now");
+    service.stop().expect("the service was running");
 }
 
 #[test]
-fn connections_are_dealt_out_over_the_workers_and_without_a_number_each_has_one() {
+fn connections_are_distributed_over_workers_with_one_each_by_default() {
     let service = service();
     let mut run = small_run();
     run.streams[0].workers = 3;
@@ -175,7 +173,7 @@ fn connections_are_dealt_out_over_the_workers_and_without_a_number_each_has_one(
 }
 
 #[test]
-fn what_was_written_over_nfs_is_read_back_whatever_its_stability() {
+fn data_written_over_nfs_is_read_back_with_every_stability() {
     let service = service();
     for stability in [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync]
     {
@@ -192,7 +190,7 @@ fn what_was_written_over_nfs_is_read_back_whatever_its_stability() {
 }
 
 #[test]
-fn no_call_is_outstanding_while_the_data_of_its_operation_is_made_or_checked() {
+fn no_call_is_outstanding_while_the_data_of_its_operation_is_generated_or_verified() {
     let service = service();
     let mut run = small_run();
     run.streams[0].transfer_sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
@@ -202,8 +200,8 @@ fn no_call_is_outstanding_while_the_data_of_its_operation_is_made_or_checked() {
         let ours = prepared(&service, "", &run);
         let (intervals, end) = measured(&run, &ours, verify, &mut |_| {});
         assert_eq!(end.outcome, Outcome::Done, "{end:?}");
-        // One call for each operation: it is sent after the operation was issued and answered
-        // before it completed, by the same clock.
+        // One call for each operation: sent after the operation was issued and answered before it
+        // completed, by the same clock.
         let all = sum(&intervals, 0);
         let connections = || intervals.iter().flat_map(|interval| &interval.connections);
         let calls: u64 = connections().flat_map(|c| &c.kinds).map(|kind| kind.calls).sum();
@@ -214,7 +212,7 @@ fn no_call_is_outstanding_while_the_data_of_its_operation_is_made_or_checked() {
 }
 
 #[test]
-fn a_service_that_goes_away_in_mid_run_ends_it_as_failed_with_what_was_outstanding() {
+fn a_service_that_fails_during_a_run_ends_it_as_failed_with_the_outstanding_operations() {
     let service = service();
     let mut run = small_run();
     run.phases.measure_ns = 60_000_000_000;
@@ -228,6 +226,9 @@ fn a_service_that_goes_away_in_mid_run_ends_it_as_failed_with_what_was_outstandi
     });
     let Outcome::Failed { reason } = &end.outcome else { panic!("{end:?}") };
     assert!(reason.contains("did not return within their deadline"), "{reason}");
-    assert!(end.details.iter().any(|told| told.contains("has not returned for")), "{end:?}");
-    assert!(sum(&intervals, 0).completed() > 0, "what was measured before is kept");
+    assert!(
+        end.details.iter().any(|detail| detail.contains("has been outstanding for")),
+        "{end:?}"
+    );
+    assert!(sum(&intervals, 0).completed() > 0, "earlier measurements are kept");
 }

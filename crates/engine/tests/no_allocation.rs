@@ -1,7 +1,7 @@
-//! From warm-up on a worker does not allocate: counted by the allocator itself, in whole runs with
-//! the engine's own threads, handover and collector.
+//! From warm-up on a worker does not allocate: counted by the allocator in whole runs with the
+//! engine's own threads, handover and collector.
 
-#![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
+#![expect(unsafe_code, reason = "a counting allocator needs unsafe code")]
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
@@ -14,18 +14,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::drive::Stop;
-use engine::place::Place;
-use engine::run::{Request, run};
+use engine::request::Request;
+use engine::run::run;
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, fill, small_run};
+use target::null::NullTarget;
+use target::posix::PosixTarget;
 use workload::arrival::Arrival;
-use workload::plan::{EngineChoice, Run};
+use workload::plan::{IoMethodUsed, Run};
 
-/// Calls of the allocator by any thread that does not conduct: the workers'.
+/// Calls of the allocator by the workers: by all threads that do not conduct.
 static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Whether the thread conducts the run; it builds intervals, and may allocate.
+    /// Whether this thread conducts the run; it builds intervals and may allocate.
     static CONDUCTS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -37,30 +39,30 @@ fn count() {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is; counting touches an atomic
-// and a thread-local that needs neither initialisation nor destruction, so it does not allocate.
+// SAFETY: every call is passed unchanged to the system's allocator; counting uses an atomic and a
+// thread-local that needs neither initialisation nor destruction, so it does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -68,28 +70,29 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a run is made of beside its streams.
+/// The settings of a run except its streams.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     directory: Option<&'a Path>,
-    engine: EngineChoice,
+    engine: IoMethodUsed,
     verify: bool,
 }
 
-/// A conducting thread that the machine holds up for longer than this many intervals would see the
-/// workers end, which allocates.
+/// If the conducting thread were delayed for more intervals than this, it would count the end of
+/// the workers, which allocates.
 const MARGIN: u32 = 10;
 
-/// Calls of the allocator by workers between the end of the first interval and that of one long
+/// Calls of the allocator by workers between the end of the first interval and that of one well
 /// before the last.
 fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: setting
-            .directory
-            .map_or(Place::Null, |directory| Place::Directory(directory.to_owned())),
-        engine: setting.engine,
+        target: match setting.directory {
+            None => Arc::new(NullTarget),
+            Some(directory) => Arc::new(PosixTarget::new(directory)),
+        },
+        io_method: setting.engine,
         pin: false,
         verify: setting.verify,
         data_seed: DATA_SEED,
@@ -109,13 +112,13 @@ fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     });
     let end = end.expect("the run can be started");
     assert_eq!(end.outcome, Outcome::Done, "{:?}", end.details);
-    assert!(completed > 100, "operations were done");
+    assert!(completed > 100, "operations were executed");
     let both = at_end.zip(warmed_up).expect("both intervals were seen");
-    assert!(both.1 > before, "the workers' threads, which allocate before they start, are counted");
+    assert!(both.1 > before, "worker threads, which allocate before they start, are counted");
     both.0 - both.1
 }
 
-// One test, so that no other allocates meanwhile.
+// One test, so that no other allocates at the same time.
 #[test]
 fn a_running_worker_does_not_allocate() {
     CONDUCTS.set(true);
@@ -139,16 +142,16 @@ fn a_running_worker_does_not_allocate() {
         Arrival::Constant { offered_rate: 5000.0 },
         Arrival::Poisson { offered_rate: 5000.0 },
     ];
-    let null = Setting { directory: None, engine: EngineChoice::IoUring, verify: false };
+    let null = Setting { directory: None, engine: IoMethodUsed::IoUring, verify: false };
     let files = Setting { directory: Some(folder.path()), ..null };
     for arrival in arrivals {
-        for setting in [null, files, Setting { engine: EngineChoice::Psync, ..files }] {
+        for setting in [null, files, Setting { engine: IoMethodUsed::Psync, ..files }] {
             let seen = allocations(&with(arrival), setting);
-            let place = (arrival, setting.directory.is_some(), setting.engine);
-            assert_eq!(seen, 0, "{place:?}");
+            let case = (arrival, setting.directory.is_some(), setting.engine);
+            assert_eq!(seen, 0, "{case:?}");
         }
     }
-    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+    for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let verifying = Setting { verify: true, engine, ..files };
         let mut run = closed.clone();
         run.streams[0].fsync_every_writes = Some(100);

@@ -1,4 +1,4 @@
-//! Whole runs on real files, with both engines.
+//! Complete runs on real files with both engines.
 
 mod runs;
 
@@ -8,19 +8,21 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::place::{Place, file_paths};
-use engine::run::{EngineError, Request, run};
+use engine::request::{EngineError, Request};
+use engine::run::run;
 use metrics::run_record::Outcome;
-use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
+use runs::{DATA_SEED, Setting, file_paths, fill, measure, small_run, sum};
+use target::null::NullTarget;
+use target::posix::PosixTarget;
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::{EngineChoice, Phases};
+use workload::plan::{IoMethodUsed, Phases};
 
-const ENGINES: [EngineChoice; 2] = [EngineChoice::IoUring, EngineChoice::Psync];
+const ENGINES: [IoMethodUsed; 2] = [IoMethodUsed::IoUring, IoMethodUsed::Psync];
 
 #[test]
-fn a_run_reads_and_writes_and_nothing_is_lost_from_the_accounts() {
+fn a_run_reads_and_writes_and_accounts_for_every_operation() {
     for engine in ENGINES {
         let directory = tempfile::tempdir().expect("a directory");
         let mut small = small_run();
@@ -29,14 +31,14 @@ fn a_run_reads_and_writes_and_nothing_is_lost_from_the_accounts() {
         let (intervals, end) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: false });
         assert_eq!(end.outcome, Outcome::Done);
-        for (place, interval) in intervals.iter().enumerate() {
-            assert_eq!(interval.index as usize, place, "a series has no gaps");
+        for (index, interval) in intervals.iter().enumerate() {
+            assert_eq!(interval.index as usize, index, "a series has no gaps");
             assert!(interval.streams[0].is_balanced());
-            if place > 0 {
-                assert_eq!(interval.start_ns, intervals[place - 1].end_ns);
+            if index > 0 {
+                assert_eq!(interval.start_ns, intervals[index - 1].end_ns);
                 assert_eq!(
                     interval.streams[0].outstanding_start,
-                    intervals[place - 1].streams[0].outstanding_end
+                    intervals[index - 1].streams[0].outstanding_end
                 );
             }
         }
@@ -54,20 +56,20 @@ fn a_run_reads_and_writes_and_nothing_is_lost_from_the_accounts() {
 }
 
 #[test]
-fn little_holds_on_every_interval_of_a_closed_loop() {
+fn littles_law_holds_in_every_interval_of_a_closed_loop() {
     let directory = tempfile::tempdir().expect("a directory");
     let small = small_run();
     fill(directory.path(), &small);
-    let setting = Setting { engine: EngineChoice::IoUring, verify: false };
+    let setting = Setting { engine: IoMethodUsed::IoUring, verify: false };
     let (intervals, _) = measure(&small, Some(directory.path()), &setting);
     let all = sum(&intervals, 0);
-    // Over the whole run nothing is outstanding at either end, so the law is an identity.
+    // Over the whole run nothing is outstanding at either end, so the law holds exactly.
     let service_ns: u128 = all.kinds.iter().map(|kind| kind.service.sum_ns).sum();
     assert_eq!(all.outstanding_time_ns, service_ns);
 }
 
 #[test]
-fn what_was_written_in_the_run_is_verified_by_its_generation() {
+fn data_written_in_the_run_is_verified_by_its_generation() {
     for engine in ENGINES {
         let directory = tempfile::tempdir().expect("a directory");
         let small = small_run();
@@ -76,7 +78,7 @@ fn what_was_written_in_the_run_is_verified_by_its_generation() {
             measure(&small, Some(directory.path()), &Setting { engine, verify: true });
         assert_eq!((end.outcome, end.mismatches), (Outcome::Done, Vec::new()));
         assert_eq!(sum(&intervals, 0).failed(), 0);
-        // A second run finds the generations of the first one, whole and in their places.
+        // A second run finds the generations of the first one, complete and in place.
         let mut again = small.clone();
         again.seed += 1;
         let (intervals, _) =
@@ -94,30 +96,34 @@ fn planted_corruption_is_found_with_file_offset_expected_and_found() {
         fill(directory.path(), &small);
         let paths = file_paths(directory.path(), &small.streams[0]);
         let file = OpenOptions::new().read(true).write(true).open(&paths[1]).expect("the file");
-        let place = 37 * 4096 + 1000;
+        let at = 37 * 4096 + 1000;
         let mut byte = [0];
-        file.read_exact_at(&mut byte, place).expect("the byte is there");
-        file.write_all_at(&[byte[0] ^ 0x40], place).expect("it can be changed");
+        file.read_exact_at(&mut byte, at).expect("the byte is there");
+        file.write_all_at(&[byte[0] ^ 0x40], at).expect("the byte can be changed");
 
         let (intervals, end) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: true });
         let failed = sum(&intervals, 0).kinds[0].failed[ErrorKind::Corrupt as usize];
         assert!(failed > 0, "{engine:?} read every tile many times over");
-        let told = format!(
-            "small-1048576-0001.data file 1, offset {}: expected the tile that belongs there, of \
-             any generation, found byte {:#04x} instead of {:#04x} at offset {place}",
+        let expected = format!(
+            "small-1048576-0001.data file 1, offset {}: expected this tile in any generation, \
+             found byte {:#04x} instead of {:#04x} at offset {at}",
             37 * 4096,
             byte[0] ^ 0x40,
             byte[0]
         );
-        assert!(end.mismatches.iter().any(|detail| detail.contains(&told)), "{:?}", end.mismatches);
+        assert!(
+            end.mismatches.iter().any(|detail| detail.contains(&expected)),
+            "{:?}",
+            end.mismatches
+        );
     }
 }
 
 #[test]
-fn a_lost_write_is_found_though_the_tile_is_whole() {
-    // The file is replaced behind the run's back by what the fill wrote: every tile is whole and in
-    // its place, but writes that were acknowledged are gone.
+fn a_lost_write_is_found_although_the_tile_is_valid() {
+    // During the run the file is overwritten with the fill's data: every tile is valid and in its
+    // place, but acknowledged writes are lost.
     let directory = tempfile::tempdir().expect("a directory");
     let mut small = small_run();
     small.streams[0].working_set.files = 1;
@@ -128,8 +134,8 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: Place::Directory(directory.path().to_owned()),
-        engine: EngineChoice::IoUring,
+        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: true,
         data_seed: DATA_SEED,
@@ -138,7 +144,7 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
     let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         if interval.index == 1 {
             let file = OpenOptions::new().write(true).open(&path).expect("the file");
-            file.write_all_at(&filled, 0).expect("it can be overwritten");
+            file.write_all_at(&filled, 0).expect("the file can be overwritten");
         }
         intervals.push(interval);
         ControlFlow::Continue(())
@@ -156,7 +162,7 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
 }
 
 #[test]
-fn a_file_that_shrinks_under_the_run_gives_short_reads() {
+fn a_file_that_shrinks_during_the_run_gives_short_reads() {
     for engine in ENGINES {
         let directory = tempfile::tempdir().expect("a directory");
         let mut small = small_run();
@@ -164,7 +170,7 @@ fn a_file_that_shrinks_under_the_run_gives_short_reads() {
         fill(directory.path(), &small);
         let path = file_paths(directory.path(), &small.streams[0]).remove(0);
         let file = OpenOptions::new().write(true).open(path).expect("the file");
-        file.set_len(300_000).expect("it can be shortened");
+        file.set_len(300_000).expect("the file can be shortened");
         let (intervals, _) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: false });
         let all = sum(&intervals, 0);
@@ -180,28 +186,28 @@ fn a_missing_file_is_an_error_that_names_stream_and_path() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: Place::Directory(directory.path().to_owned()),
-        engine: EngineChoice::IoUring,
+        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: false,
         data_seed: DATA_SEED,
     };
     let error = run(&request, &Arc::new(Stop::new()), None, &mut |_| ControlFlow::Continue(()))
-        .expect_err("there is no file");
+        .expect_err("the file does not exist");
     assert!(matches!(error, EngineError::Target { .. }));
     let text = error.to_string();
     assert!(text.contains("stream small") && text.contains("small-1048576-0000.data"), "{text}");
 }
 
 #[test]
-fn the_first_wish_to_stop_finishes_the_interval() {
+fn the_first_request_to_stop_finishes_the_interval() {
     let mut small = small_run();
     small.phases.measure_ns = 3_600_000_000_000;
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: Place::Null,
-        engine: EngineChoice::IoUring,
+        target: Arc::new(NullTarget),
+        io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: false,
         data_seed: DATA_SEED,
@@ -218,12 +224,12 @@ fn the_first_wish_to_stop_finishes_the_interval() {
     .expect("the null target can be run");
     assert_eq!(end.outcome, Outcome::Interrupted);
     let whole = intervals.iter().filter(|i| i.end_ns - i.start_ns == small.phases.interval_ns);
-    assert!(whole.count() >= 4, "the interval in which it was wished for is whole: {intervals:?}");
+    assert!(whole.count() >= 4, "the interval of the request is complete: {intervals:?}");
     assert_eq!(sum(&intervals, 0).issued, sum(&intervals, 0).completed());
 }
 
 #[test]
-fn an_open_loop_on_real_files_accounts_for_all_that_is_due_whatever_the_engine() {
+fn an_open_loop_on_real_files_accounts_for_all_due_operations_with_both_engines() {
     for engine in ENGINES {
         let directory = tempfile::tempdir().expect("a directory");
         let mut small = small_run();
@@ -232,8 +238,8 @@ fn an_open_loop_on_real_files_accounts_for_all_that_is_due_whatever_the_engine()
         fill(directory.path(), &small);
         let (intervals, _) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: false });
-        // 200 ms at 1,000/s: operations 0 to 199 are due before the end, neither more nor fewer;
-        // a disk that stalls leaves some of them undone.
+        // 200 ms at 1,000/s: exactly operations 0 to 199 are due before the end; a disk that stalls
+        // leaves some of them unissued.
         let all = sum(&intervals, 0);
         let left = intervals.last().map_or(0, |i| i.streams[0].backlog_end);
         assert_eq!(all.issued + left, 200, "{engine:?}");
@@ -250,8 +256,8 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: Place::Directory(directory.path().to_owned()),
-        engine: EngineChoice::Psync,
+        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        io_method: IoMethodUsed::Psync,
         pin: false,
         verify: false,
         data_seed: DATA_SEED,
@@ -262,14 +268,14 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn blocking_threads_keep_the_order_of_writes_and_fsyncs_of_their_lane() {
+fn blocking_threads_keep_the_order_of_writes_and_fsyncs_of_a_lane() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut small = small_run();
     small.streams[0].read_permille = 0;
     small.streams[0].queue_depth = 2;
     small.streams[0].fsync_every_writes = Some(1);
     fill(directory.path(), &small);
-    let setting = Setting { engine: EngineChoice::Psync, verify: false };
+    let setting = Setting { engine: IoMethodUsed::Psync, verify: false };
     let (intervals, _) = measure(&small, Some(directory.path()), &setting);
     let all = sum(&intervals, 0);
     let writes = all.kinds[OpKind::Write as usize].completed;
@@ -278,7 +284,7 @@ fn blocking_threads_keep_the_order_of_writes_and_fsyncs_of_their_lane() {
 }
 
 #[test]
-fn a_worker_that_has_nothing_to_do_is_not_taken_for_one_that_hangs() {
+fn an_idle_worker_does_not_count_as_hanging() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut small = small_run();
     small.streams[0].arrival = Arrival::Constant { offered_rate: 1.0 };
@@ -294,7 +300,7 @@ fn a_worker_that_has_nothing_to_do_is_not_taken_for_one_that_hangs() {
 }
 
 #[test]
-fn a_file_that_is_removed_under_the_run_fails_it() {
+fn a_file_removed_during_the_run_fails_it() {
     for engine in ENGINES {
         let directory = tempfile::tempdir().expect("a directory");
         let small = small_run();
@@ -303,15 +309,15 @@ fn a_file_that_is_removed_under_the_run_fails_it() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            place: Place::Directory(directory.path().to_owned()),
-            engine,
+            target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+            io_method: engine,
             pin: false,
             verify: false,
             data_seed: DATA_SEED,
         };
         let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
             if interval.index == 0 {
-                std::fs::remove_file(&path).expect("it is there");
+                std::fs::remove_file(&path).expect("the file exists");
             }
             ControlFlow::Continue(())
         })
@@ -322,14 +328,14 @@ fn a_file_that_is_removed_under_the_run_fails_it() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_file_is_not_followed_and_not_written() {
+fn a_link_that_replaces_a_file_is_neither_followed_nor_written() {
     for (engine, is_hard) in [(ENGINES[0], false), (ENGINES[1], false), (ENGINES[0], true)] {
         let directory = tempfile::tempdir().expect("a directory");
         let small = small_run();
         fill(directory.path(), &small);
         let path = file_paths(directory.path(), &small.streams[0]).remove(0);
         let precious = directory.path().join("precious");
-        std::fs::rename(&path, &precious).expect("it can be renamed");
+        std::fs::rename(&path, &precious).expect("the file can be renamed");
         let before = std::fs::read(&precious).expect("it can be read");
         if is_hard {
             std::fs::hard_link(&precious, &path).expect("a second name");
@@ -339,8 +345,8 @@ fn a_link_in_the_place_of_a_file_is_not_followed_and_not_written() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            place: Place::Directory(directory.path().to_owned()),
-            engine,
+            target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+            io_method: engine,
             pin: false,
             verify: false,
             data_seed: DATA_SEED,

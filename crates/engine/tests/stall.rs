@@ -1,7 +1,7 @@
-//! The stall, once for real: a target that stops for 200 ms in two seconds of a constant rate,
-//! driven by the engine's own loop on the host's clock. The exact answer is in the simulator
-//! (`a_stall_shows_whole_in_the_response_time`); here everything is held against the stall's
-//! measured length, because a busy machine adds delays of its own, and never takes any away.
+//! A real stall: a target that stalls for 200 ms in two seconds of a constant rate, driven by the
+//! engine's own loop on the host's clock. The exact result is tested in the simulator
+//! (`a_stall_is_fully_visible_in_the_response_time`); here everything is compared with the measured
+//! length of the stall, because a busy machine adds delays, and never removes any.
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
@@ -28,12 +28,12 @@ const END_NS: u64 = 2_000_000_000;
 const STALL_FROM: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_millis(200);
 
-/// Completes at once, but stands still for a while after the first operation that comes after
-/// [`STALL_FROM`]. Keeps when each operation came and when it was let go: the witness.
+/// Completes operations immediately, but stalls once, at the first operation after [`STALL_FROM`].
+/// Records when each operation was submitted and completed.
 struct Stalling {
     start: Instant,
     pending: Option<Completion>,
-    held_until: Option<Instant>,
+    stalled_until: Option<Instant>,
     submitted: Vec<Duration>,
     released: Vec<Duration>,
 }
@@ -42,23 +42,23 @@ impl Target for Stalling {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
         let now = Instant::now();
         self.submitted.push(now - self.start);
-        if now - self.start >= STALL_FROM && self.held_until.is_none() {
-            self.held_until = Some(now + STALL);
+        if now - self.start >= STALL_FROM && self.stalled_until.is_none() {
+            self.stalled_until = Some(now + STALL);
         }
         self.pending = Some(Completion { tag, result: op.size_bytes as i32 });
         Ok(())
     }
 
-    /// Looks again and again instead of sleeping, so that the stall ends when it should.
+    /// Polls instead of sleeping, so that the stall ends in time.
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         let wait = match wait {
-            Wait::Look => Duration::ZERO,
+            Wait::Poll => Duration::ZERO,
             Wait::Precise(wait) | Wait::Coarse(wait) => wait,
         };
         let until = Instant::now() + wait;
         loop {
             let now = Instant::now();
-            if self.held_until.is_none_or(|held_until| now >= held_until)
+            if self.stalled_until.is_none_or(|stalled_until| now >= stalled_until)
                 && let Some(completion) = self.pending.take()
             {
                 self.released.push(now - self.start);
@@ -89,7 +89,7 @@ impl Handover for Collected {
     }
 }
 
-/// Two seconds with the stall: the reads as measured, and the witness.
+/// Two seconds with the stall: the measured reads, and the target with its records.
 fn stalled() -> (KindInterval, Stalling) {
     let mut stream = small_run().streams.remove(0);
     stream.read_permille = 1000;
@@ -108,7 +108,7 @@ fn stalled() -> (KindInterval, Stalling) {
         Worker::new(assigned, ops, Steps::own(), schedule, Plain, handover, Box::default());
     let start = Instant::now();
     let (submitted, released) = (Vec::with_capacity(4000), Vec::with_capacity(4000));
-    let mut target = Stalling { start, pending: None, held_until: None, submitted, released };
+    let mut target = Stalling { start, pending: None, stalled_until: None, submitted, released };
     let clock = MonotonicClock::starting_at(start);
     let end = drive(&mut worker, &mut target, &clock, &Stop::new(), &Pulse::default());
     assert!(matches!(end, Ok(DriveEnd::Drained)));
@@ -117,11 +117,11 @@ fn stalled() -> (KindInterval, Stalling) {
 }
 
 #[test]
-fn a_real_stall_shows_whole_in_the_response_time_and_hardly_in_the_service_time() {
-    let (reads, witness) = stalled();
-    // A machine so busy that the last operations were not issued in time leaves them out.
-    assert_eq!(reads.completed, witness.released.len() as u64);
-    assert!(reads.completed >= 1500, "the schedule was kept but for the stall");
+fn a_real_stall_is_fully_visible_in_the_response_time_but_hardly_in_the_service_time() {
+    let (reads, target) = stalled();
+    // On a very busy machine the last operations are not issued in time and missing.
+    assert_eq!(reads.completed, target.released.len() as u64);
+    assert!(reads.completed >= 1500, "the schedule was kept except for the stall");
     let total = reads.response.total();
     let above = |time_ns: u64| {
         let bucket = metrics::histogram::bucket_of(time_ns);
@@ -129,35 +129,37 @@ fn a_real_stall_shows_whole_in_the_response_time_and_hardly_in_the_service_time(
         counts.map(|(_, count)| count).sum::<u64>()
     };
 
-    // The schedule goes on as if nothing had happened: nothing is due later, nothing leaves early.
-    for (step, submitted) in (0..).zip(&witness.submitted) {
+    // The stall does not change the schedule: nothing is due later or issued early.
+    for (step, submitted) in (0..).zip(&target.submitted) {
         let due_ns = constant_due_ns(RATE, 0, 1, step);
-        assert!(submitted.as_nanos() as u64 >= due_ns, "operation {step} left before it was due");
+        assert!(
+            submitted.as_nanos() as u64 >= due_ns,
+            "operation {step} was issued before it was due"
+        );
     }
 
-    // The stall alone: of the operations due in it, those due more than `t` before its end respond
-    // after more than `t`.
-    let pairs = witness.submitted.iter().zip(&witness.released);
+    // The stall alone: operations due more than `t` before its end respond after more than `t`.
+    let pairs = target.submitted.iter().zip(&target.released);
     let length = pairs.map(|(from, to)| *to - *from).max().expect("operations ran");
     assert!(length >= STALL);
     let length_ns = length.as_nanos() as u64;
     for tenth in 1..10 {
         let time_ns = length_ns * tenth / 10;
         let expected = (length_ns - time_ns) as f64 / 1e9 * RATE;
-        // A bucket's width and the operation at either end.
+        // The width of a bucket and the operation at either end.
         let tolerance = 3.0 + time_ns as f64 / 1024.0 / 1e9 * RATE;
         let seen = above(time_ns) as f64;
         assert!(seen >= expected - tolerance, "{tenth}/10: {seen}, at least {expected}");
     }
-    // p95 is half of the stall, since a tenth of all operations were due in it. The service times
-    // have one slow operation.
+    // p95 is half of the stall, because a tenth of all operations were due in it. The service times
+    // contain one slow operation.
     let p95_ns = |times: &metrics::histogram::Counts| times.percentile_ns(0.95).expect("counted");
     assert!(p95_ns(&reads.response) as f64 >= 0.97 * length_ns as f64 / 2.0);
     assert!(p95_ns(&reads.service) < length_ns / 10, "{}", p95_ns(&reads.service));
 
-    // With what the machine added: the witness knows when each was let go.
+    // With the delays of the machine: the target recorded every completion.
     let mut responses: Vec<u64> = (0..)
-        .zip(&witness.released)
+        .zip(&target.released)
         .map(|(step, released)| {
             (released.as_nanos() as u64).saturating_sub(constant_due_ns(RATE, 0, 1, step))
         })
@@ -165,9 +167,9 @@ fn a_real_stall_shows_whole_in_the_response_time_and_hardly_in_the_service_time(
     responses.sort_unstable();
     for fraction in [0.92, 0.95, 0.99] {
         let rank = (fraction * total as f64).ceil() as usize;
-        let witnessed = responses[rank - 1] as f64;
+        let recorded = responses[rank - 1] as f64;
         let seen = reads.response.percentile_ns(fraction).expect("counted") as f64;
-        let off = (seen - witnessed) / witnessed;
-        assert!((-0.001..0.05).contains(&off), "p{fraction}: {seen}, witnessed {witnessed}");
+        let off = (seen - recorded) / recorded;
+        assert!((-0.001..0.05).contains(&off), "p{fraction}: {seen}, recorded {recorded}");
     }
 }

@@ -1,8 +1,9 @@
-//! From warm-up on a worker makes no system call but those that drive its target, as `strace` sees
-//! it: io_uring_enter on a ring, the transfers themselves with blocking calls, none on nothing.
+//! From warm-up on a worker makes no system calls except those that drive its target, according to
+//! `strace`: io_uring_enter with a ring, the transfers themselves with blocking calls, none with
+//! the null target.
 //!
 //! The test starts itself again under `strace`. The conducting thread writes a line when the first
-//! interval has ended and when the end is near; what the worker's thread calls between them counts.
+//! interval has ended and another when the end is near; the worker's calls between them count.
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
@@ -15,23 +16,25 @@ use std::process::Command;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::place::Place;
-use engine::run::{Request, run};
+use engine::request::Request;
+use engine::run::run;
 use runs::{DATA_SEED, fill, small_run};
+use target::null::NullTarget;
+use target::posix::PosixTarget;
 use workload::arrival::Arrival;
-use workload::plan::{EngineChoice, Run};
+use workload::plan::{IoMethodUsed, Run};
 
-/// Set in the traced process: what to run.
+/// Set in the traced process: what it must run.
 const TRACED: &str = "FOURCORNERS_TEST_TRACED";
-/// Where its files are.
+/// The directory of its files.
 const FOLDER: &str = "FOURCORNERS_TEST_FOLDER";
 const WARMED_UP: &str = "fourcorners-warmed-up";
 const NEAR_END: &str = "fourcorners-near-end";
-/// A conducting thread that the machine holds up for longer than this many intervals would mark the
-/// end when the workers have ended.
+/// If the conducting thread were delayed for more intervals than this, it would mark the end after
+/// the workers' end.
 const MARGIN: u32 = 10;
-/// The kernel answers it without being entered where its clock source allows; the engine has no
-/// say in that.
+/// Executed without entering the kernel if its clock source allows that; the engine cannot
+/// influence it.
 const CLOCK: &str = "clock_gettime";
 
 fn traced_run() -> Run {
@@ -41,7 +44,7 @@ fn traced_run() -> Run {
     run
 }
 
-/// Runs `what` and marks in standard error, which the trace shows, where to look.
+/// Runs `what` and writes the marks to standard error, which is part of the trace.
 fn run_traced(what: &str) {
     let mut run_of = traced_run();
     if what == "ring_open" {
@@ -51,11 +54,11 @@ fn run_traced(what: &str) {
     let folder = std::env::var_os(FOLDER).expect("the tracing test names a folder");
     let request = Request {
         assignment: &assignment,
-        place: match what {
-            "null" => Place::Null,
-            _ => Place::Directory(folder.into()),
+        target: match what {
+            "null" => Arc::new(NullTarget),
+            _ => Arc::new(PosixTarget::new(folder)),
         },
-        engine: if what == "psync" { EngineChoice::Psync } else { EngineChoice::IoUring },
+        io_method: if what == "psync" { IoMethodUsed::Psync } else { IoMethodUsed::IoUring },
         pin: false,
         verify: false,
         data_seed: DATA_SEED,
@@ -67,14 +70,14 @@ fn run_traced(what: &str) {
             index if index == last => NEAR_END,
             _ => return ControlFlow::Continue(()),
         };
-        // One call of write, whatever the test harness does with the macros' output.
+        // One call of write, independent of the test harness's capture of macros.
         std::io::stderr().write_all(mark.as_bytes()).expect("standard error is open");
         ControlFlow::Continue(())
     });
     end.expect("the run can be started");
 }
 
-/// The system calls of the workers' threads between the marks: name and count.
+/// The system calls of the workers' threads between the marks: name and number.
 fn calls(trace: &str) -> BTreeMap<String, u64> {
     let mut workers: Vec<&str> = Vec::new();
     let mut counts = BTreeMap::new();
@@ -104,7 +107,7 @@ fn trace(what: &str, folder: &Path) -> BTreeMap<String, u64> {
     let output = Command::new("strace")
         .args(["--follow-forks", "--quiet=all", "--string-limit=64", "--output"])
         .arg(&file)
-        .arg(std::env::current_exe().expect("a process knows its file"))
+        .arg(std::env::current_exe().expect("the executable is known"))
         .args(["--exact", "the_traced_process", "--nocapture"])
         .env(TRACED, what)
         .env(FOLDER, folder)
@@ -112,10 +115,10 @@ fn trace(what: &str, folder: &Path) -> BTreeMap<String, u64> {
     let output = output.unwrap_or_else(|error| panic!("strace is needed by this test: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "strace of `{what}`: {said}");
-    calls(&std::fs::read_to_string(&file).expect("strace wrote what it saw"))
+    calls(&std::fs::read_to_string(&file).expect("strace wrote the trace"))
 }
 
-/// What the tests below start under `strace`; alone it has nothing to do.
+/// Started by the test below under `strace`; without it, it does nothing.
 #[test]
 fn the_traced_process() {
     if let Some(what) = std::env::var_os(TRACED) {
@@ -124,7 +127,7 @@ fn the_traced_process() {
 }
 
 #[test]
-fn a_running_worker_makes_no_system_call_but_to_drive_its_target() {
+fn a_running_worker_makes_no_system_calls_except_to_drive_its_target() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     fill(folder.path(), &traced_run());
     let names = |what| trace(what, folder.path()).into_keys().collect::<Vec<_>>();

@@ -1,10 +1,10 @@
-//! What one procedure costs in memory: `cargo run --release -p files --example speed`.
+//! Time per procedure without a storage: `cargo run --release -p files --example speed`.
 //!
-//! Each line is the median and the least of several rounds, in nanoseconds for one call. Offsets
-//! and names are taken in a scattered order, so that the processor's caches help no more than
-//! they would a server. For the same figure twice: pin it (`taskset -c 1`).
+//! Each line has the median and the minimum of several rounds, in nanoseconds per call. Offsets and
+//! names are in scattered order, so that processor caches have no more effect than on a server. Pin
+//! the process for repeatable figures (`taskset -c 1`).
 
-#![expect(clippy::print_stdout, reason = "a report is what it is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a report")]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn main() {
     let mut fs = FileSystem::new(options());
     let root = fs.root();
     let directory =
-        fs.mkdir(root, b"d", &SetAttributes::default(), &CALLER, now()).result.expect("made");
+        fs.mkdir(root, b"d", &SetAttributes::default(), &CALLER, now()).result.expect("created");
     let directory = directory.handle;
     let mut handles = Vec::new();
     for number in 0..NAMES {
@@ -34,19 +34,19 @@ fn main() {
     }
     measure("GETATTR, 100,000 files", 100_000, |i| {
         let handle = handles[scattered(i, NAMES) as usize];
-        black_box(fs.getattr(black_box(handle))).expect("it is there");
+        black_box(fs.getattr(black_box(handle))).expect("it exists");
     });
-    // A server has just received the name that it looks up; only the directory is far away.
+    // As in a server that has just received the name: the name is cached and the directory is not.
     let names: Vec<Name> = (0..NAMES).map(|i| name(scattered(i, NAMES))).collect();
     measure("LOOKUP, 100,000 names", 100_000, |i| {
         let name = &names[(i % NAMES) as usize];
-        black_box(fs.lookup(directory, black_box(name), &CALLER)).expect("it is there");
+        black_box(fs.lookup(directory, black_box(name), &CALLER)).expect("it exists");
     });
     let fresh: Vec<Name> = (0..NAMES).map(|i| name(NAMES + scattered(i, NAMES))).collect();
     measure("CREATE + REMOVE, 100,000 names", 50_000, |i| {
         let name = &fresh[(i % NAMES) as usize];
         create(&mut fs, directory, name);
-        fs.remove(directory, name, &CALLER, now()).result.expect("made just now");
+        fs.remove(directory, name, &CALLER, now()).result.expect("created above");
     });
 
     let file = create(&mut fs, root, b"f");
@@ -67,12 +67,12 @@ fn main() {
         }
     });
     let chunks = FILE_BYTES / 65_536;
-    measure("WRITE 8 KiB to a chunk that a reply holds", 3_000, |i| {
+    measure("WRITE 8 KiB to a chunk that a reply shares", 3_000, |i| {
         let offset = scattered(i, chunks) * 65_536;
         let read = fs.read(file, offset, BLOCK, &CALLER).expect("it is a file");
-        let held: Vec<Piece> = read.pieces.collect();
+        let shared: Vec<Piece> = read.pieces.collect();
         write(&mut fs, file, offset, &data, Stability::Unstable);
-        black_box(held);
+        black_box(shared);
     });
     measure("copying 8 KiB, scattered (for comparison)", 30_000, {
         let mut memory = vec![1u8; FILE_BYTES as usize];
@@ -82,7 +82,7 @@ fn main() {
             black_box(&mut memory[at..at + BLOCK as usize]).copy_from_slice(data);
         }
     });
-    fs.remove(root, b"f", &CALLER, now()).result.expect("it is there");
+    fs.remove(root, b"f", &CALLER, now()).result.expect("it exists");
     let file = create(&mut fs, root, b"g");
     measure_once("WRITE 8 KiB over holes, scattered", BLOCKS, |i| {
         write(&mut fs, file, scattered(i, BLOCKS) * BLOCK, &data, Stability::Unstable);
@@ -115,15 +115,15 @@ fn name(number: u64) -> Name {
 
 fn create(fs: &mut FileSystem, directory: Handle, name: &[u8]) -> Handle {
     let how = How::Guarded(SetAttributes::default());
-    fs.create(directory, name, how, &CALLER, now()).result.expect("there is room").handle
+    fs.create(directory, name, how, &CALLER, now()).result.expect("there is space").handle
 }
 
 fn write(fs: &mut FileSystem, file: Handle, offset: u64, data: &[u8], stability: Stability) {
     let written = fs.write(file, offset, data, stability, &CALLER, now());
-    black_box(written).result.expect("there is room");
+    black_box(written).result.expect("there is space");
 }
 
-/// The `i`th of `among` in an order that visits each once: the factor is prime to all of them.
+/// A permutation of `0..among`: the factor is coprime to every `among` used here.
 fn scattered(i: u64, among: u64) -> u64 {
     i.wrapping_mul(2_654_435_761) % among
 }
@@ -144,5 +144,5 @@ fn measure(what: &str, calls: u64, mut call: impl FnMut(u64)) {
         })
         .collect();
     rounds.sort_unstable();
-    println!("{what:<44}{:>8} ns   least {}", rounds[ROUNDS / 2], rounds[0]);
+    println!("{what:<44}{:>8} ns   minimum {}", rounds[ROUNDS / 2], rounds[0]);
 }

@@ -1,25 +1,25 @@
-//! What is known about an object beside its data: `fattr3`, `sattr3` and weak cache consistency
-//! data of RFC 1813, sections 2.6 and 3.1.
+//! Attributes of an object: `fattr3`, `sattr3` and weak cache consistency data of RFC 1813,
+//! sections 2.6 and 3.1.
 
 use crate::{Error, Handle};
 
-/// The permission bits with set-user-id, set-group-id and sticky; nothing of the type.
+/// Permission bits, set-user-id, set-group-id and sticky bit, without the file type.
 pub(crate) const MODE_BITS: u32 = 0o7777;
 pub(crate) const SET_USER_ID: u32 = 0o4000;
 pub(crate) const SET_GROUP_ID: u32 = 0o2000;
 pub(crate) const STICKY: u32 = 0o1000;
 
-/// A moment since 1970-01-01T00:00:00Z, as `nfstime3` has it.
+/// `nfstime3`: time since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     /// Whole seconds.
     pub seconds: u32,
-    /// And nanoseconds, below 1,000,000,000.
+    /// Nanoseconds, below 1,000,000,000.
     pub nanoseconds: u32,
 }
 
 impl Time {
-    /// The next moment that can be told from this one.
+    /// The time one nanosecond later.
     pub(crate) fn next(self) -> Time {
         if self.nanoseconds >= 999_999_999 {
             Time { seconds: self.seconds.wrapping_add(1), nanoseconds: 0 }
@@ -51,23 +51,23 @@ pub enum Kind {
 /// `fattr3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// What it is.
+    /// Type of the object.
     pub kind: Kind,
     /// Permission bits, without the type.
     pub mode: u32,
-    /// Names that it has; for a directory 2 and one for each directory in it.
+    /// Number of hard links; for a directory, 2 plus the number of its subdirectories.
     pub nlink: u32,
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Bytes from the beginning to the end, holes counted.
+    /// Length in bytes, including holes.
     pub size: u64,
-    /// Bytes of storage: the written blocks of 4 KiB. What the quota counts.
+    /// Size in bytes of the written 4 KiB blocks, which count against the quota.
     pub used: u64,
     /// Major and minor number of a device node.
     pub rdev: (u32, u32),
-    /// Which file system.
+    /// File system.
     pub fsid: u64,
     /// Inode number.
     pub fileid: u64,
@@ -75,12 +75,11 @@ pub struct Attributes {
     pub atime: Time,
     /// Last change of the data.
     pub mtime: Time,
-    /// Last change of data or attributes. Every change makes it later, also where the clock
-    /// does not move.
+    /// Last change of data or attributes. Increases with every change, even if the clock stops.
     pub ctime: Time,
 }
 
-/// What to do with a time: `set_atime` and `set_mtime`.
+/// `set_atime` and `set_mtime`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SetTime {
     /// DONT_CHANGE.
@@ -92,56 +91,56 @@ pub enum SetTime {
     To(Time),
 }
 
-/// `sattr3`: `None` leaves the attribute as it is.
+/// `sattr3`: `None` leaves an attribute unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetAttributes {
-    /// Permission bits; bits of the type are ignored.
+    /// Permission bits; file type bits are ignored.
     pub mode: Option<u32>,
     /// Owner.
     pub uid: Option<u32>,
     /// Group.
     pub gid: Option<u32>,
-    /// Shorten or lengthen a regular file.
+    /// Size of a regular file in bytes.
     pub size: Option<u64>,
-    /// Time of last access.
+    /// Last access.
     pub atime: SetTime,
-    /// Time of last change of the data.
+    /// Last change of the data.
     pub mtime: SetTime,
 }
 
-/// `wcc_attr`: how an object was before.
+/// `wcc_attr`: attributes of an object before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WccAttributes {
-    /// Bytes.
+    /// Length in bytes.
     pub size: u64,
     /// Last change of the data.
     pub mtime: Time,
-    /// Last change at all.
+    /// Last change of data or attributes.
     pub ctime: Time,
 }
 
-/// `wcc_data`: before and after, both taken while nobody else could change the object. `None`
-/// where there was no such object.
+/// `wcc_data`: attributes before and after a procedure, without other changes in between. `None` if
+/// the object did not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wcc {
     /// Before the procedure.
     pub before: Option<WccAttributes>,
-    /// After it.
+    /// After the procedure.
     pub after: Option<Attributes>,
 }
 
-/// The answer of a procedure that changes one object: RFC 1813 gives weak cache consistency data
-/// with success and with failure.
+/// The result of a procedure that changes one object. RFC 1813 requires weak cache consistency data
+/// for success and failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Changed<T> {
-    /// What came of it.
+    /// Result of the procedure.
     pub result: Result<T, Error>,
-    /// Of the object; for procedures on names, of the directory.
+    /// Of the object, or of the directory for procedures on names.
     pub wcc: Wcc,
 }
 
-/// An object that was made or found.
+/// An object that was created or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Created {
     /// Its handle.

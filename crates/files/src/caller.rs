@@ -1,24 +1,24 @@
-//! Who asks, and what the permission bits allow him (RFC 1813, sections 3.3.4 and 4.4).
+//! The caller, and what permission bits allow it (RFC 1813, sections 3.3.4 and 4.4).
 
 use std::ops::BitOr;
 
 use crate::attributes::Kind;
 use crate::inode::Inode;
 
-/// The identity that AUTH_SYS gives, after root squashing, which is the service's business.
+/// The identity from AUTH_SYS, after the service applied root squashing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller<'a> {
-    /// User; 0 is the superuser.
+    /// User ID; 0 is the superuser.
     pub uid: u32,
-    /// First group.
+    /// Primary group.
     pub gid: u32,
     /// Supplementary groups.
     pub gids: &'a [u32],
-    /// True where the export lets this client only read.
+    /// True if the export is read-only for this client.
     pub read_only: bool,
 }
 
-/// Bits of ACCESS; a set of them.
+/// A set of ACCESS bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access(pub u32);
 
@@ -27,16 +27,16 @@ impl Access {
     pub const READ: Access = Access(0x01);
     /// Look up a name in a directory.
     pub const LOOKUP: Access = Access(0x02);
-    /// Rewrite data, or change entries of a directory.
+    /// Overwrite data, or change entries of a directory.
     pub const MODIFY: Access = Access(0x04);
-    /// Write new data, or add entries.
+    /// Append data, or add entries.
     pub const EXTEND: Access = Access(0x08);
     /// Remove an entry of a directory.
     pub const DELETE: Access = Access(0x10);
     /// Execute a file.
     pub const EXECUTE: Access = Access(0x20);
 
-    /// True if every bit of `other` is in it.
+    /// True if it includes all bits of `other`.
     pub fn contains(self, other: Access) -> bool {
         self.0 & other.0 == other.0
     }
@@ -49,7 +49,7 @@ impl BitOr for Access {
     }
 }
 
-/// Read, write, execute or search: as in the lowest three bits of a mode.
+/// Read, write, and execute or search, as in the lowest three bits of a mode.
 pub(crate) const R: u32 = 4;
 pub(crate) const W: u32 = 2;
 pub(crate) const X: u32 = 1;
@@ -68,12 +68,12 @@ impl Caller<'_> {
         self.is_root() || self.uid == inode.uid
     }
 
-    /// Whether the mode allows all of `wanted`. The superuser may do everything but execute what
-    /// nobody may execute.
-    pub(crate) fn may(&self, inode: &Inode, wanted: u32) -> bool {
+    /// Whether the mode allows all `required` bits. The superuser may do everything except execute
+    /// a file without any execute bit.
+    pub(crate) fn may(&self, inode: &Inode, required: u32) -> bool {
         if self.is_root() {
             let executable = inode.kind() == Kind::Directory || inode.mode & 0o111 != 0;
-            return wanted & X == 0 || executable;
+            return required & X == 0 || executable;
         }
         let bits = if self.uid == inode.uid {
             inode.mode >> 6
@@ -82,23 +82,23 @@ impl Caller<'_> {
         } else {
             inode.mode
         };
-        bits & wanted == wanted
+        bits & required == required
     }
 
-    /// Whether READ is allowed. A server without open files lets the owner read what he may have
-    /// opened before he took the permission away, and lets a program be read that may be executed
-    /// (RFC 1813, section 4.4).
+    /// Whether READ is allowed. An NFSv3 server does not know which files are open. It therefore
+    /// lets the owner read a file that may have been opened before the mode changed, and lets users
+    /// read a file that they may execute (RFC 1813, section 4.4).
     pub(crate) fn may_read(&self, inode: &Inode) -> bool {
         self.owns(inode) || self.may(inode, R) || self.may(inode, X)
     }
 
-    /// Whether WRITE is allowed; the owner always may, for the same reason.
+    /// Whether WRITE is allowed; always for the owner, for the same reason.
     pub(crate) fn may_write(&self, inode: &Inode) -> bool {
         self.owns(inode) || self.may(inode, W)
     }
 
-    /// The bits of ACCESS that the mode gives, among those that were asked for.
-    pub(crate) fn access(&self, inode: &Inode, asked: Access) -> Access {
+    /// The requested ACCESS bits that the mode allows.
+    pub(crate) fn access(&self, inode: &Inode, requested: Access) -> Access {
         let directory = inode.kind() == Kind::Directory;
         let mut given = Access::default();
         if self.may(inode, R) {
@@ -113,6 +113,6 @@ impl Caller<'_> {
                 given = given | Access::DELETE;
             }
         }
-        Access(given.0 & asked.0)
+        Access(given.0 & requested.0)
     }
 }

@@ -1,4 +1,4 @@
-//! SETATTR: RFC 1813, section 3.3.2, with the rules of POSIX about who may change what.
+//! SETATTR: RFC 1813, section 3.3.2, with POSIX permissions.
 
 use crate::attributes::{
     Changed, MODE_BITS, SET_GROUP_ID, SET_USER_ID, SetAttributes, SetTime, Time,
@@ -8,8 +8,8 @@ use crate::inode::Inode;
 use crate::{Caller, DataId, Error, FileSystem, Handle};
 
 impl FileSystem {
-    /// SETATTR. With a `guard` it is refused with NOT_SYNC unless that is the object's ctime.
-    /// Either everything is set or nothing.
+    /// SETATTR. Refused with NOT_SYNC if the object's ctime differs from `guard`. Sets either all
+    /// attributes or none.
     pub fn setattr(
         &mut self,
         object: Handle,
@@ -43,11 +43,11 @@ impl FileSystem {
         if *set == SetAttributes::default() {
             return Ok(());
         }
-        let mut cut = None;
+        let mut stored_size = None;
         if let Some(size) = set.size {
-            let file = self.table.named(object.fileid).file()?;
-            cut = (file.outside && size < file.size()).then_some(size);
-            if let (Some(_), Some(storage)) = (cut, &self.storage) {
+            let file = self.table.existing(object.fileid).file()?;
+            stored_size = (file.is_in_storage && size < file.size()).then_some(size);
+            if let (Some(_), Some(storage)) = (stored_size, &self.storage) {
                 storage.open(DataId { fileid: object.fileid, generation: object.generation })?;
             }
             self.change_file(object.fileid, |file| file.set_size(size));
@@ -55,7 +55,7 @@ impl FileSystem {
         let inode = self.table.get_mut(object)?;
         if set.size.is_some() {
             inode.data_changed(now);
-            forget_privileges(inode, caller);
+            clear_privileges(inode, caller);
         } else {
             inode.attributes_changed(now);
         }
@@ -65,10 +65,10 @@ impl FileSystem {
         inode.gid = set.gid.unwrap_or(inode.gid);
         match set.mode {
             Some(mode) => inode.mode = mode & MODE_BITS,
-            None if owner_changes && inode.directory().is_err() => drop_set_id(inode),
+            None if owner_changes && inode.directory().is_err() => clear_set_id(inode),
             None => {}
         }
-        // A group that the caller is not in must not be lent to others.
+        // The caller must not give others the rights of a group to which it does not belong.
         if set.mode.is_some() && !caller.is_root() && !caller.is_member(inode.gid) {
             inode.mode &= !SET_GROUP_ID;
         }
@@ -84,17 +84,17 @@ impl FileSystem {
             SetTime::To(time) => inode.mtime = time,
         }
         self.table.changes.durable = true;
-        cut.map_or(Ok(()), |size| self.give_up_from(object, size))
+        stored_size.map_or(Ok(()), |size| self.truncate_stored(object, size))
     }
 
-    /// Gives up what a storage has of a file from `size` on, once the journal says so: a crash
-    /// between the two leaves data that nobody sees, and never a file without its data.
-    fn give_up_from(&mut self, file: Handle, size: u64) -> Result<(), Error> {
+    /// Truncates a file's data in the storage after the journal has the new size: a crash between
+    /// the two leaves unused data, but never a file without its data.
+    fn truncate_stored(&mut self, file: Handle, size: u64) -> Result<(), Error> {
         let Some(storage) = self.storage.clone() else { return Ok(()) };
         self.table.changes.durable = true;
-        self.keep_changes()?;
+        self.append_changes()?;
         let data = DataId { fileid: file.fileid, generation: file.generation };
-        storage.cut(data, size).inspect_err(|_| self.failed = true)
+        storage.truncate(data, size).inspect_err(|_| self.failed = true)
     }
 
     fn may_set(
@@ -108,9 +108,9 @@ impl FileSystem {
             return Err(Error::Perm);
         }
         let gives_away = set.uid.is_some_and(|uid| uid != inode.uid || !owns);
-        let to_foreign_group =
+        let to_other_group =
             set.gid.is_some_and(|gid| !owns || (gid != inode.gid && !caller.is_member(gid)));
-        if !caller.is_root() && (gives_away || to_foreign_group) {
+        if !caller.is_root() && (gives_away || to_other_group) {
             return Err(Error::Perm);
         }
         for time in [set.atime, set.mtime] {
@@ -138,16 +138,16 @@ impl FileSystem {
     }
 }
 
-/// Whoever changes a program that runs with its owner's rights must not keep these rights in it,
-/// unless he is the superuser.
-pub(crate) fn forget_privileges(inode: &mut Inode, caller: &Caller<'_>) {
+/// A change by any user but the superuser clears set-user-id and set-group-id, so that the changed
+/// program does not run with its owner's rights.
+pub(crate) fn clear_privileges(inode: &mut Inode, caller: &Caller<'_>) {
     if !caller.is_root() {
-        drop_set_id(inode);
+        clear_set_id(inode);
     }
 }
 
-/// Set-group-id without the execute bit of the group marks mandatory locking; it stays.
-fn drop_set_id(inode: &mut Inode) {
+/// Keeps set-group-id without the group's execute bit, which means mandatory locking.
+fn clear_set_id(inode: &mut Inode) {
     inode.mode &= !SET_USER_ID;
     if inode.mode & 0o010 != 0 {
         inode.mode &= !SET_GROUP_ID;

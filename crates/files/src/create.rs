@@ -11,22 +11,22 @@ use crate::inode::{Body, Inode};
 use crate::sparse::Cost;
 use crate::{Caller, Error, FileSystem, Handle};
 
-/// Longest text of a symbolic link: PATH_MAX of Linux, which could follow no longer one.
+/// Maximum length of a symbolic link's target: PATH_MAX of Linux, which cannot follow longer ones.
 const LINK_TEXT_MAX: usize = 4096;
 
 /// `createhow3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// A regular file of that name may exist; of the attributes only the size is then set.
+    /// A regular file of this name may exist. Then only its size is set.
     Unchecked(SetAttributes),
-    /// No object of that name may exist.
+    /// No object of this name may exist.
     Guarded(SetAttributes),
-    /// As guarded, but a file that was made with the same verifier is the answer to a request
-    /// that is sent again. The client sets the attributes afterwards.
+    /// As guarded, but a file that was created with the same verifier is returned, so that a
+    /// retransmitted request succeeds. The client sets the attributes afterwards.
     Exclusive([u8; 8]),
 }
 
-/// `mknoddata3`: what MKNOD makes. Nothing but the numbers is kept.
+/// `mknoddata3`: the type of object that MKNOD creates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// With major and minor number.
@@ -83,7 +83,7 @@ impl FileSystem {
         caller: &Caller<'_>,
         now: Time,
     ) -> Result<Created, Error> {
-        let inode = self.table.named(fileid);
+        let inode = self.table.existing(fileid);
         let Body::File(file) = &inode.body else { return Err(Error::Exist) };
         match how {
             How::Guarded(_) => return Err(Error::Exist),
@@ -98,7 +98,7 @@ impl FileSystem {
                 }
             }
         }
-        Ok(self.created(self.table.named(fileid)))
+        Ok(self.created(self.table.existing(fileid)))
     }
 
     /// MKDIR.
@@ -114,7 +114,7 @@ impl FileSystem {
         self.make_new(directory, name, body, set, caller, now)
     }
 
-    /// SYMLINK. The text is kept as it is; it may name nothing, but it may not be empty.
+    /// SYMLINK. The target is stored unchanged; it need not exist, but must not be empty.
     pub fn symlink(
         &mut self,
         directory: Handle,
@@ -136,7 +136,7 @@ impl FileSystem {
         self.make_new(directory, name, Body::Symlink(text.into()), set, caller, now)
     }
 
-    /// MKNOD. Devices may be made by the superuser only.
+    /// MKNOD. Only the superuser may create devices.
     pub fn mknod(
         &mut self,
         directory: Handle,
@@ -177,7 +177,7 @@ impl FileSystem {
         Changed { result, wcc: self.wcc(directory, before) }
     }
 
-    /// What a name that is to be made means already. "." and ".." exist in every directory.
+    /// The inode that already has a name that is to be created. "." and ".." always exist.
     pub(crate) fn find_for_entry(
         &self,
         directory: Handle,
@@ -196,7 +196,7 @@ impl FileSystem {
         Ok(entries.find(name))
     }
 
-    /// Whether the caller may add or take away entries.
+    /// Whether the caller may add or remove entries.
     pub(crate) fn may_change_entries(
         &self,
         directory: Handle,
@@ -212,11 +212,11 @@ impl FileSystem {
 
     /// Whether one more directory may have `directory` as its "..".
     pub(crate) fn admit_subdirectory(&self, directory: u64) -> Result<(), Error> {
-        let has = self.table.named(directory).directory()?.subdirectories;
-        if has.saturating_add(2) >= self.options.links_max { Err(Error::MLink) } else { Ok(()) }
+        let count = self.table.existing(directory).directory()?.subdirectories;
+        if count.saturating_add(2) >= self.options.links_max { Err(Error::MLink) } else { Ok(()) }
     }
 
-    /// Makes an object under a name that the directory does not have.
+    /// Creates an object with a name that the directory does not have.
     fn make(
         &mut self,
         directory: Handle,
@@ -235,7 +235,7 @@ impl FileSystem {
         if !caller.is_root() && !allowed {
             return Err(Error::Perm);
         }
-        // What the client leaves out is made for its owner alone.
+        // Without a mode from the client, only the owner has access.
         let mode = match &body {
             Body::Symlink(_) => 0o777,
             Body::Directory(_) => {
@@ -263,18 +263,18 @@ impl FileSystem {
             mode: mode & MODE_BITS,
             uid,
             gid,
-            names: 1,
+            links: 1,
             atime: time(set.atime),
             mtime: time(set.mtime),
             ctime: now,
-            marked: false,
+            is_tracked: false,
             body,
         };
         self.space.inodes += 1;
-        self.space.change(Cost::default(), inode.held());
+        self.space.change(Cost::default(), inode.usage());
         self.table.add(inode);
-        self.enter(directory.fileid, name, fileid);
-        self.table.named_mut(directory.fileid).data_changed(now);
-        Ok(self.created(self.table.named(fileid)))
+        self.add_entry(directory.fileid, name, fileid);
+        self.table.existing_mut(directory.fileid).data_changed(now);
+        Ok(self.created(self.table.existing(fileid)))
     }
 }

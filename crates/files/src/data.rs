@@ -1,56 +1,56 @@
-//! READ, WRITE, COMMIT, and what a restart loses: RFC 1813, sections 3.3.6, 3.3.7, 3.3.21, 4.8.
+//! READ, WRITE, COMMIT, and data that a restart loses: RFC 1813, sections 3.3.6, 3.3.7, 3.3.21,
+//! 4.8.
 
 use std::sync::Arc;
 
 use crate::attributes::{Attributes, Changed, Time};
-use crate::change::forget_privileges;
+use crate::change::clear_privileges;
 use crate::file::File;
 use crate::inode::Body;
 use crate::piece::Pieces;
 use crate::sparse::BLOCK_BYTES;
 use crate::{Caller, DataId, Error, FileSystem, Handle, Storage, Unstable};
 
-/// `stable_how`: how safe written data must be before the answer.
+/// `stable_how`: what must be durable before the reply to a WRITE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stability {
-    /// A restart may lose it until COMMIT.
+    /// Nothing: a restart may lose the data until COMMIT.
     Unstable = 0,
-    /// The data is safe, and what is needed to find it.
+    /// The data, and the metadata needed to find it.
     DataSync = 1,
-    /// Data and attributes are safe.
+    /// Data and attributes.
     FileSync = 2,
 }
 
-/// The answer of READ.
+/// The result of READ.
 #[derive(Clone, Debug)]
 pub struct Read<'a> {
-    /// The bytes, shared and not copied (but for those that lie in a storage): they may be kept,
-    /// and stay as they are now.
+    /// The bytes at the time of the READ; later writes do not change them. Bytes in memory are
+    /// shared, and bytes in a storage are copied.
     pub pieces: Pieces<'a>,
-    /// How many they are together: less than asked for only at the end of the file, or where more
-    /// than the transfer size is asked for of data in a storage, or before a block of it that is
-    /// damaged; reading that one is NFS3ERR_IO.
+    /// Total length of the pieces. It is less than requested only at the end of the file, and for
+    /// data in a storage beyond the transfer size or before a damaged block, whose READ fails with
+    /// NFS3ERR_IO.
     pub count: u64,
-    /// True if the last of them is the last of the file, or the offset lies beyond it.
+    /// True if the pieces or the offset reach the end of the file.
     pub eof: bool,
     /// Of the file.
     pub attributes: Attributes,
 }
 
-/// The answer of WRITE.
+/// The result of WRITE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Bytes written: all of them. A write that does not fit is refused whole.
+    /// Bytes written, always all. A write that does not fit is refused.
     pub count: u64,
-    /// How safe they are: at least what was asked for.
+    /// At least the requested stability.
     pub committed: Stability,
-    /// Changes with every restart. A client that sees it change writes again what it had not
-    /// committed.
+    /// Changes with every restart. A client that sees a change rewrites its uncommitted data.
     pub verifier: [u8; 8],
 }
 
 impl FileSystem {
-    /// READ. The time of last access stays; see [`FileSystem::mark_read`].
+    /// READ. Does not change the atime.
     pub fn read(
         &self,
         file: Handle,
@@ -71,7 +71,7 @@ impl FileSystem {
             Some(storage) => {
                 count = count.min(u64::from(self.options.transfer_max));
                 let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, count as usize).collect();
-                let into = Arc::get_mut(&mut bytes).expect("nobody else has seen it yet");
+                let into = Arc::get_mut(&mut bytes).expect("it is not shared yet");
                 let data = DataId { fileid: file.fileid, generation: file.generation };
                 count = storage.read(data, offset, into)? as u64;
                 Pieces::owned(bytes, count)
@@ -81,17 +81,9 @@ impl FileSystem {
         Ok(Read { pieces, count, eof, attributes: inode.attributes(self.options.fsid) })
     }
 
-    /// Notes an access, for READ, READLINK and the listings, which only look so that many may
-    /// look at once. Whether and how often is the volume's policy; the ctime stays.
-    pub fn mark_read(&mut self, object: Handle, now: Time) {
-        if let Ok(inode) = self.table.get_mut(object) {
-            inode.atime = now;
-        }
-    }
-
-    /// WRITE. All or nothing: NFS3ERR_DQUOT beyond the quota, NFS3ERR_NOSPC beyond the memory,
-    /// NFS3ERR_FBIG beyond the largest size. Where a restart may lose data, what is stable although
-    /// UNSTABLE was asked for is said to be FILE_SYNC.
+    /// WRITE, all or nothing: fails with NFS3ERR_DQUOT beyond the quota, NFS3ERR_NOSPC beyond the
+    /// memory, and NFS3ERR_FBIG beyond the maximum size. With [`Unstable::MayBeLost`], a write that
+    /// is stable although UNSTABLE was requested returns FILE_SYNC.
     pub fn write(
         &mut self,
         file: Handle,
@@ -103,11 +95,11 @@ impl FileSystem {
     ) -> Changed<Written> {
         let before = self.before(file);
         let result = self.may_write(file, offset, data, caller).and_then(|()| {
-            let committed = self.put(file, offset, data, stability)?;
+            let committed = self.write_data(file, offset, data, stability)?;
             if !data.is_empty() {
-                let inode = self.table.named_mut(file.fileid);
+                let inode = self.table.existing_mut(file.fileid);
                 inode.data_changed(now);
-                forget_privileges(inode, caller);
+                clear_privileges(inode, caller);
             }
             Ok(Written { count: data.len() as u64, committed, verifier: self.write_verifier() })
         });
@@ -142,8 +134,8 @@ impl FileSystem {
         })
     }
 
-    /// Stores the bytes and says how safe they are.
-    fn put(
+    /// Writes the bytes; returns their stability.
+    fn write_data(
         &mut self,
         file: Handle,
         offset: u64,
@@ -154,12 +146,12 @@ impl FileSystem {
             return Ok(Stability::FileSync);
         }
         match self.storage.clone() {
-            Some(storage) => self.store(&*storage, file, offset, data, stability),
-            None => Ok(self.put_in_memory(file.fileid, offset, data, stability)),
+            Some(storage) => self.write_to_storage(&*storage, file, offset, data, stability),
+            None => Ok(self.write_to_memory(file.fileid, offset, data, stability)),
         }
     }
 
-    fn store(
+    fn write_to_storage(
         &mut self,
         storage: &dyn Storage,
         file: Handle,
@@ -170,26 +162,26 @@ impl FileSystem {
         let length = bytes.len() as u64;
         let data = DataId { fileid: file.fileid, generation: file.generation };
         let stable = stability != Stability::Unstable;
-        let body = self.table.named_mut(file.fileid).file_mut()?;
-        body.outside = true;
+        let body = self.table.existing_mut(file.fileid).file_mut()?;
+        body.is_in_storage = true;
         let size = body.size();
         if let Err(error) = storage.write(data, offset, bytes, stable) {
-            // A part of it may be there; beyond the end of the file it would be seen some day.
-            let may_be_there = error != Error::Jukebox && offset + length > size;
-            if may_be_there && storage.cut(data, size).is_err() {
+            // Bytes beyond the end of the file would become visible when the file grows.
+            let may_exceed_size = error != Error::Jukebox && offset + length > size;
+            if may_exceed_size && storage.truncate(data, size).is_err() {
                 self.failed = true;
             }
             return Err(error);
         }
         self.change_file(file.fileid, |body| {
-            body.note_written(offset, length);
-            body.promised |= stable;
+            body.add_stored(offset, length);
+            body.has_durable_data |= stable;
         });
         self.table.changes.durable |= stable;
         Ok(stability)
     }
 
-    fn put_in_memory(
+    fn write_to_memory(
         &mut self,
         fileid: u64,
         offset: u64,
@@ -209,9 +201,9 @@ impl FileSystem {
             self.change_file(fileid, |file| file.write_stable(offset, data));
             return Stability::FileSync;
         }
-        let newly = match &self.table.named(fileid).body {
+        let newly = match &self.table.existing(fileid).body {
             Body::File(file) => file.newly_unstable(offset, length),
-            _ => unreachable!("the caller saw that it is a file"),
+            _ => unreachable!("the caller checked that it is a file"),
         };
         if self.unstable_blocks + newly > bound {
             self.make_all_stable();
@@ -220,13 +212,13 @@ impl FileSystem {
         Stability::Unstable
     }
 
-    /// COMMIT: the range (0: to the end) survives a restart from now on. Gives the verifier that
-    /// the client compares with those of its writes.
+    /// COMMIT: makes a range durable; `count` 0 means up to the end. Returns the verifier that the
+    /// client compares with those of its writes.
     pub fn commit(&mut self, file: Handle, offset: u64, count: u64) -> Changed<[u8; 8]> {
         let before = self.before(file);
         let checked = self.table.get(file).and_then(|inode| inode.file().map(|_| ()));
         let result = checked.and_then(|()| {
-            self.make_safe(file)?;
+            self.commit_stored(file)?;
             if self.storage.is_none() {
                 self.change_file(file.fileid, |file| file.commit(offset, count));
             }
@@ -235,16 +227,16 @@ impl FileSystem {
         Changed { result, wcc: self.wcc(file, before) }
     }
 
-    /// Makes what a storage has of a file safe. Where that fails the storage may have dropped what
-    /// it could not keep, so every client has to write again what it has not committed; not so
-    /// where it could not even begin.
-    fn make_safe(&mut self, file: Handle) -> Result<(), Error> {
+    /// Makes a file's data in the storage durable. If that fails, the storage may have lost data,
+    /// so the verifier changes and clients rewrite their uncommitted data. JUKEBOX means that
+    /// nothing was tried.
+    fn commit_stored(&mut self, file: Handle) -> Result<(), Error> {
         let Some(storage) = self.storage.clone() else { return Ok(()) };
         if self.failed {
             return Err(Error::Io);
         }
         self.table.changes.durable = true;
-        if !self.table.get(file)?.file()?.outside {
+        if !self.table.get(file)?.file()?.is_in_storage {
             return Ok(());
         }
         let data = DataId { fileid: file.fileid, generation: file.generation };
@@ -253,40 +245,40 @@ impl FileSystem {
                 self.write_verifier = self.write_verifier.wrapping_add(1);
             }
         })?;
-        if !self.table.get(file)?.file()?.promised {
-            self.table.get_mut(file)?.file_mut()?.promised = true;
+        if !self.table.get(file)?.file()?.has_durable_data {
+            self.table.get_mut(file)?.file_mut()?.has_durable_data = true;
         }
         Ok(())
     }
 
-    /// Whether a refusal for want of room is the storage's, and not a limit of the volume.
+    /// Whether NFS3ERR_NOSPC came from a full storage, as opposed to a limit of the volume.
     pub fn is_storage_full(&self) -> bool {
         self.storage.as_ref().is_some_and(|storage| storage.is_full())
     }
 
-    /// Whether anything may change: not after the storage failed.
+    /// Refuses changes after the storage failed.
     pub(crate) fn may_change(&self) -> Result<(), Error> {
         if self.failed { Err(Error::Io) } else { Ok(()) }
     }
 
-    /// Whether something new may be kept.
+    /// Refuses new objects and data if the storage has no space for records.
     pub(crate) fn may_grow(&self) -> Result<(), Error> {
         self.may_change()?;
-        self.storage.as_ref().map_or(Ok(()), |storage| storage.room())
+        self.storage.as_ref().map_or(Ok(()), |storage| storage.check_space())
     }
 
-    /// What WRITE and COMMIT give: another one after each restart.
+    /// The verifier of WRITE and COMMIT, which changes with each restart.
     pub fn write_verifier(&self) -> [u8; 8] {
         self.write_verifier.to_be_bytes()
     }
 
-    /// Loses what a crash of the server may lose: data written UNSTABLE and not committed.
-    /// Everything else stays, handles and cookies too; the write verifier changes. Files that
-    /// lost something show a change at `now`.
+    /// Simulates a restart of the server: drops uncommitted data and changes the write verifier.
+    /// Everything else is kept, including handles and cookies. `now` becomes the mtime of files
+    /// that lost data.
     pub fn restart(&mut self, now: Time) {
         for fileid in std::mem::take(&mut self.unstable) {
             if self.change_file(fileid, File::restart) {
-                self.table.named_mut(fileid).data_changed(now);
+                self.table.existing_mut(fileid).data_changed(now);
             }
         }
         self.write_verifier = self.write_verifier.wrapping_add(1);
@@ -298,13 +290,17 @@ impl FileSystem {
         }
     }
 
-    /// Changes a file that is known to be one, and keeps the sums of the volume true.
+    /// Changes a regular file and updates the sums of the volume.
     pub(crate) fn change_file<T>(&mut self, fileid: u64, change: impl FnOnce(&mut File) -> T) -> T {
-        let body = self.table.named_mut(fileid).file_mut().expect("the caller saw that it is one");
-        let (held, unstable) = (body.held(), body.unstable_blocks());
+        let body = self
+            .table
+            .existing_mut(fileid)
+            .file_mut()
+            .expect("the caller checked that it is a file");
+        let (usage, unstable) = (body.usage(), body.unstable_blocks());
         let result = change(body);
-        let (held_now, unstable_now) = (body.held(), body.unstable_blocks());
-        self.space.change(held, held_now);
+        let (usage_now, unstable_now) = (body.usage(), body.unstable_blocks());
+        self.space.change(usage, usage_now);
         self.unstable_blocks = self.unstable_blocks + unstable_now - unstable;
         match (unstable > 0, unstable_now > 0) {
             (false, true) => {

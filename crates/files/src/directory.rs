@@ -1,30 +1,29 @@
-//! A directory: entries in the order in which they were made, and a hash table that finds them.
+//! A directory: entries in the order of their creation, and a hash table to find them by name.
 //!
-//! Every entry gets a number when it is made, its cookie, and numbers are never used twice in one
-//! directory. A listing goes on after a cookie, whether that entry still exists or not: so an entry
-//! that is there from the beginning of a listing to its end is given exactly once, whatever is
-//! added and removed meanwhile. The idea is that of the sequential directory offsets of
-//! Linux's tmpfs (`simple_offset`), for the same reason.
+//! Each new entry gets a cookie, which is never reused in its directory. A listing resumes after a
+//! cookie, whether or not its entry still exists. So an entry that exists during a whole listing is
+//! returned exactly once, whatever is added and removed meanwhile. Linux's tmpfs does the same
+//! (`simple_offset`).
 //!
-//! Cookies only grow, so the entries are a plain vector that is sorted by them; what is removed
-//! leaves a gap until there are more gaps than entries. The table is probed linearly; its hash is
-//! keyed by the volume's instance, so that nobody outside can choose names that collide. The order
-//! in the table is never shown.
+//! Cookies only increase, so entries are a vector sorted by cookie. A removed entry leaves a gap
+//! until gaps outnumber entries. The hash table uses linear probing. Its hash is keyed by the
+//! volume's instance, so that clients cannot choose names that collide. The order in the table is
+//! not visible.
 
 /// Cookies of "." and ".."; entries follow.
 pub(crate) const DOT: u64 = 1;
 pub(crate) const DOT_DOT: u64 = 2;
 
-/// What the memory budget is charged for a name beside its bytes: an entry of 40 bytes, two slots
-/// of the table, each with the room that vectors keep for growing and gaps, rounded up.
+/// Charge of a name to the memory budget in addition to its bytes: an entry of 40 bytes and two
+/// slots of the table, each with the spare capacity of vectors and gaps, rounded up.
 const ENTRY_BYTES: u64 = 128;
 
-/// The charge of one name.
+/// The charge of a name in bytes.
 pub(crate) fn entry_bytes(name: &[u8]) -> u64 {
     ENTRY_BYTES + name.len() as u64
 }
 
-/// Names of this length lie in their entry, which saves a look at another place in memory.
+/// Names up to this length are stored in their entry, which saves a memory access.
 const SHORT: usize = 22;
 
 #[derive(Clone, Debug)]
@@ -51,8 +50,8 @@ impl Name {
     }
 }
 
-/// `fileid` of an entry that was removed.
-const GONE: u64 = 0;
+/// `fileid` of a removed entry.
+const REMOVED: u64 = 0;
 
 #[derive(Clone, Debug)]
 struct Entry {
@@ -61,21 +60,20 @@ struct Entry {
     name: Name,
 }
 
-/// A place of the table: the hash, and one more than the index of the entry; 0 if it is empty.
+/// A slot of the table: the hash, and the index of the entry plus 1; 0 if it is empty.
 type Slot = u64;
 
-/// A directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    /// The inode that ".." names; the root's is itself.
+    /// The inode of ".."; for the root, the root.
     pub(crate) parent: u64,
-    /// Directories in it, each of which has a ".." that names it.
+    /// Number of subdirectories, each of which has a ".." link to this one.
     pub(crate) subdirectories: u32,
-    /// In the order of cookies, those that are gone among them.
+    /// In the order of cookies, including removed entries.
     entries: Vec<Entry>,
-    /// Entries that are not gone.
+    /// Number of entries that are not removed.
     live: usize,
-    /// As long as a power of two, at least twice as long as there are entries; or empty.
+    /// Empty, or a power of two of at least twice the number of entries.
     table: Vec<Slot>,
     next_cookie: u64,
     seed: u64,
@@ -95,22 +93,22 @@ impl Directory {
     }
 
     pub(crate) fn find(&self, name: &[u8]) -> Option<u64> {
-        self.place(name).map(|place| self.entry(place).fileid)
+        self.find_slot(name).map(|slot| self.entry(slot).fileid)
     }
 
-    /// Cookie and inode number.
+    /// Cookie and inode number of a name.
     pub(crate) fn find_entry(&self, name: &[u8]) -> Option<(u64, u64)> {
-        let entry = self.entry(self.place(name)?);
+        let entry = self.entry(self.find_slot(name)?);
         Some((entry.cookie, entry.fileid))
     }
 
-    /// The cookie that the next name gets.
+    /// The cookie of the next new entry.
     pub(crate) fn next_cookie(&self) -> u64 {
         self.next_cookie
     }
 
-    /// Lets cookies go on from here, unless they are further already.
-    pub(crate) fn set_next_cookie(&mut self, cookie: u64) {
+    /// Raises the next cookie to at least this value.
+    pub(crate) fn raise_next_cookie(&mut self, cookie: u64) {
         self.next_cookie = self.next_cookie.max(cookie);
     }
 
@@ -118,22 +116,22 @@ impl Directory {
         self.live == 0
     }
 
-    /// Adds a name that is not there.
+    /// Adds a name that does not exist.
     pub(crate) fn insert(&mut self, name: &[u8], fileid: u64) {
-        debug_assert!(self.find(name).is_none(), "the caller looked first");
+        debug_assert!(self.find(name).is_none(), "the caller checked that the name is free");
         if self.entries.len() == self.entries.capacity() && self.live * 2 < self.entries.len() {
-            self.entries.retain(|entry| entry.fileid != GONE);
-            self.index();
+            self.entries.retain(|entry| entry.fileid != REMOVED);
+            self.rebuild_table();
         }
         let cookie = self.next_cookie;
         self.next_cookie += 1;
         self.push(Entry { cookie, fileid, name: Name::of(name) });
     }
 
-    /// Adds a name as it was kept, with its cookie; false if that is not later than all others.
+    /// Adds a stored name with its cookie; false if the cookie is not higher than all others.
     pub(crate) fn restore(&mut self, name: &[u8], fileid: u64, cookie: u64) -> bool {
         let ordered = self.entries.last().is_none_or(|last| last.cookie < cookie);
-        if ordered && cookie > DOT_DOT && fileid != GONE {
+        if ordered && cookie > DOT_DOT && fileid != REMOVED {
             self.next_cookie = self.next_cookie.max(cookie + 1);
             self.push(Entry { cookie, fileid, name: Name::of(name) });
             return true;
@@ -145,107 +143,107 @@ impl Directory {
         self.live += 1;
         self.entries.push(entry);
         if self.live * 2 > self.table.len() {
-            self.index();
+            self.rebuild_table();
         } else {
-            self.point_to(self.entries.len() - 1);
+            self.add_to_table(self.entries.len() - 1);
         }
     }
 
-    /// Lets a name that is there mean another object. It keeps its cookie: the name was there all
-    /// the time, so no listing may skip it or give it twice.
+    /// Assigns an existing name to another object. It keeps its cookie, so that a listing neither
+    /// skips it nor returns it twice.
     pub(crate) fn replace(&mut self, name: &[u8], fileid: u64) {
-        if let Some(place) = self.place(name) {
-            let index = entry_of(self.table[place]);
+        if let Some(slot) = self.find_slot(name) {
+            let index = entry_of(self.table[slot]);
             self.entries[index].fileid = fileid;
         }
     }
 
-    /// Takes a name away.
+    /// Removes a name; returns its inode number.
     pub(crate) fn remove(&mut self, name: &[u8]) -> Option<u64> {
-        let place = self.place(name)?;
-        let index = entry_of(self.table[place]);
+        let slot = self.find_slot(name)?;
+        let index = entry_of(self.table[slot]);
         let entry = &mut self.entries[index];
         let fileid = entry.fileid;
-        entry.fileid = GONE;
+        entry.fileid = REMOVED;
         entry.name = Name::of(b"");
         self.live -= 1;
-        while self.entries.last().is_some_and(|entry| entry.fileid == GONE) {
+        while self.entries.last().is_some_and(|entry| entry.fileid == REMOVED) {
             self.entries.pop();
         }
-        self.close_gap(place);
+        self.close_gap(slot);
         Some(fileid)
     }
 
-    /// `(cookie, name, fileid)` of the entries after a cookie, without "." and "..".
+    /// `(cookie, name, fileid)` of the entries after a cookie, except "." and "..".
     pub(crate) fn after(&self, cookie: u64) -> impl Iterator<Item = (u64, &[u8], u64)> {
         let first = self.entries.partition_point(|entry| entry.cookie <= cookie);
-        let live = self.entries[first..].iter().filter(|entry| entry.fileid != GONE);
+        let live = self.entries[first..].iter().filter(|entry| entry.fileid != REMOVED);
         live.map(|entry| (entry.cookie, entry.name.bytes(), entry.fileid))
     }
 
-    /// Bytes as `fattr3.size` shows them: grows with the entries, as on other servers.
+    /// Size for `fattr3.size`; like on other servers, it grows with the number of entries.
     pub(crate) fn size(&self) -> u64 {
         (self.live as u64 / 64 + 1) * 4096
     }
 
-    fn entry(&self, place: usize) -> &Entry {
-        &self.entries[entry_of(self.table[place])]
+    fn entry(&self, slot: usize) -> &Entry {
+        &self.entries[entry_of(self.table[slot])]
     }
 
-    /// The place in the table of a name that is there.
-    fn place(&self, name: &[u8]) -> Option<usize> {
+    /// The slot of a name, if it exists.
+    fn find_slot(&self, name: &[u8]) -> Option<usize> {
         let mask = self.table.len().checked_sub(1)?;
         let hash = hash(name, self.seed);
-        let mut place = hash as usize & mask;
+        let mut slot = hash as usize & mask;
         loop {
-            let slot = self.table[place];
-            if slot == 0 {
+            let value = self.table[slot];
+            if value == 0 {
                 return None;
             }
-            if slot as u32 == hash && self.entry(place).name.bytes() == name {
-                return Some(place);
+            if value as u32 == hash && self.entry(slot).name.bytes() == name {
+                return Some(slot);
             }
-            place = (place + 1) & mask;
+            slot = (slot + 1) & mask;
         }
     }
 
-    /// Makes the table anew, for the entries there are.
-    fn index(&mut self) {
+    /// Rebuilds the table from the entries.
+    fn rebuild_table(&mut self) {
         self.table.clear();
         self.table.resize((self.live * 3).next_power_of_two().max(8), 0);
         for index in 0..self.entries.len() {
-            if self.entries[index].fileid != GONE {
-                self.point_to(index);
+            if self.entries[index].fileid != REMOVED {
+                self.add_to_table(index);
             }
         }
     }
 
-    /// Lets the table find an entry. There is room.
-    fn point_to(&mut self, index: usize) {
+    /// Adds an entry to the table, which has a free slot.
+    fn add_to_table(&mut self, index: usize) {
         let hash = hash(self.entries[index].name.bytes(), self.seed);
         let mask = self.table.len() - 1;
-        let mut place = hash as usize & mask;
-        while self.table[place] != 0 {
-            place = (place + 1) & mask;
+        let mut slot = hash as usize & mask;
+        while self.table[slot] != 0 {
+            slot = (slot + 1) & mask;
         }
-        self.table[place] = (index as u64 + 1) << 32 | u64::from(hash);
+        self.table[slot] = (index as u64 + 1) << 32 | u64::from(hash);
     }
 
-    /// Empties a place and moves up what lies further from its own place than it must (Knuth, The
-    /// Art of Computer Programming, volume 3, section 6.4, algorithm R).
-    fn close_gap(&mut self, place: usize) {
+    /// Empties a slot, and moves later entries closer to the slot of their hash (Knuth, The Art of
+    /// Computer Programming, volume 3, section 6.4, algorithm R).
+    fn close_gap(&mut self, slot: usize) {
         let mask = self.table.len() - 1;
-        let mut gap = place;
-        let mut at = place;
+        let mut gap = slot;
+        let mut at = slot;
         loop {
             at = (at + 1) & mask;
-            let slot = self.table[at];
-            if slot == 0 {
+            let value = self.table[at];
+            if value == 0 {
                 break;
             }
-            let own = slot as u32 as usize & mask;
-            if at.wrapping_sub(own) & mask >= at.wrapping_sub(gap) & mask {
-                self.table[gap] = slot;
+            let home = value as u32 as usize & mask;
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(gap) & mask {
+                self.table[gap] = value;
                 gap = at;
             }
         }
@@ -253,12 +251,12 @@ impl Directory {
     }
 }
 
-fn entry_of(slot: Slot) -> usize {
-    (slot >> 32) as usize - 1
+fn entry_of(value: Slot) -> usize {
+    (value >> 32) as usize - 1
 }
 
-/// Eight bytes at a time are mixed by a multiplication of which both halves are kept, as wyhash
-/// does.
+/// Mixes eight bytes at a time by a multiplication and combines both halves of the product, like
+/// wyhash.
 fn hash(name: &[u8], seed: u64) -> u32 {
     let mix = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
@@ -281,7 +279,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_name_that_comes_to_mean_another_object_keeps_its_cookie() {
+    fn a_name_that_is_assigned_to_another_object_keeps_its_cookie() {
         let mut directory = Directory::new(2, 7);
         directory.insert(b"a", 10);
         directory.insert(b"b", 11);
@@ -292,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_made_again_gets_a_new_cookie() {
+    fn a_recreated_name_gets_a_new_cookie() {
         let mut directory = Directory::new(2, 7);
         directory.insert(b"a", 10);
         assert_eq!(directory.remove(b"a"), Some(10));
@@ -302,9 +300,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two maps: by name, and by the order in which names were made.
         #[test]
-        fn names_are_found_and_listed_as_in_two_maps(
+        fn names_are_found_and_listed_as_in_a_map(
             steps in proptest::collection::vec((0..4u8, 0..400u32), 1..800),
             seed in any::<u64>(),
         ) {
@@ -326,8 +323,8 @@ mod tests {
                         names.entry(name.clone()).and_modify(|entry| entry.1 = fileid);
                     }
                     _ => {
-                        let gone = names.remove(&name).map(|entry| entry.1);
-                        prop_assert_eq!(directory.remove(&name), gone);
+                        let removed = names.remove(&name).map(|entry| entry.1);
+                        prop_assert_eq!(directory.remove(&name), removed);
                     }
                 }
                 prop_assert_eq!(directory.find(&name), names.get(&name).map(|entry| entry.1));

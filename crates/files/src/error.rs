@@ -1,56 +1,56 @@
-//! Why a procedure refuses: the `nfsstat3` values that a file system can give.
+//! Errors: the `nfsstat3` values that a file system returns.
 //!
-//! Not here: what only a server can say (JUKEBOX, BADTYPE, NOTSUPP, SERVERFAULT, TOOSMALL of a
-//! request it cannot parse).
+//! Not here: values that only a server returns (BADTYPE, NOTSUPP, SERVERFAULT, TOOSMALL for a
+//! request that it cannot parse).
 
 use std::fmt;
 
 /// `nfsstat3` of RFC 1813, section 2.6, without `NFS3_OK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Error {
-    /// Only the owner, or the superuser, may do this.
+    /// Only the owner or the superuser may do this.
     Perm = 1,
-    /// No such name in this directory.
+    /// The directory has no such name.
     NoEnt = 2,
-    /// The storage under a volume that is kept on disk failed.
+    /// The volume's storage failed.
     Io = 5,
-    /// The permission bits refuse it; also the name that is empty.
+    /// Permission bits refuse it, or the name is empty.
     Acces = 13,
-    /// The name is there already.
+    /// The name exists.
     Exist = 17,
     /// The two objects are in different file systems.
     XDev = 18,
-    /// A directory was needed.
+    /// The object must be a directory.
     NotDir = 20,
-    /// A directory was given where something else was needed.
+    /// The object must not be a directory.
     IsDir = 21,
-    /// The argument makes no sense for this object.
+    /// The argument is invalid for this object.
     Inval = 22,
-    /// Beyond the largest size of a file.
+    /// The maximum size of a file is exceeded.
     FBig = 27,
-    /// No memory, or no inode, is left in the volume's budget.
+    /// The volume's memory or inodes, or the storage, are exhausted.
     NoSpc = 28,
-    /// The caller may only read.
+    /// The export is read-only for this caller.
     RoFs = 30,
-    /// The file has as many names as a file may have.
+    /// The maximum number of hard links is reached.
     MLink = 31,
-    /// A name or the text of a symbolic link is too long.
+    /// A name or a symbolic link's target is too long.
     NameTooLong = 63,
-    /// The directory still has entries.
+    /// The directory is not empty.
     NotEmpty = 66,
-    /// The quota of the volume is used up.
+    /// The volume's quota is exceeded.
     DQuot = 69,
-    /// The object that the handle named is gone.
+    /// The handle's object was removed.
     Stale = 70,
-    /// The bytes were never a handle of a file system like this.
+    /// The handle is not one of this server.
     BadHandle = 10001,
-    /// The ctime of the guard is not the object's.
+    /// The guard differs from the object's ctime.
     NotSync = 10002,
-    /// The cookie is of another life of the directory.
+    /// The cookie belongs to an earlier directory or volume.
     BadCookie = 10003,
-    /// The reply would not hold even one entry.
+    /// The reply has no space for a single entry.
     TooSmall = 10005,
-    /// Nothing was done; the caller should try again later.
+    /// Nothing was done; the client should retry later.
     Jukebox = 10008,
 }
 

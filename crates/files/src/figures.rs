@@ -6,58 +6,59 @@ use crate::attributes::Time;
 use crate::file_system::NAME_MAX;
 use crate::{Error, FileSystem, Handle};
 
-/// `FSSTAT3resok`. The quota is the size of the volume, as it is for a volume of the cloud.
+/// `FSSTAT3resok`. As in the cloud service, the quota is the size of the volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceFigures {
     /// The quota.
     pub total: Bytes,
-    /// What is not used of it.
+    /// The unused part of the quota.
     pub free: Bytes,
-    /// What can still be written: the memory budget may leave less.
+    /// The part that can be written, which the memory budget may reduce.
     pub available: Bytes,
-    /// Inodes at most.
+    /// Maximum number of inodes.
     pub files_total: u64,
-    /// Inodes left.
+    /// Free inodes.
     pub files_free: u64,
 }
 
 /// `FSINFO3resok`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystemInfo {
-    /// Most bytes of a READ, and the preferred number.
+    /// Maximum and preferred size of a READ in bytes.
     pub read_max: u32,
-    /// Most bytes of a WRITE, and the preferred number.
+    /// Maximum and preferred size of a WRITE in bytes.
     pub write_max: u32,
-    /// Sizes and offsets should be multiples of this.
+    /// Sizes and offsets should be multiples of this, in bytes.
     pub multiple: u32,
-    /// Preferred size of a READDIR reply.
+    /// Preferred size of a READDIR reply in bytes.
     pub readdir_preferred: u32,
-    /// Largest size of a file.
+    /// Maximum size of a file.
     pub file_size_max: Bytes,
-    /// What times are told to.
+    /// Resolution of times.
     pub time_delta: Time,
     /// FSF3_LINK, FSF3_SYMLINK, FSF3_HOMOGENEOUS, FSF3_CANSETTIME.
     pub properties: u32,
 }
 
-/// `PATHCONF3resok`, but for what no volume of ours varies: names are never cut short, only the
-/// superuser gives files away, case counts and is kept.
+/// The fields of `PATHCONF3resok` that differ between volumes. The others are constant: long names
+/// are refused instead of truncated, only the superuser may change an owner, and names are
+/// case-sensitive and case-preserving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// Names that one file may have.
+    /// Maximum number of hard links to a file.
     pub links_max: u32,
-    /// Bytes of the longest name.
+    /// Maximum length of a name in bytes.
     pub name_max: u32,
 }
 
 /// FSF3_LINK, FSF3_SYMLINK, FSF3_HOMOGENEOUS, FSF3_CANSETTIME.
 const PROPERTIES: u32 = 0x0001 | 0x0002 | 0x0008 | 0x0010;
 
-/// A page of the Linux client's listing cache; larger replies win nothing.
+/// A page of the Linux client's listing cache. Larger replies have no benefit.
 const READDIR_PREFERRED: u32 = 65_536;
 
 impl FileSystem {
-    /// FSSTAT; any handle of the file system will do.
+    /// FSSTAT, for any handle of the file system.
     pub fn fsstat(&self, object: Handle) -> Result<SpaceFigures, Error> {
         self.table.get(object)?;
         let free = self.space.quota_bytes.saturating_sub(self.space.used_bytes());
@@ -71,7 +72,7 @@ impl FileSystem {
         })
     }
 
-    /// FSINFO; any handle of the file system will do.
+    /// FSINFO, for any handle of the file system.
     pub fn fsinfo(&self, object: Handle) -> Result<FileSystemInfo, Error> {
         self.table.get(object)?;
         Ok(FileSystemInfo {

@@ -1,25 +1,25 @@
-//! A regular file: its bytes now, and its bytes as they would be after a restart.
+//! A regular file: its current bytes, and those that a restart would restore.
 //!
-//! RFC 1813, section 4.8: a server may lose what was written UNSTABLE and not yet committed. To
-//! let tests of clients see that, each 4 KiB block that an unstable write touches is kept as it
-//! was on stable storage (its stable image), until COMMIT or the bound on such copies drops it.
-//! What is written stably meanwhile goes into the stable image too, so a restart loses exactly the
-//! bytes that were only written unstably.
+//! RFC 1813, section 4.8: a server may lose data that was written UNSTABLE and not yet committed.
+//! To simulate this for tests of clients, a copy of each 4 KiB block is kept (its stable image)
+//! before an unstable write changes it, until COMMIT or the limit on such copies. Stable writes
+//! also change the stable image, so a restart loses exactly the bytes that were only written
+//! unstably.
 
 use std::collections::BTreeMap;
 
+use crate::extents::Extents;
 use crate::piece::Pieces;
 use crate::sparse::{BLOCK_BYTES, Cost, Sparse};
-use crate::storage::Extents;
 
-/// The stable image of a block: its bytes, or a hole.
+/// The stable image of a block: its bytes, or `None` for a hole.
 type Image = Option<Box<[u8]>>;
 
-/// How the file is on stable storage, where that differs from how it is.
+/// The state of a file on stable storage, as far as it differs from the current state.
 #[derive(Clone, Debug)]
 struct Stable {
     size: u64,
-    /// images[block]
+    /// `images[block]`
     images: BTreeMap<u64, Image>,
 }
 
@@ -28,21 +28,21 @@ struct Stable {
 pub(crate) struct File {
     bytes: Sparse,
     size: u64,
-    /// Of data that lies in a storage: what was written. `bytes` is then empty.
+    /// Written blocks of data in a storage. `bytes` is then empty.
     stored: Extents,
-    /// True once a storage was given data of this file.
-    pub(crate) outside: bool,
-    /// True once data of this file in a storage was promised to be safe.
-    pub(crate) promised: bool,
-    /// True if the storage has lost it, so that what was written is not known.
-    pub(crate) lost: bool,
+    /// True once a storage received data of this file.
+    pub(crate) is_in_storage: bool,
+    /// True once some data in the storage was acknowledged as durable.
+    pub(crate) has_durable_data: bool,
+    /// True if the storage lost the data and the written ranges are unknown.
+    pub(crate) is_data_lost: bool,
     /// `None` if everything is stable.
     stable: Option<Box<Stable>>,
-    /// The verifier of the EXCLUSIVE create that made it.
+    /// The verifier of the EXCLUSIVE CREATE.
     pub(crate) exclusive: Option<[u8; 8]>,
 }
 
-/// The blocks that a range of at least one byte touches.
+/// The blocks of a range of at least one byte.
 fn blocks(offset: u64, length: u64) -> std::ops::RangeInclusive<u64> {
     offset / BLOCK_BYTES..=(offset + length - 1) / BLOCK_BYTES
 }
@@ -52,31 +52,31 @@ impl File {
         self.size
     }
 
-    pub(crate) fn held(&self) -> Cost {
-        let memory = self.bytes.held();
+    pub(crate) fn usage(&self) -> Cost {
+        let memory = self.bytes.usage();
         Cost {
             blocks: memory.blocks + self.stored.blocks(),
             memory_bytes: memory.memory_bytes + self.stored.memory_bytes(),
         }
     }
 
-    pub(crate) fn held_in_memory(&self) -> Cost {
-        self.bytes.held()
+    pub(crate) fn memory_usage(&self) -> Cost {
+        self.bytes.usage()
     }
 
-    /// Of data that lies in a storage: what writing it would cost more.
+    /// Additional use of quota and memory by a write to a storage.
     pub(crate) fn cost_of_storing(&self, offset: u64, length: u64) -> Cost {
         let (blocks, memory_bytes) = self.stored.cost_of(offset, length);
         Cost { blocks, memory_bytes }
     }
 
-    /// Whether a storage has anything in a range, or should have.
+    /// Whether a storage has data in a range, or may have lost it.
     pub(crate) fn is_stored(&self, offset: u64, length: u64) -> bool {
-        self.lost || self.stored.any(offset, length)
+        self.is_data_lost || self.stored.any(offset, length)
     }
 
-    /// Notes that a storage was given data.
-    pub(crate) fn note_written(&mut self, offset: u64, length: u64) {
+    /// Adds a range that was written to a storage.
+    pub(crate) fn add_stored(&mut self, offset: u64, length: u64) {
         self.stored.add(offset, length);
         self.size = self.size.max(offset + length);
     }
@@ -90,7 +90,7 @@ impl File {
         self.stable.as_ref().map_or(0, |stable| stable.images.len() as u64)
     }
 
-    /// How many blocks would newly be kept if this range were written unstably.
+    /// How many stable images an unstable write of this range would add.
     pub(crate) fn newly_unstable(&self, offset: u64, length: u64) -> u64 {
         let range = blocks(offset, length);
         let all = range.end() - range.start() + 1;
@@ -100,12 +100,12 @@ impl File {
         }
     }
 
-    /// The bytes of a range, which must end within the file.
+    /// The bytes of a range within the file.
     pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
-        self.bytes.pieces(offset, length)
+        Pieces::of(&self.bytes, offset, length)
     }
 
-    /// Writes what a restart may lose.
+    /// Writes data that a restart loses.
     pub(crate) fn write_unstable(&mut self, offset: u64, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -120,7 +120,7 @@ impl File {
         self.size = self.size.max(offset + data.len() as u64);
     }
 
-    /// Writes what no restart may lose.
+    /// Writes data that a restart keeps.
     pub(crate) fn write_stable(&mut self, offset: u64, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -142,11 +142,11 @@ impl File {
         self.size = self.size.max(end);
     }
 
-    /// Shortens or lengthens, stably: SETATTR is not among the procedures that may be lost.
+    /// Sets the size, stably: a server must not lose a SETATTR.
     pub(crate) fn set_size(&mut self, size: u64) {
         if size < self.size {
-            self.bytes.cut(size);
-            self.stored.cut(size);
+            self.bytes.truncate(size);
+            self.stored.truncate(size);
         }
         self.size = size;
         if let Some(stable) = &mut self.stable {
@@ -164,7 +164,7 @@ impl File {
         }
     }
 
-    /// Makes a range stable, rounded out to blocks; `length` 0 means to the end.
+    /// Makes the blocks of a range stable; `length` 0 means up to the end.
     pub(crate) fn commit(&mut self, offset: u64, length: u64) {
         let Some(stable) = &mut self.stable else { return };
         let end = if length == 0 { u64::MAX } else { offset.saturating_add(length) };
@@ -176,13 +176,13 @@ impl File {
         }
         stable.images.extend(rest);
         if stable.images.is_empty() {
-            // The last byte of the file lies in a block that was committed, or was stable before.
+            // The last block of the file was committed now or earlier.
             debug_assert_eq!(stable.size, self.size);
             self.stable = None;
         }
     }
 
-    /// Puts back what is on stable storage; true if that is a difference.
+    /// Restores the stable state; true if that changes the file.
     pub(crate) fn restart(&mut self) -> bool {
         let Some(stable) = self.stable.take() else { return false };
         for (block, image) in stable.images {
@@ -218,24 +218,24 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unstable_write_allocated_is_given_back_by_a_restart() {
+    fn a_restart_frees_the_blocks_of_an_unstable_write() {
         let mut file = File::default();
         file.write_unstable(1 << 30, &[1; 10_000]);
-        assert_eq!(file.held().blocks, 3);
+        assert_eq!(file.usage().blocks, 3);
         file.restart();
-        assert_eq!((file.held(), file.size()), (Cost::default(), 0));
+        assert_eq!((file.usage(), file.size()), (Cost::default(), 0));
     }
 
     proptest! {
-        /// Two vectors, one as the file is and one as stable storage is.
+        /// Compares with two vectors: the current state and the stable state.
         #[test]
-        fn a_restart_gives_exactly_what_was_written_stably_or_committed(
+        fn a_restart_keeps_exactly_the_data_that_was_written_stably_or_committed(
             steps in proptest::collection::vec(
                 (0..6u8, 0..40_000u64, 0..20_000u64, 1..=255u8), 1..40)
         ) {
             let mut file = File::default();
-            let mut live: Vec<u8> = Vec::new();
-            let mut safe: Vec<u8> = Vec::new();
+            let mut bytes: Vec<u8> = Vec::new();
+            let mut stable_bytes: Vec<u8> = Vec::new();
             let put = |to: &mut Vec<u8>, offset: u64, length: u64, fill: u8| {
                 if length > 0 {
                     let (from, end) = (offset as usize, (offset + length) as usize);
@@ -247,38 +247,38 @@ mod tests {
                 match what {
                     0 | 1 => {
                         file.write_unstable(offset, &vec![fill; length as usize]);
-                        put(&mut live, offset, length, fill);
+                        put(&mut bytes, offset, length, fill);
                     }
                     2 => {
                         file.write_stable(offset, &vec![fill; length as usize]);
-                        put(&mut live, offset, length, fill);
-                        put(&mut safe, offset, length, fill);
+                        put(&mut bytes, offset, length, fill);
+                        put(&mut stable_bytes, offset, length, fill);
                     }
                     3 => {
                         file.set_size(offset);
-                        live.resize(offset as usize, 0);
-                        safe.resize(offset as usize, 0);
+                        bytes.resize(offset as usize, 0);
+                        stable_bytes.resize(offset as usize, 0);
                     }
                     4 => {
-                        // Whole file: a range is rounded out to blocks, which the oracle is not.
+                        // The whole file, because a range is extended to blocks.
                         file.commit(0, 0);
-                        safe.clone_from(&live);
+                        stable_bytes.clone_from(&bytes);
                     }
                     _ => {
                         file.restart();
-                        live.clone_from(&safe);
+                        bytes.clone_from(&stable_bytes);
                     }
                 }
-                prop_assert!(text(&file) == live);
+                prop_assert!(text(&file) == bytes);
             }
             file.restart();
-            prop_assert!(text(&file) == safe);
+            prop_assert!(text(&file) == stable_bytes);
             let beyond = file.pieces(file.size(), 100_000).collect::<Vec<_>>().concat();
             prop_assert!(beyond.iter().all(|byte| *byte == 0));
         }
 
         #[test]
-        fn what_lies_in_a_committed_range_survives(
+        fn a_committed_range_survives_a_restart(
             writes in proptest::collection::vec((0..40_000u64, 1..9_000u64, 1..=255u8), 1..10),
             offset in 0..50_000u64,
             length in 0..30_000u64,

@@ -1,4 +1,5 @@
-//! The file system: what it is opened with, what every procedure shares, and those that only look.
+//! The file system: its options, code that all procedures share, and procedures that change
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,53 +15,51 @@ use crate::space::{INODE_BYTES, Space};
 use crate::sparse::{BLOCK_BYTES, Cost};
 use crate::{Access, Caller, DataId, Error, Handle, Storage};
 
-/// What a file system is made with. There are no defaults: a volume's configuration says them.
+/// Options of a file system. Defaults are in the volume's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Identifies the file system in handles and attributes; unique among the volumes of a server.
     pub fsid: u64,
-    /// A number that no earlier life of this volume had (the clock at the start will do). The
-    /// write verifier comes from it, and in a volume that is new the cookie verifier and the
-    /// generations of inodes, so that nothing a client kept from another life is taken for
-    /// something of this one.
+    /// A number that differs at each start of the volume, for example the clock. It determines the
+    /// write verifier and, in a new volume, the cookie verifier and the first generation of inodes,
+    /// so that clients cannot use handles or cookies of an earlier volume by mistake.
     pub instance: u64,
-    /// Written blocks that it may hold; [`FileSystem::set_quota`] changes it.
+    /// Maximum size of all written blocks; see [`FileSystem::set_quota`].
     pub quota: Bytes,
-    /// Memory that data, inodes and names may take.
+    /// Maximum memory for data, inodes and names.
     pub memory_max: Bytes,
-    /// Inodes it may have, the root counted.
+    /// Maximum number of inodes, including the root.
     pub inodes_max: u64,
-    /// Largest size of a file; at most 2^63 - 1, the largest offset that clients have.
+    /// Maximum size of a file; at most 2^63 - 1, the largest offset of clients.
     pub file_size_max: Bytes,
-    /// Names one file may have.
+    /// Maximum number of hard links to a file.
     pub links_max: u32,
-    /// What becomes of data written UNSTABLE.
+    /// What a restart does to data that was written UNSTABLE.
     pub unstable: Unstable,
-    /// Most bytes of one READ or WRITE, as FSINFO tells the clients.
+    /// Maximum size of a READ or WRITE in bytes, as reported by FSINFO.
     pub transfer_max: u32,
     /// Owner, group and mode of the root directory.
     pub root: (u32, u32, u32),
-    /// When the root directory was made.
+    /// Creation time of the root directory.
     pub made: Time,
 }
 
 /// What [`FileSystem::restart`] does to data that was written UNSTABLE and not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unstable {
-    /// Nothing: it is as safe as all the rest, which is in memory too. An UNSTABLE write is
-    /// answered UNSTABLE, so that clients send their COMMITs as to any server, and neither costs
-    /// anything beyond itself. For a volume that is served.
+    /// The data is kept. UNSTABLE writes are answered with UNSTABLE, so that clients send COMMITs
+    /// as to any server. For a volume that is served.
     Kept,
-    /// It is lost. For tests of clients, which have to write it again.
+    /// The data is lost. For tests of clients, which must write it again.
     MayBeLost {
-        /// Touched blocks of 4 KiB of which a copy is kept as they were. Beyond that all of it
-        /// becomes stable, as a server's memory would be flushed, and is said to be. 0: every
-        /// write is stable at once, and costs no copy.
+        /// Maximum size of 4 KiB blocks whose stable content is kept as a copy. Beyond it, all data
+        /// becomes stable, as when a server flushes its memory, and the reply says so. 0: every
+        /// write is stable immediately.
         max: Bytes,
     },
 }
 
-/// A tree of inodes. Its methods are the procedures of RFC 1813, section 3.3, in that order:
+/// A tree of inodes. Its methods are the procedures of RFC 1813, section 3.3, in this order:
 /// [`getattr`](FileSystem::getattr), [`setattr`](FileSystem::setattr),
 /// [`lookup`](FileSystem::lookup), [`access`](FileSystem::access),
 /// [`readlink`](FileSystem::readlink), [`read`](FileSystem::read), [`write`](FileSystem::write),
@@ -72,38 +71,38 @@ pub enum Unstable {
 /// [`fsinfo`](FileSystem::fsinfo), [`pathconf`](FileSystem::pathconf),
 /// [`commit`](FileSystem::commit).
 ///
-/// Procedures that change something give weak cache consistency data with their answer. The others
-/// give a plain result; the attributes that their reply carries also on failure are
-/// `getattr(handle).ok()`.
+/// Procedures that change something return weak cache consistency data. The others return a plain
+/// result; the attributes that their reply contains even on failure are `getattr(handle).ok()`.
 ///
-/// It is not shared by itself: a server with several threads puts it behind a lock. READ,
-/// GETATTR, LOOKUP, ACCESS and the listings need it only to look at.
+/// A server with several threads must lock it. READ, GETATTR, LOOKUP, ACCESS and the listings take
+/// `&self`.
 #[derive(Debug)]
 pub struct FileSystem {
     pub(crate) options: Options,
     pub(crate) table: Table,
     pub(crate) space: Space,
-    /// Numbers of the files of which something is not stable.
+    /// Inode numbers of files with unstable data.
     pub(crate) unstable: BTreeSet<u64>,
-    /// Blocks in them whose stable image is kept.
+    /// Blocks in these files whose stable image is kept.
     pub(crate) unstable_blocks: u64,
     pub(crate) write_verifier: u64,
-    /// The instance in which the volume was made: what shall stay the same comes from it.
+    /// [`Options::instance`] at the volume's creation, which determines verifiers that never
+    /// change.
     pub(crate) birth: u64,
-    /// Where data and records are kept; `None`: in memory.
+    /// `None`: data is in memory only.
     pub(crate) storage: Option<Arc<dyn Storage>>,
-    /// True if the storage failed, so that nothing may change any more.
+    /// The storage failed, so no change is allowed any more.
     pub(crate) failed: bool,
-    /// Records that are handed over, kept for their memory.
+    /// Buffer for records, reused to avoid allocation.
     pub(crate) records: Vec<u8>,
 }
 
 impl FileSystem {
     /// An empty file system with a root directory.
     ///
-    /// The limits are not looked at for the root itself: it exists also where nothing else fits.
+    /// The limits do not apply to the root directory.
     pub fn new(options: Options) -> FileSystem {
-        let mut fs = FileSystem::of(options, options.instance);
+        let mut fs = FileSystem::without_root(options, options.instance);
         let (uid, gid, mode) = options.root;
         let made = options.made;
         fs.table.add(Inode {
@@ -112,11 +111,11 @@ impl FileSystem {
             mode,
             uid,
             gid,
-            names: 1,
+            links: 1,
             atime: made,
             mtime: made,
             ctime: made,
-            marked: false,
+            is_tracked: false,
             body: Body::Directory(Directory::new(ROOT, options.instance)),
         });
         fs.space.inodes = 1;
@@ -124,8 +123,8 @@ impl FileSystem {
         fs
     }
 
-    /// A file system without anything, not even a root.
-    pub(crate) fn of(options: Options, birth: u64) -> FileSystem {
+    /// A file system without inodes.
+    pub(crate) fn without_root(options: Options, birth: u64) -> FileSystem {
         let file_size_max = options.file_size_max.min(Bytes::new(i64::MAX as u64));
         let options = Options { file_size_max, ..options };
         let space = Space {
@@ -150,37 +149,37 @@ impl FileSystem {
         }
     }
 
-    /// The generation of the first inode that has a number.
+    /// The generation of the first inode with any number.
     pub(crate) fn first_generation(birth: u64) -> u32 {
         (birth ^ (birth >> 32)) as u32
     }
 
-    /// What MOUNT gives to the client.
+    /// The root directory, whose handle MOUNT returns.
     pub fn root(&self) -> Handle {
-        self.table.handle(self.table.named(ROOT))
+        self.table.handle(self.table.existing(ROOT))
     }
 
-    /// Changes the quota at once. Nothing is taken away where more is used.
+    /// Changes the quota. Nothing is removed if more is used.
     pub fn set_quota(&mut self, quota: Bytes) {
         self.space.quota_bytes = quota.get();
     }
 
-    /// Changes the memory that it may take, at once. Nothing is taken away where more is used.
+    /// Changes the maximum memory. Nothing is removed if more is used.
     pub fn set_memory_max(&mut self, memory: Bytes) {
         self.space.memory_bytes_max = memory.get();
     }
 
-    /// Written blocks of all files: what the quota counts.
+    /// Size of the written blocks of all files, which the quota limits.
     pub fn used(&self) -> Bytes {
         Bytes::new(self.space.used_bytes())
     }
 
-    /// Memory taken by data, inodes and names: what the budget counts.
+    /// Memory used by data, inodes and names, which the memory budget limits.
     pub fn memory(&self) -> Bytes {
         Bytes::new(self.space.memory_bytes)
     }
 
-    /// Blocks touched by unstable writes and not yet committed.
+    /// Size of blocks with unstable data.
     pub fn uncommitted(&self) -> Bytes {
         Bytes::new(self.unstable_blocks * BLOCK_BYTES)
     }
@@ -190,7 +189,7 @@ impl FileSystem {
         self.table.get(object).map(|inode| inode.attributes(self.options.fsid))
     }
 
-    /// LOOKUP, of "." and ".." too; the root's ".." is the root.
+    /// LOOKUP, including "." and ".."; the root's ".." is the root.
     pub fn lookup(
         &self,
         directory: Handle,
@@ -204,26 +203,26 @@ impl FileSystem {
         }
         let found = match name {
             b"." => inode,
-            b".." => self.table.named(entries.parent),
+            b".." => self.table.existing(entries.parent),
             _ => {
                 check_name(name)?;
-                self.table.named(entries.find(name).ok_or(Error::NoEnt)?)
+                self.table.existing(entries.find(name).ok_or(Error::NoEnt)?)
             }
         };
         Ok(self.created(found))
     }
 
-    /// ACCESS: which of the bits asked for the caller has.
+    /// ACCESS: the requested bits that the caller has.
     pub fn access(
         &self,
         object: Handle,
-        asked: Access,
+        requested: Access,
         caller: &Caller<'_>,
     ) -> Result<Access, Error> {
-        self.table.get(object).map(|inode| caller.access(inode, asked))
+        self.table.get(object).map(|inode| caller.access(inode, requested))
     }
 
-    /// READLINK: the text of a symbolic link, which the server never follows.
+    /// READLINK: the target of a symbolic link. The server never follows it.
     pub fn readlink(&self, link: Handle) -> Result<&[u8], Error> {
         match &self.table.get(link)?.body {
             Body::Symlink(text) => Ok(text),
@@ -231,11 +230,10 @@ impl FileSystem {
         }
     }
 
-    /// Recounts everything from the tree and compares it with what is kept, for tests: every
-    /// directory entry names an inode, every inode has its names, and the sums are right.
+    /// Checks the tree and recounts all sums, for tests.
     ///
     /// # Panics
-    /// Where something is wrong; that is a defect of this crate.
+    /// On any inconsistency, which is a bug of this crate.
     pub fn check(&self) {
         let mut sum = Cost::default();
         let mut inodes = 0;
@@ -250,26 +248,26 @@ impl FileSystem {
                 assert_eq!(file.unstable_blocks() > 0, self.unstable.contains(&inode.fileid));
             }
             if let Ok(entries) = inode.directory() {
-                let inside = entries.after(0).map(|(_, _, fileid)| self.table.named(fileid));
+                let children = entries.after(0).map(|(_, _, fileid)| self.table.existing(fileid));
                 let directories: Vec<u64> =
-                    inside.filter_map(|inode| Some(inode.directory().ok()?.parent)).collect();
+                    children.filter_map(|inode| Some(inode.directory().ok()?.parent)).collect();
                 assert_eq!(entries.subdirectories as usize, directories.len());
                 assert!(directories.iter().all(|parent| *parent == inode.fileid), "..");
-                assert!(self.table.named(entries.parent).directory().is_ok());
+                assert!(self.table.existing(entries.parent).directory().is_ok());
             }
         }
         assert_eq!(sum.blocks, self.space.used_blocks, "written blocks");
         assert_eq!(sum.memory_bytes, self.space.memory_bytes, "memory");
         assert_eq!(inodes, self.space.inodes, "inodes");
         assert_eq!(unstable, self.unstable_blocks, "uncommitted blocks");
-        let names: u64 = self.table.all().map(|inode| u64::from(inode.names)).sum();
+        let links: u64 = self.table.all().map(|inode| u64::from(inode.links)).sum();
         let entries: usize = self
             .table
             .all()
             .filter_map(|inode| inode.directory().ok())
             .map(|directory| directory.after(0).count())
             .sum();
-        assert_eq!(names, entries as u64 + 1, "names, and the root that has none");
+        assert_eq!(links, entries as u64 + 1, "an entry for each link, and none for the root");
     }
 
     pub(crate) fn created(&self, inode: &Inode) -> Created {
@@ -285,67 +283,67 @@ impl FileSystem {
         Wcc { before, after: self.getattr(object).ok() }
     }
 
-    /// Adds a name to a directory that has room for it and does not have it.
-    pub(crate) fn enter(&mut self, directory: u64, name: &[u8], fileid: u64) {
-        let is_directory = self.table.named(fileid).directory().is_ok();
+    /// Adds a new entry to a directory. The caller has checked the limits.
+    pub(crate) fn add_entry(&mut self, directory: u64, name: &[u8], fileid: u64) {
+        let is_directory = self.table.existing(fileid).directory().is_ok();
         self.space.memory_bytes += entry_bytes(name);
-        self.note_name(directory, name);
+        self.track_name(directory, name);
         let entries = self.table.directory_mut(directory);
         entries.insert(name, fileid);
         entries.subdirectories += u32::from(is_directory);
     }
 
-    /// Takes a name that is there out of a directory; the inode it named stays as it is.
-    pub(crate) fn leave(&mut self, directory: u64, name: &[u8]) -> u64 {
-        self.note_name(directory, name);
+    /// Removes an existing entry from a directory; returns the number of its unchanged inode.
+    pub(crate) fn remove_entry(&mut self, directory: u64, name: &[u8]) -> u64 {
+        self.track_name(directory, name);
         let entries = self.table.directory_mut(directory);
-        let fileid = entries.remove(name).expect("the caller looked first");
+        let fileid = entries.remove(name).expect("the caller found the entry");
         self.space.memory_bytes -= entry_bytes(name);
-        if self.table.named(fileid).directory().is_ok() {
+        if self.table.existing(fileid).directory().is_ok() {
             self.table.directory_mut(directory).subdirectories -= 1;
         }
         fileid
     }
 
-    /// Notes that a name of a directory changes, which must be safe before it is answered.
-    pub(crate) fn note_name(&mut self, directory: u64, name: &[u8]) {
+    /// Adds a changed name to the changes, which must be durable before the reply is sent.
+    pub(crate) fn track_name(&mut self, directory: u64, name: &[u8]) {
         let changes = &mut self.table.changes;
-        if changes.noted {
+        if changes.is_tracking {
             changes.names.push((directory, name.into()));
             changes.durable = true;
         }
     }
 
-    /// Takes away one name of an inode that no directory names by it any more, and the inode with
-    /// its last name.
-    pub(crate) fn forget(&mut self, fileid: u64, now: Time) {
-        let inode = self.table.named_mut(fileid);
-        inode.names -= 1;
-        if inode.names > 0 {
+    /// Removes one link of an inode whose entry was removed, and the inode with its last link.
+    pub(crate) fn remove_link(&mut self, fileid: u64, now: Time) {
+        let inode = self.table.existing_mut(fileid);
+        inode.links -= 1;
+        if inode.links > 0 {
             inode.attributes_changed(now);
             return;
         }
-        let gone = self.table.remove(fileid).expect("it was named until now");
+        let removed = self.table.remove(fileid).expect("it had an entry");
         self.space.inodes -= 1;
-        self.space.change(gone.held(), Cost::default());
-        if let (Some(storage), Body::File(File { outside: true, .. })) = (&self.storage, &gone.body)
+        self.space.change(removed.usage(), Cost::default());
+        if let (Some(storage), Body::File(File { is_in_storage: true, .. })) =
+            (&self.storage, &removed.body)
         {
-            storage.forget(DataId { fileid, generation: gone.generation });
+            storage.remove(DataId { fileid, generation: removed.generation });
         }
         if self.unstable.remove(&fileid)
-            && let Body::File(file) = &gone.body
+            && let Body::File(file) = &removed.body
         {
             self.unstable_blocks -= file.unstable_blocks();
         }
     }
 }
 
-/// The longest name.
+/// Maximum length of a name in bytes.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// RFC 1813, section 3.2: the null name is refused with ACCES, one that is too long with
-/// NAMETOOLONG; characters that the server does not support may be refused, and here "/" and NUL
-/// are, with INVAL, because no client of ours could ever reach them again.
+/// RFC 1813, section 3.2: an empty name is refused with ACCES, and one that is too long with
+/// NAMETOOLONG. A server may refuse characters; names with "/" or NUL are refused with INVAL,
+/// because UNIX clients cannot use them.
 pub(crate) fn check_name(name: &[u8]) -> Result<(), Error> {
     if name.is_empty() {
         return Err(Error::Acces);

@@ -1,24 +1,24 @@
-//! File handles: what a client keeps instead of a path.
+//! File handles, by which clients identify objects.
 
 use crate::Error;
 
 /// The length of a handle on the wire; RFC 1813 allows up to 64.
 pub const HANDLE_BYTES: usize = 24;
 
-/// Names one object for as long as it exists, whatever it is called. After its removal the handle
-/// is stale for ever: its inode number may be used again, then with another generation.
+/// Identifies an object, whatever its names are. After the object's removal the handle is stale
+/// forever: its inode number may be reused, but with another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {
-    /// Which file system.
+    /// File system.
     pub fsid: u64,
-    /// Inode number in it.
+    /// Inode number.
     pub fileid: u64,
-    /// Which of the objects that had this inode number.
+    /// Distinguishes the objects that had this inode number.
     pub generation: u32,
 }
 
 impl Handle {
-    /// The bytes for the wire: fsid, fileid, generation, and a check over them, big-endian.
+    /// The bytes on the wire: fsid, fileid, generation and a check value, big-endian.
     pub fn to_bytes(self) -> [u8; HANDLE_BYTES] {
         let mut bytes = [0; HANDLE_BYTES];
         bytes[..8].copy_from_slice(&self.fsid.to_be_bytes());
@@ -28,8 +28,8 @@ impl Handle {
         bytes
     }
 
-    /// Reads a handle back; [`Error::BadHandle`] where the length or the check is wrong, so that a
-    /// handle of another server is told from one whose object is gone.
+    /// Reads a handle. [`Error::BadHandle`] if the length or the check value is wrong, which
+    /// distinguishes a handle of another server from a stale one.
     pub fn from_bytes(bytes: &[u8]) -> Result<Handle, Error> {
         let bytes: &[u8; HANDLE_BYTES] = bytes.try_into().map_err(|_| Error::BadHandle)?;
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
@@ -47,8 +47,8 @@ impl Handle {
     }
 }
 
-/// A multiplication for each number, as every request needs this: it finds accidents, not
-/// attackers, who may guess handles of any NFSv3 server and are kept out by export rules.
+/// The check value. It is cheap because every request needs it. It detects accidents, not
+/// attackers, who can guess the handles of any NFSv3 server; export rules keep them out.
 fn check_of(handle: Handle) -> u32 {
     let mix =
         |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);

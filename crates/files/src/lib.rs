@@ -1,24 +1,23 @@
-//! What an emulated volume stores: a tree of inodes with sparse data, with the meaning
-//! that RFC 1813 (NFS version 3) gives to each of its procedures.
+//! The file system of an emulated volume: a tree of inodes with sparse data, and the procedures of
+//! RFC 1813 (NFS version 3) on it.
 //!
-//! For: a service that answers NFS requests, and a simulator that wants the same answers under
-//! virtual time. Every method takes the caller's identity and, where something changes, `now`; the
-//! same calls give the same tree, so a failure can be replayed. Not for: bytes on the wire (they
-//! are `nfs3`'s), limits of throughput and delays, export rules by address, or touching a disk:
-//! what keeps a volume there implements [`Storage`] and is told of every change.
+//! For: a service that answers NFS requests, and a simulator that needs the same answers under
+//! virtual time. Every method takes the caller's identity and, if it changes something, `now`. The
+//! same calls give the same tree, so a failure can be replayed. Not for: bytes on the wire
+//! (`nfs3`), throughput limits and delays, export rules by address, or disk I/O: a [`Storage`]
+//! receives every change and makes it durable.
 //!
-//! [`FileSystem`] is the whole of it; read its documentation first. Semantics are those of RFC
-//! 1813 with the customs of UNIX servers where it leaves a choice; each choice is told at its
-//! method.
+//! Start with [`FileSystem`]. Semantics are those of RFC 1813. Where it leaves a choice, this crate
+//! does what UNIX servers do; each choice is documented at its method.
 
 mod attributes;
 mod caller;
 mod change;
-mod changes;
 mod create;
 mod data;
 mod directory;
 mod error;
+mod extents;
 mod figures;
 mod file;
 mod file_system;
@@ -33,6 +32,7 @@ mod remove;
 mod space;
 mod sparse;
 mod storage;
+mod sync;
 
 pub use attributes::{
     Attributes, Changed, Created, Kind, SetAttributes, SetTime, Time, Wcc, WccAttributes,

@@ -1,6 +1,6 @@
 //! READDIR and READDIRPLUS: RFC 1813, sections 3.3.16 and 3.3.17.
 //!
-//! A page is as long as the reply allows, counted in the bytes that XDR needs for it.
+//! A page contains as many entries as fit into the reply, measured in XDR bytes.
 
 use crate::attributes::{Attributes, Created};
 use crate::caller::{R, X};
@@ -11,20 +11,20 @@ use crate::{Caller, Error, FileSystem, Handle};
 
 /// `fattr3` in XDR: 5 words, size and used, rdev, fsid, fileid, three times.
 const FATTR3: u64 = 5 * 4 + 2 * 8 + 8 + 8 + 8 + 3 * 8;
-/// `post_op_attr` that is there.
+/// `post_op_attr` with attributes.
 const POST_OP_ATTR: u64 = 4 + FATTR3;
-/// What a reply has beside its entries: attributes of the directory, cookie verifier, the end of
-/// the list, and `eof`.
+/// The reply without its entries: attributes of the directory, cookie verifier, end of the list,
+/// and `eof`.
 const FRAME: u64 = POST_OP_ATTR + 8 + 4 + 4;
-/// `post_op_fh3` that is there: two words before the handle, whose length is a multiple of 4.
+/// `post_op_fh3` with a handle: two words, and the handle, whose length is a multiple of 4.
 const POST_OP_HANDLE: u64 = 4 + 4 + HANDLE_BYTES as u64;
 
-/// `entry3` in XDR, with the word that says there is one more.
+/// `entry3` in XDR, with the word that announces it.
 fn entry_xdr(name: &[u8]) -> u64 {
     4 + 8 + 4 + (name.len() as u64).next_multiple_of(4) + 8
 }
 
-/// What READDIRPLUS counts against `dircount`: fileid, name and cookie alone.
+/// The bytes that count against `dircount` of READDIRPLUS: only fileid, name and cookie.
 fn directory_information(name: &[u8]) -> u64 {
     8 + name.len() as u64 + 8
 }
@@ -36,7 +36,7 @@ pub struct Entry<'a> {
     pub fileid: u64,
     /// The name, borrowed from the directory.
     pub name: &'a [u8],
-    /// Where to go on after this entry.
+    /// Resumes the listing after this entry.
     pub cookie: u64,
 }
 
@@ -45,30 +45,30 @@ pub struct Entry<'a> {
 pub struct EntryPlus<'a> {
     /// As in READDIR.
     pub entry: Entry<'a>,
-    /// Handle and attributes; `None` where the caller may list the directory but not search it.
+    /// Handle and attributes; `None` if the caller may list the directory but not search it.
     pub object: Option<Created>,
 }
 
-/// The answer of READDIR and READDIRPLUS.
+/// The result of READDIR and READDIRPLUS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<E> {
     /// In the order of their cookies.
     pub entries: Vec<E>,
-    /// True if nothing comes after them.
+    /// True if these are the last entries.
     pub eof: bool,
-    /// To be given back with a cookie.
+    /// The client sends it with a cookie.
     pub verifier: [u8; 8],
     /// Of the directory.
     pub attributes: Attributes,
 }
 
 impl FileSystem {
-    /// READDIR: "." and ".." first, then the entries after `cookie` (0: from the beginning) in the
-    /// order in which they were made, as many as fit in a reply of `count` bytes.
+    /// READDIR: the entries after `cookie` (0: from the beginning), as many as fit into a reply of
+    /// `count` bytes: first "." and "..", then names in the order of their creation.
     ///
-    /// An entry that is there during a whole listing is given exactly once, whatever is added and
-    /// removed meanwhile. A cookie of another life of the volume is BAD_COOKIE; a `count` that
-    /// holds no entry is TOOSMALL.
+    /// An entry that exists during a whole listing is returned exactly once, whatever is added and
+    /// removed meanwhile. Fails with BAD_COOKIE for a cookie of an earlier volume, and with
+    /// TOOSMALL if no entry fits.
     pub fn readdir(
         &self,
         directory: Handle,
@@ -91,8 +91,9 @@ impl FileSystem {
         page.or_too_small()
     }
 
-    /// READDIRPLUS: the same with handles and attributes. `directory_count` bounds the bytes of
-    /// names, numbers and cookies, of which one entry is always given; `count` the whole reply.
+    /// READDIRPLUS: the same with handles and attributes. `directory_count` limits the bytes of
+    /// names, numbers and cookies, except that one entry is always returned; `count` limits the
+    /// whole reply.
     pub fn readdirplus(
         &self,
         directory: Handle,
@@ -108,8 +109,8 @@ impl FileSystem {
         let searchable = caller.may(inode, X);
         let mut page = self.page(inode);
         for entry in entries(inode, cookie)? {
-            // Room is kept for an object also where none is shown, so that a page has the same
-            // entries for every caller.
+            // Space for the object is reserved even if it is not returned, so that a page has the
+            // same entries for every caller.
             let xdr = entry_xdr(entry.name) + POST_OP_ATTR + POST_OP_HANDLE;
             let names = directory_information(entry.name);
             if xdr > left || (names > names_left && !page.entries.is_empty()) {
@@ -118,7 +119,7 @@ impl FileSystem {
             }
             left -= xdr;
             names_left = names_left.saturating_sub(names);
-            let object = searchable.then(|| self.created(self.table.named(entry.fileid)));
+            let object = searchable.then(|| self.created(self.table.existing(entry.fileid)));
             page.entries.push(EntryPlus { entry, object });
         }
         page.or_too_small()
@@ -142,7 +143,7 @@ impl FileSystem {
         Ok(inode)
     }
 
-    /// Cookies are good for as long as the directory, so the verifier is that of the volume.
+    /// Cookies are valid as long as the directory exists, so the verifier never changes.
     fn cookie_verifier(&self) -> [u8; 8] {
         self.birth.to_be_bytes()
     }
@@ -163,7 +164,7 @@ impl<E> Page<E> {
     }
 }
 
-/// All entries after a cookie, "." and ".." among them.
+/// All entries after a cookie, including "." and "..".
 fn entries(inode: &Inode, cookie: u64) -> Result<impl Iterator<Item = Entry<'_>>, Error> {
     let directory = inode.directory()?;
     let dots = [(DOT, &b"."[..], inode.fileid), (DOT_DOT, &b".."[..], directory.parent)];

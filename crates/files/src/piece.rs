@@ -1,8 +1,8 @@
-//! What a READ gives: pieces of a file's chunks, shared and not copied.
+//! The bytes that a READ returns: pieces of a file's chunks, shared instead of copied.
 //!
-//! A piece holds its chunk by reference, for as long as a reply waits to be sent, and shows the
-//! bytes as they were when it was taken: a write to a chunk that a piece holds copies the chunk
-//! first, a write to any other chunk is done in place.
+//! A piece holds a reference to its chunk until the reply is sent, and always contains the bytes at
+//! the time of the READ: a write copies a chunk first if a piece refers to it, and otherwise
+//! changes it in place.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use crate::sparse::{CHUNK_BYTES, Sparse, ZEROS};
 
-/// Bytes of a file as they were when it was read. Cloning it copies nothing.
+/// Bytes of a file at the time of a READ. A clone shares them.
 #[derive(Clone)]
 pub struct Piece {
-    /// `None`: a hole, which reads as zeros and holds nothing.
+    /// `None`: a hole, which reads as zeros.
     chunk: Option<Arc<[u8]>>,
     from: u32,
     to: u32,
 }
 
 impl Piece {
-    /// A hole of at most a chunk's length.
+    /// A hole of at most one chunk.
     fn zeros(length: usize) -> Piece {
         debug_assert!(length <= ZEROS.len());
         Piece { chunk: None, from: 0, to: length as u32 }
@@ -56,8 +56,8 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// Pieces of a file, in order, that together are the range asked for: a gather list for a reply.
-/// Each is made when it is asked for; no list of them is allocated.
+/// Consecutive pieces that form the requested range, for a gathering send. They are created one at
+/// a time; no list of them is allocated.
 #[derive(Clone, Debug)]
 pub struct Pieces<'a>(Source<'a>);
 
@@ -68,16 +68,17 @@ enum Source<'a> {
         at: u64,
         end: u64,
     },
-    /// Bytes that were read from a storage, all at once.
+    /// Bytes that were read from a storage.
     One(Option<Piece>),
 }
 
 impl<'a> Pieces<'a> {
+    /// The bytes of a range; holes are pieces of zeros.
     pub(crate) fn of(sparse: &'a Sparse, offset: u64, length: u64) -> Pieces<'a> {
         Pieces(Source::Chunks { sparse, at: offset, end: offset + length })
     }
 
-    /// One piece that is the first `count` of these bytes.
+    /// One piece with the first `count` of these bytes.
     pub(crate) fn owned(bytes: Arc<[u8]>, count: u64) -> Pieces<'a> {
         debug_assert!(count <= bytes.len() as u64);
         let to = count as u32;
@@ -97,14 +98,14 @@ impl Iterator for Pieces<'_> {
             return None;
         }
         let from = (*at % CHUNK_BYTES) as usize;
-        let wanted = (end - *at).min(CHUNK_BYTES - from as u64) as usize;
+        let length = (end - *at).min(CHUNK_BYTES - from as u64) as usize;
         let piece = match sparse.chunk(*at / CHUNK_BYTES) {
             Some(bytes) if bytes.len() > from => Piece {
                 chunk: Some(Arc::clone(bytes)),
                 from: from as u32,
-                to: (from + wanted).min(bytes.len()) as u32,
+                to: (from + length).min(bytes.len()) as u32,
             },
-            _ => Piece::zeros(wanted),
+            _ => Piece::zeros(length),
         };
         *at += piece.len() as u64;
         Some(piece)

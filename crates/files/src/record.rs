@@ -1,17 +1,18 @@
-//! Records: the tree as bytes, for a [`Storage`](crate::Storage) to keep.
+//! Records: the tree as bytes, for a [`Storage`](crate::Storage).
 //!
-//! A record says how one thing is now, not what was done to it: an inode, a name of a directory, or
-//! that either is gone. So a whole tree is written in the same records as a change of it, applying
-//! one twice is applying it once, and several changes of one thing within a unit are one record.
+//! A record contains the new state of an inode or of a directory's name, or states that it no
+//! longer exists. It does not contain the operation. So the whole tree is written in the same
+//! records as a change, records are idempotent, and several changes of one object in a batch become
+//! one record.
 //!
-//! All numbers are little-endian. Each record begins with a byte that says its kind; lengths follow
-//! from the kind. A later version adds kinds and never changes one.
+//! All numbers are little-endian. The first byte of a record is its kind, which determines the
+//! length. Later versions add kinds and never change one.
 
 use std::fmt;
 
 use crate::attributes::{Kind, Time};
 
-/// Why records cannot be read, or what in them contradicts itself.
+/// Why records cannot be read, or how they contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage(pub(crate) String);
 
@@ -25,30 +26,29 @@ impl std::error::Error for Damage {}
 
 const VOLUME: u8 = 1;
 const INODE: u8 = 2;
-const GONE: u8 = 3;
+const NO_INODE: u8 = 3;
 const NAME: u8 = 4;
 const NO_NAME: u8 = 5;
 
-/// The kind of an inode that is a regular file of which data was promised to be safe: beyond those
-/// of the protocol, which a file without promised data has.
-const PROMISED_FILE: u8 = 8;
+/// Kind of a regular file with data that was acknowledged as durable. Other inodes have the kind of
+/// the protocol (`ftype3`).
+const DURABLE_FILE: u8 = 8;
 
-/// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
-    /// What stays the same as long as the volume exists: the first record of all.
+    /// Constants of the volume; the first record.
     Volume { fsid: u64, birth: u64 },
-    /// An inode; what a directory or a file holds stays, unless it is of another generation.
+    /// An inode. The entries or data of an inode of the same generation are kept.
     Inode(InodeRecord<'a>),
-    /// No inode has this number; the next one will have this generation.
-    Gone { fileid: u64, generation: u32 },
+    /// A free inode number, and the generation of its next inode.
+    NoInode { fileid: u64, generation: u32 },
     /// A name in a directory.
     Name { directory: u64, cookie: u64, fileid: u64, name: &'a [u8] },
-    /// A name that a directory does not have.
+    /// A name that is not in a directory.
     NoName { directory: u64, name: &'a [u8] },
 }
 
-/// What is kept of an inode.
+/// The stored fields of an inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InodeRecord<'a> {
     pub(crate) fileid: u64,
@@ -56,25 +56,25 @@ pub(crate) struct InodeRecord<'a> {
     pub(crate) mode: u32,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
-    pub(crate) names: u32,
+    pub(crate) links: u32,
     pub(crate) atime: Time,
     pub(crate) mtime: Time,
     pub(crate) ctime: Time,
     pub(crate) body: BodyRecord<'a>,
 }
 
-/// And of its body.
+/// The stored fields of an inode's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyRecord<'a> {
-    File { size: u64, exclusive: Option<[u8; 8]>, promised: bool },
+    File { size: u64, exclusive: Option<[u8; 8]>, has_durable_data: bool },
     Directory { parent: u64, next_cookie: u64 },
     Symlink(&'a [u8]),
     Special(Kind, (u32, u32)),
 }
 
 impl Record<'_> {
-    /// Appends its bytes.
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+    /// Appends the record to `to`.
+    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
         match self {
             Record::Volume { fsid, birth } => {
                 to.push(VOLUME);
@@ -84,17 +84,17 @@ impl Record<'_> {
             Record::Inode(inode) => {
                 to.push(INODE);
                 to.extend(inode.fileid.to_le_bytes());
-                for word in [inode.generation, inode.mode, inode.uid, inode.gid, inode.names] {
+                for word in [inode.generation, inode.mode, inode.uid, inode.gid, inode.links] {
                     to.extend(word.to_le_bytes());
                 }
                 for time in [inode.atime, inode.mtime, inode.ctime] {
                     to.extend(time.seconds.to_le_bytes());
                     to.extend(time.nanoseconds.to_le_bytes());
                 }
-                inode.body.put(to);
+                inode.body.encode(to);
             }
-            Record::Gone { fileid, generation } => {
-                to.push(GONE);
+            Record::NoInode { fileid, generation } => {
+                to.push(NO_INODE);
                 to.extend(fileid.to_le_bytes());
                 to.extend(generation.to_le_bytes());
             }
@@ -113,8 +113,8 @@ impl Record<'_> {
         }
     }
 
-    /// Takes one record from the beginning of some bytes.
-    pub(crate) fn take<'a>(bytes: &mut &'a [u8]) -> Result<Record<'a>, Damage> {
+    /// Reads one record and advances `bytes` past it.
+    pub(crate) fn decode<'a>(bytes: &mut &'a [u8]) -> Result<Record<'a>, Damage> {
         let mut from = Reader(bytes);
         let record = match from.byte()? {
             VOLUME => Record::Volume { fsid: from.long()?, birth: from.long()? },
@@ -124,13 +124,13 @@ impl Record<'_> {
                 mode: from.word()?,
                 uid: from.word()?,
                 gid: from.word()?,
-                names: from.word()?,
+                links: from.word()?,
                 atime: from.time()?,
                 mtime: from.time()?,
                 ctime: from.time()?,
                 body: from.body()?,
             }),
-            GONE => Record::Gone { fileid: from.long()?, generation: from.word()? },
+            NO_INODE => Record::NoInode { fileid: from.long()?, generation: from.word()? },
             NAME => Record::Name {
                 directory: from.long()?,
                 cookie: from.long()?,
@@ -150,10 +150,10 @@ impl Record<'_> {
 }
 
 impl BodyRecord<'_> {
-    fn put(&self, to: &mut Vec<u8>) {
+    fn encode(&self, to: &mut Vec<u8>) {
         match self {
-            BodyRecord::File { size, exclusive, promised } => {
-                to.push(if *promised { PROMISED_FILE } else { Kind::Regular as u8 });
+            BodyRecord::File { size, exclusive, has_durable_data } => {
+                to.push(if *has_durable_data { DURABLE_FILE } else { Kind::Regular as u8 });
                 to.extend(size.to_le_bytes());
                 to.push(u8::from(exclusive.is_some()));
                 to.extend(exclusive.unwrap_or_default());
@@ -176,7 +176,7 @@ impl BodyRecord<'_> {
     }
 }
 
-/// Names have at most 255 bytes and texts of links 4096.
+/// Names have at most 255 bytes, and targets of symbolic links 4096.
 fn put_bytes(bytes: &[u8], to: &mut Vec<u8>) {
     debug_assert!(bytes.len() <= usize::from(u16::MAX));
     to.extend((bytes.len() as u16).to_le_bytes());
@@ -188,7 +188,7 @@ struct Reader<'a>(&'a [u8]);
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], Damage> {
         let Some((taken, rest)) = self.0.split_at_checked(length) else {
-            return Err(Damage("a record that ends in its middle".into()));
+            return Err(Damage("an incomplete record".into()));
         };
         self.0 = rest;
         Ok(taken)
@@ -224,13 +224,16 @@ impl<'a> Reader<'a> {
     fn body(&mut self) -> Result<BodyRecord<'a>, Damage> {
         let kind = self.byte()?;
         let special = match kind {
-            1 | PROMISED_FILE => {
-                let promised = kind == PROMISED_FILE;
+            1 | DURABLE_FILE => {
                 let size = self.long()?;
-                let made_exclusively = self.byte()? != 0;
+                let is_exclusive = self.byte()? != 0;
                 let verifier = self.array()?;
-                let exclusive = made_exclusively.then_some(verifier);
-                return Ok(BodyRecord::File { size, exclusive, promised });
+                let exclusive = is_exclusive.then_some(verifier);
+                return Ok(BodyRecord::File {
+                    size,
+                    exclusive,
+                    has_durable_data: kind == DURABLE_FILE,
+                });
             }
             2 => {
                 let parent = self.long()?;
@@ -241,7 +244,7 @@ impl<'a> Reader<'a> {
             4 => Kind::CharacterDevice,
             6 => Kind::Socket,
             7 => Kind::Fifo,
-            other => return Err(Damage(format!("an inode of kind {other}, which there is not"))),
+            other => return Err(Damage(format!("an inode of unknown kind {other}"))),
         };
         Ok(BodyRecord::Special(special, (self.word()?, self.word()?)))
     }
@@ -259,7 +262,7 @@ mod tests {
             mode: 3,
             uid: 4,
             gid: 5,
-            names: 6,
+            links: 6,
             atime: time(7),
             mtime: time(9),
             ctime: time(11),
@@ -268,32 +271,36 @@ mod tests {
     }
 
     #[test]
-    fn every_record_is_read_as_it_was_written_and_no_beginning_of_it_is_one() {
+    fn every_record_is_read_as_it_was_written_and_no_prefix_of_it_is_a_record() {
         for record in [
             Record::Volume { fsid: 1, birth: u64::MAX },
-            inode(BodyRecord::File { size: 1 << 62, exclusive: None, promised: false }),
-            inode(BodyRecord::File { size: 1 << 62, exclusive: None, promised: true }),
-            inode(BodyRecord::File { size: 0, exclusive: Some(*b"verifier"), promised: false }),
+            inode(BodyRecord::File { size: 1 << 62, exclusive: None, has_durable_data: false }),
+            inode(BodyRecord::File { size: 1 << 62, exclusive: None, has_durable_data: true }),
+            inode(BodyRecord::File {
+                size: 0,
+                exclusive: Some(*b"verifier"),
+                has_durable_data: false,
+            }),
             inode(BodyRecord::Directory { parent: 2, next_cookie: 3 }),
             inode(BodyRecord::Symlink(&[b'x'; 4096])),
             inode(BodyRecord::Special(Kind::CharacterDevice, (1, 2))),
             inode(BodyRecord::Special(Kind::BlockDevice, (1, 2))),
             inode(BodyRecord::Special(Kind::Socket, (0, 0))),
             inode(BodyRecord::Special(Kind::Fifo, (0, 0))),
-            Record::Gone { fileid: 9, generation: 8 },
+            Record::NoInode { fileid: 9, generation: 8 },
             Record::Name { directory: 1, cookie: 2, fileid: 3, name: b"name\xff" },
             Record::NoName { directory: 1, name: &[b'n'; 255] },
         ] {
             let mut bytes = Vec::new();
-            record.put(&mut bytes);
+            record.encode(&mut bytes);
             for length in 0..bytes.len() {
-                assert!(Record::take(&mut &bytes[..length]).is_err(), "{record:?} {length}");
+                assert!(Record::decode(&mut &bytes[..length]).is_err(), "{record:?} {length}");
             }
             bytes.push(77);
             let mut rest = &bytes[..];
-            assert_eq!(Record::take(&mut rest), Ok(record));
+            assert_eq!(Record::decode(&mut rest), Ok(record));
             assert_eq!(rest, [77]);
         }
-        assert!(Record::take(&mut &[0][..]).is_err());
+        assert!(Record::decode(&mut &[0][..]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The tree back from its records.
+//! Restores the tree from its records.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,33 +10,32 @@ use crate::inode::{Body, Inode, ROOT, Table, charge};
 use crate::record::{BodyRecord, Damage, InodeRecord, Record};
 use crate::{DataId, Error, FileSystem, Options, Storage, Stored};
 
-/// Collects records in the order in which they were kept, and gives the file system that they
+/// Collects records in the order in which they were stored, and builds the file system that they
 /// describe.
 #[derive(Debug)]
 pub struct Recovery {
     options: Options,
     volume: Option<(u64, u64)>,
-    /// inodes[fileid]; `Err`: no inode, and the generation of the next.
+    /// `inodes[fileid]`; `Err` contains the generation of the next inode with this free number.
     inodes: BTreeMap<u64, Result<Inode, u32>>,
-    /// names[directory][name] = (cookie, fileid)
+    /// `names[directory][name] = (cookie, fileid)`
     names: BTreeMap<u64, Names>,
 }
 
 type Names = BTreeMap<Box<[u8]>, (u64, u64)>;
 
 impl Recovery {
-    /// Nothing yet. Of the options `fsid`, `root` and `made` are those of the volume when it was
-    /// made, and what is said here of them is not looked at.
+    /// Starts without records. `fsid`, `root` and `made` of the options are ignored: they come from
+    /// the records.
     pub fn new(options: Options) -> Recovery {
         Recovery { options, volume: None, inodes: BTreeMap::new(), names: BTreeMap::new() }
     }
 
-    /// Applies a unit of records: what was given to [`Storage::append`], or one of the units of
-    /// [`Storage::replace`].
-    pub fn apply(&mut self, unit: &[u8]) -> Result<(), Damage> {
-        let mut rest = unit;
+    /// Applies a batch of records that was passed to [`Storage::append`] or [`Storage::rewrite`].
+    pub fn apply(&mut self, batch: &[u8]) -> Result<(), Damage> {
+        let mut rest = batch;
         while !rest.is_empty() {
-            let record = Record::take(&mut rest)?;
+            let record = Record::decode(&mut rest)?;
             self.apply_one(record)?;
         }
         Ok(())
@@ -46,7 +45,7 @@ impl Recovery {
         match record {
             Record::Volume { fsid, birth } => self.volume = Some((fsid, birth)),
             Record::Inode(inode) => self.put_inode(&inode),
-            Record::Gone { fileid, generation } => {
+            Record::NoInode { fileid, generation } => {
                 self.names.remove(&fileid);
                 self.inodes.insert(fileid, Err(generation));
             }
@@ -65,7 +64,7 @@ impl Recovery {
             Some(Ok(inode)) if inode.directory().is_ok() => {
                 Ok(self.names.entry(fileid).or_default())
             }
-            _ => Err(Damage(format!("a name in inode {fileid}, which is no directory"))),
+            _ => Err(Damage(format!("a name in inode {fileid}, which is not a directory"))),
         }
     }
 
@@ -77,16 +76,17 @@ impl Recovery {
             self.names.remove(&record.fileid);
         }
         let body = match &record.body {
-            BodyRecord::File { size, exclusive, promised } => {
+            BodyRecord::File { size, exclusive, has_durable_data } => {
                 let mut file = File::default();
-                (file.outside, file.promised) = (*promised, *promised);
+                (file.is_in_storage, file.has_durable_data) =
+                    (*has_durable_data, *has_durable_data);
                 file.exclusive = *exclusive;
                 file.set_size(*size);
                 Body::File(file)
             }
             BodyRecord::Directory { parent, next_cookie } => {
                 let mut directory = Directory::new(*parent, self.options.instance);
-                directory.set_next_cookie(*next_cookie);
+                directory.raise_next_cookie(*next_cookie);
                 Body::Directory(directory)
             }
             BodyRecord::Symlink(text) => Body::Symlink((*text).into()),
@@ -98,30 +98,30 @@ impl Recovery {
             mode: record.mode,
             uid: record.uid,
             gid: record.gid,
-            names: record.names,
+            links: record.links,
             atime: record.atime,
             mtime: record.mtime,
             ctime: record.ctime,
-            marked: false,
+            is_tracked: false,
             body,
         };
         self.inodes.insert(record.fileid, Ok(inode));
     }
 
-    /// The file system, if its parts fit together. It has no storage yet; see
-    /// [`FileSystem::found`] and [`FileSystem::keep_in`].
+    /// The file system, if the records are consistent. It has no storage yet; see
+    /// [`FileSystem::add_stored_ranges`] and [`FileSystem::store_in`].
     pub fn finish(mut self) -> Result<FileSystem, Damage> {
         let Some((fsid, birth)) = self.volume else {
-            return Err(Damage("no record that says which volume it is".into()));
+            return Err(Damage("no record identifies the volume".into()));
         };
-        let names = self.enter_names()?;
+        let names = self.add_names()?;
         self.check_names(&names)?;
         let options = Options { fsid, ..self.options };
-        let mut fs = FileSystem::of(options, birth);
+        let mut fs = FileSystem::without_root(options, birth);
         let (mut inodes, mut next) = (0, ROOT);
         fs.table = Table::new(fsid, FileSystem::first_generation(birth));
         for (fileid, inode) in self.inodes {
-            // Numbers that a crash left unused were never known to anybody.
+            // No client knows numbers that a crash left unused.
             for unused in next..fileid {
                 fs.table.restore(unused, Err(FileSystem::first_generation(birth)));
             }
@@ -138,8 +138,8 @@ impl Recovery {
         Ok(fs)
     }
 
-    /// Puts the names into their directories and gives the count of names that each inode has.
-    fn enter_names(&mut self) -> Result<BTreeMap<u64, u32>, Damage> {
+    /// Adds the names to their directories; returns the number of names of each inode.
+    fn add_names(&mut self) -> Result<BTreeMap<u64, u32>, Damage> {
         let mut counts = BTreeMap::new();
         for (directory, names) in std::mem::take(&mut self.names) {
             let mut names: Vec<(u64, u64, Box<[u8]>)> =
@@ -150,14 +150,16 @@ impl Recovery {
                 let what = || format!("the name {} in directory {directory}", name.escape_ascii());
                 let Some(Ok(named)) = self.inodes.get(fileid) else {
                     let what = what();
-                    return Err(Damage(format!("{what} means inode {fileid}, which is none")));
+                    return Err(Damage(format!(
+                        "{what} refers to inode {fileid}, which does not exist"
+                    )));
                 };
                 if let Ok(inside) = named.directory() {
                     if inside.parent != directory || *fileid == directory {
                         let parent = inside.parent;
                         let what = what();
                         return Err(Damage(format!(
-                            "{what} means directory {fileid}, which lies in {parent}"
+                            "{what} refers to directory {fileid}, whose parent is {parent}"
                         )));
                     }
                     subdirectories += 1;
@@ -167,15 +169,17 @@ impl Recovery {
             let Some(Ok(Inode { body: Body::Directory(entries), .. })) =
                 self.inodes.get_mut(&directory)
             else {
-                return Err(Damage(format!("names in inode {directory}, which is no directory")));
+                return Err(Damage(format!(
+                    "names in inode {directory}, which is not a directory"
+                )));
             };
             entries.subdirectories = subdirectories;
             for (cookie, fileid, name) in names {
                 if !entries.restore(&name, fileid, cookie) {
                     let name = name.escape_ascii();
                     return Err(Damage(format!(
-                        "the name {name} in directory {directory} has a cookie, {cookie}, that \
-                         another name has too"
+                        "the name {name} in directory {directory} shares cookie {cookie} with \
+                         another name"
                     )));
                 }
             }
@@ -190,7 +194,7 @@ impl Recovery {
         }
         for inode in self.inodes.values().flatten() {
             let found = names.get(&inode.fileid).copied().unwrap_or(0);
-            let expected = if inode.fileid == ROOT { 0 } else { inode.names };
+            let expected = if inode.fileid == ROOT { 0 } else { inode.links };
             if found != expected || (inode.fileid != ROOT && found == 0) {
                 return Err(Damage(format!(
                     "inode {} should have {expected} names and has {found}",
@@ -203,26 +207,25 @@ impl Recovery {
 }
 
 impl FileSystem {
-    /// The data that files of the tree may have.
+    /// The data of all regular files in the tree.
     pub fn data(&self) -> impl Iterator<Item = (DataId, Stored)> {
         self.table.all().filter_map(|inode| match &inode.body {
             Body::File(file) => {
                 let data = DataId { fileid: inode.fileid, generation: inode.generation };
-                Some((data, Stored { size: file.size(), is_promised: file.promised }))
+                Some((data, Stored { size: file.size(), has_durable_data: file.has_durable_data }))
             }
             _ => None,
         })
     }
 
-    /// Whether the records say that the file that had this data was removed.
+    /// Whether the records prove that the file with this data was removed.
     pub fn was_removed(&self, data: DataId) -> bool {
         let generation = self.table.generation(data.fileid);
-        // Generations of a number go up by one, and may wrap around.
+        // Generations increase by one and may wrap around.
         generation.is_some_and(|now| (now.wrapping_sub(data.generation) as i32) > 0)
     }
 
-    /// The path of a file from the root, by the first of its names that is found, for messages.
-    /// It looks through all directories.
+    /// A path of a file from the root, for messages. Searches all directories.
     pub fn path_of(&self, data: DataId) -> Option<String> {
         let mut path = String::new();
         let mut fileid = data.fileid;
@@ -239,40 +242,40 @@ impl FileSystem {
         Some(path)
     }
 
-    /// After a [`Recovery`], says where a storage has data of a file, in bytes from its beginning
-    /// and below its size; from then on it is promised. A file of which nothing is said has none.
-    pub fn found(&mut self, data: DataId, ranges: &[Range<u64>]) {
+    /// After a [`Recovery`], adds the byte ranges of a file, below its size, that a storage has or
+    /// should have. The data counts as acknowledged. Files without ranges have no data.
+    pub fn add_stored_ranges(&mut self, data: DataId, ranges: &[Range<u64>]) {
         self.change_file(data.fileid, |file| {
-            (file.outside, file.promised) = (true, true);
+            (file.is_in_storage, file.has_durable_data) = (true, true);
             for range in ranges {
                 debug_assert!(range.start < range.end && range.end <= file.size());
-                file.note_written(range.start, range.end - range.start);
+                file.add_stored(range.start, range.end - range.start);
             }
         });
     }
 
-    /// After a [`Recovery`], says that a storage has lost the data of a file and does not know
-    /// where it had some: every read of it asks the storage.
-    pub fn lost(&mut self, data: DataId) {
+    /// After a [`Recovery`], marks a file whose data the storage has lost without knowing which
+    /// ranges were written. Every read of the file goes to the storage.
+    pub fn mark_data_lost(&mut self, data: DataId) {
         self.change_file(data.fileid, |file| {
-            (file.outside, file.promised, file.lost) = (true, true, true);
+            (file.is_in_storage, file.has_durable_data, file.is_data_lost) = (true, true, true);
         });
     }
 
-    /// Keeps this file system in a storage from now on, beginning with all that is there. Data in
-    /// memory is not taken along: for a file system that is new or comes from a [`Recovery`].
+    /// Attaches a storage and passes all records to it. Data in memory is not passed on, so this is
+    /// for a file system that is new or comes from a [`Recovery`].
     ///
     /// # Errors
-    /// Where the storage fails; the volume is then not kept.
-    pub fn keep_in(mut self, storage: Arc<dyn Storage>) -> Result<FileSystem, Error> {
+    /// Those of the storage.
+    pub fn store_in(mut self, storage: Arc<dyn Storage>) -> Result<FileSystem, Error> {
         for inode in self.table.all() {
             if let Body::File(file) = &inode.body {
-                debug_assert_eq!(file.held_in_memory().blocks, 0, "its data would be lost");
+                debug_assert_eq!(file.memory_usage().blocks, 0, "its data would be lost");
             }
         }
-        self.table.changes.noted = true;
+        self.table.changes.is_tracking = true;
         self.storage = Some(storage);
-        self.keep_all()?;
+        self.rewrite_records()?;
         Ok(self)
     }
 }

@@ -9,34 +9,35 @@ use crate::remove::check_sticky;
 use crate::sparse::Cost;
 use crate::{Caller, Error, FileSystem, Handle};
 
-/// The answer of RENAME.
+/// The result of RENAME.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Renamed {
-    /// What came of it.
+    /// Result of the procedure.
     pub result: Result<(), Error>,
-    /// Of the directory that the name was in.
+    /// Of the source directory.
     pub from: Wcc,
-    /// Of the directory that it is in now.
+    /// Of the target directory.
     pub to: Wcc,
 }
 
-/// The answer of LINK.
+/// The result of LINK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Linked {
-    /// What came of it.
+    /// Result of the procedure.
     pub result: Result<(), Error>,
-    /// Of the file, afterwards.
+    /// Of the file, after the procedure.
     pub file: Option<Attributes>,
     /// Of the directory.
     pub directory: Wcc,
 }
 
 impl FileSystem {
-    /// RENAME, in one step: no moment is without either name. What was under the new name is
-    /// gone, if both are directories (the old one there empty) or neither is; else EXIST, as the
-    /// RFC wants. Two names of one file: nothing happens. Into itself or below: INVAL.
+    /// RENAME, atomically. Replaces an object with the new name if both are directories, with the
+    /// replaced one empty, or neither is; otherwise fails with EXIST, as the RFC requires. Does
+    /// nothing if both names refer to the same file. Fails with INVAL if a directory would move
+    /// into itself or its subtree.
     pub fn rename(
         &mut self,
         from: (Handle, &[u8]),
@@ -53,7 +54,7 @@ impl FileSystem {
         Renamed { result, from: self.wcc(from.0, from_before), to: self.wcc(to.0, to_before) }
     }
 
-    /// The object to be moved and the one that it replaces, if nothing speaks against it.
+    /// Checks a RENAME; returns the object to move and the one that it replaces.
     fn may_rename(
         &self,
         from: (Handle, &[u8]),
@@ -77,7 +78,7 @@ impl FileSystem {
         let moved = from_entries.find(from.1).ok_or(Error::NoEnt)?;
         self.may_change_entries(from.0, caller)?;
         self.may_change_entries(to.0, caller)?;
-        let inode = self.table.named(moved);
+        let inode = self.table.existing(moved);
         check_sticky(source, inode, caller)?;
         let replaced = to_entries.find(to.1);
         if replaced == Some(moved) {
@@ -88,18 +89,18 @@ impl FileSystem {
         if moves_directory && self.is_within(to.0.fileid, moved) {
             return Err(Error::Inval);
         }
-        // Its ".." changes, which is an entry of it.
+        // The move changes its ".." entry.
         if moves_directory && elsewhere && !caller.may(inode, W) {
             return Err(Error::Acces);
         }
-        match replaced.map(|fileid| self.table.named(fileid)) {
+        match replaced.map(|fileid| self.table.existing(fileid)) {
             Some(old) => {
                 check_sticky(target, old, caller)?;
-                let may_go = match old.directory() {
+                let is_replaceable = match old.directory() {
                     Ok(entries) => moves_directory && entries.is_empty(),
                     Err(_) => !moves_directory,
                 };
-                if !may_go {
+                if !is_replaceable {
                     return Err(Error::Exist);
                 }
             }
@@ -115,14 +116,14 @@ impl FileSystem {
         Ok((moved, replaced))
     }
 
-    /// Whether a directory is `ancestor` or lies below it.
+    /// Whether a directory is `ancestor` or in its subtree.
     fn is_within(&self, directory: u64, ancestor: u64) -> bool {
         let mut at = directory;
         while at != ancestor {
             if at == ROOT {
                 return false;
             }
-            at = self.table.named(at).directory().map_or(ROOT, |entries| entries.parent);
+            at = self.table.existing(at).directory().map_or(ROOT, |entries| entries.parent);
         }
         true
     }
@@ -134,32 +135,32 @@ impl FileSystem {
         replaced: Option<u64>,
         now: Time,
     ) {
-        let moved = self.leave(from.0.fileid, from.1);
+        let moved = self.remove_entry(from.0.fileid, from.1);
         match replaced {
             Some(old) => {
-                let moves_directory = self.table.named(moved).directory().is_ok();
-                self.note_name(to.0.fileid, to.1);
+                let moves_directory = self.table.existing(moved).directory().is_ok();
+                self.track_name(to.0.fileid, to.1);
                 let entries = self.table.directory_mut(to.0.fileid);
                 entries.replace(to.1, moved);
-                // Both are directories or neither: the count of directories stays. What left the
-                // source directory was counted there.
-                debug_assert_eq!(moves_directory, self.table.named(old).directory().is_ok());
-                self.forget(old, now);
+                // Both are directories or neither is, so the number of subdirectories stays the
+                // same here. `remove_entry` changed it in the source directory.
+                debug_assert_eq!(moves_directory, self.table.existing(old).directory().is_ok());
+                self.remove_link(old, now);
             }
-            None => self.enter(to.0.fileid, to.1, moved),
+            None => self.add_entry(to.0.fileid, to.1, moved),
         }
-        let inode = self.table.named_mut(moved);
+        let inode = self.table.existing_mut(moved);
         inode.attributes_changed(now);
         if let Body::Directory(entries) = &mut inode.body {
             entries.parent = to.0.fileid;
         }
-        self.table.named_mut(from.0.fileid).data_changed(now);
+        self.table.existing_mut(from.0.fileid).data_changed(now);
         if from.0.fileid != to.0.fileid {
-            self.table.named_mut(to.0.fileid).data_changed(now);
+            self.table.existing_mut(to.0.fileid).data_changed(now);
         }
     }
 
-    /// LINK: one more name for anything but a directory (INVAL).
+    /// LINK: another name for an object. Fails with INVAL for a directory.
     pub fn link(
         &mut self,
         file: Handle,
@@ -170,11 +171,11 @@ impl FileSystem {
     ) -> Linked {
         let before = self.before(directory);
         let result = self.may_link(file, directory, name, caller).map(|()| {
-            self.enter(directory.fileid, name, file.fileid);
-            let inode = self.table.named_mut(file.fileid);
-            inode.names += 1;
+            self.add_entry(directory.fileid, name, file.fileid);
+            let inode = self.table.existing_mut(file.fileid);
+            inode.links += 1;
             inode.attributes_changed(now);
-            self.table.named_mut(directory.fileid).data_changed(now);
+            self.table.existing_mut(directory.fileid).data_changed(now);
         });
         Linked { result, file: self.getattr(file).ok(), directory: self.wcc(directory, before) }
     }
@@ -197,7 +198,7 @@ impl FileSystem {
             return Err(Error::Inval);
         }
         self.may_change_entries(directory, caller)?;
-        if inode.names >= self.options.links_max {
+        if inode.links >= self.options.links_max {
             return Err(Error::MLink);
         }
         self.may_grow()?;

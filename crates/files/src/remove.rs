@@ -7,9 +7,9 @@ use crate::inode::Inode;
 use crate::{Caller, Error, FileSystem, Handle};
 
 impl FileSystem {
-    /// REMOVE: takes away a name of anything but a directory; with its last name the object goes
-    /// and its handle is stale, whoever still uses it. A client that has the file open renames it
-    /// instead.
+    /// REMOVE: removes a name of any object but a directory, and the object with its last name. Its
+    /// handle then becomes stale even if clients still use it; a client with the file open renames
+    /// it instead.
     pub fn remove(
         &mut self,
         directory: Handle,
@@ -23,8 +23,8 @@ impl FileSystem {
         })
     }
 
-    /// RMDIR: takes away an empty directory. "." is INVAL and ".." is EXIST, as the RFC says of
-    /// servers that refuse them.
+    /// RMDIR: removes an empty directory. Fails with INVAL for "." and with EXIST for "..", which
+    /// the RFC lets servers refuse.
     pub fn rmdir(
         &mut self,
         directory: Handle,
@@ -53,9 +53,9 @@ impl FileSystem {
     ) -> Changed<()> {
         let before = self.before(directory);
         let result = self.may_unlink(directory, name, caller, allowed).map(|()| {
-            let fileid = self.leave(directory.fileid, name);
-            self.forget(fileid, now);
-            self.table.named_mut(directory.fileid).data_changed(now);
+            let fileid = self.remove_entry(directory.fileid, name);
+            self.remove_link(fileid, now);
+            self.table.existing_mut(directory.fileid).data_changed(now);
         });
         Changed { result, wcc: self.wcc(directory, before) }
     }
@@ -76,20 +76,21 @@ impl FileSystem {
         if matches!(name, b"." | b"..") {
             return allowed(parent).and(Err(Error::Inval));
         }
-        let inode = self.table.named(entries.find(name).ok_or(Error::NoEnt)?);
+        let inode = self.table.existing(entries.find(name).ok_or(Error::NoEnt)?);
         self.may_change_entries(directory, caller)?;
         check_sticky(parent, inode, caller)?;
         allowed(inode)
     }
 }
 
-/// In a directory with the sticky bit only the owner of the entry or of the directory may take an
-/// entry away. RFC 1813 lists no PERM for these procedures, hence ACCES.
+/// In a directory with the sticky bit, only the owner of the entry or of the directory may remove
+/// an entry. Returns ACCES, because RFC 1813 does not list PERM for these procedures.
 pub(crate) fn check_sticky(
     directory: &Inode,
     entry: &Inode,
     caller: &Caller<'_>,
 ) -> Result<(), Error> {
-    let kept = directory.mode & STICKY != 0 && !caller.owns(directory) && !caller.owns(entry);
-    if kept { Err(Error::Acces) } else { Ok(()) }
+    let is_protected =
+        directory.mode & STICKY != 0 && !caller.owns(directory) && !caller.owns(entry);
+    if is_protected { Err(Error::Acces) } else { Ok(()) }
 }

@@ -1,17 +1,17 @@
-//! What the volume may hold: the quota, the memory budget, the number of inodes.
+//! Limits of a volume: the quota, the memory budget, and the number of inodes.
 //!
-//! The quota counts written blocks of 4 KiB of regular files, holes free, and may change at any
-//! moment; below what is used it refuses every new block and takes nothing away. The memory budget
-//! counts what is really held: chunks of data, and a fixed charge for each inode and name. Copies
-//! kept for uncommitted data are not in it; they have a bound of their own.
+//! The quota limits the written 4 KiB blocks of regular files and may change at any time. If it is
+//! below the used size, new blocks are refused and nothing is removed. The memory budget limits
+//! chunks of data plus a fixed charge for each inode and name. Stable images of uncommitted data
+//! have a separate limit.
 
 use crate::Error;
 use crate::sparse::{BLOCK_BYTES, Cost};
 
-/// The charge of one inode.
+/// Charge of an inode to the memory budget.
 pub(crate) const INODE_BYTES: u64 = 256;
 
-/// Limits and what is used of them.
+/// Limits, and their current use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     pub(crate) quota_bytes: u64,
@@ -27,8 +27,8 @@ impl Space {
         self.used_blocks * BLOCK_BYTES
     }
 
-    /// Whether this much more data fits. Only growth is refused: rewriting goes on in a volume
-    /// whose quota was made smaller than what it holds.
+    /// Whether additional data fits. Only growth is refused: overwriting stays possible if the
+    /// quota is below the used size.
     pub(crate) fn admit(&self, more: Cost) -> Result<(), Error> {
         let used = self.used_bytes().saturating_add(more.blocks.saturating_mul(BLOCK_BYTES));
         if more.blocks > 0 && used > self.quota_bytes {
@@ -41,7 +41,7 @@ impl Space {
         Ok(())
     }
 
-    /// Whether one more inode with `bytes` of names and text fits.
+    /// Whether another inode with `bytes` of names and link target fits.
     pub(crate) fn admit_inode(&self, bytes: u64) -> Result<(), Error> {
         if self.inodes >= self.inodes_max {
             return Err(Error::NoSpc);
@@ -49,7 +49,7 @@ impl Space {
         self.admit(Cost { blocks: 0, memory_bytes: INODE_BYTES + bytes })
     }
 
-    /// What one object held before a change and holds after it.
+    /// Replaces one object's use before a change by that after it.
     pub(crate) fn change(&mut self, before: Cost, after: Cost) {
         self.used_blocks = self.used_blocks + after.blocks - before.blocks;
         self.memory_bytes = self.memory_bytes + after.memory_bytes - before.memory_bytes;
@@ -80,7 +80,7 @@ mod tests {
         space.change(cost(0), cost(2));
         assert_eq!(space.admit(cost(1)), Err(Error::DQuot));
         space.quota_bytes = 0;
-        assert_eq!(space.admit(cost(0)), Ok(()), "rewriting goes on");
+        assert_eq!(space.admit(cost(0)), Ok(()), "overwriting stays possible");
     }
 
     #[test]

@@ -1,22 +1,20 @@
-//! The bytes of one file: what was written is kept, the rest are holes that cost nothing.
+//! The bytes of one file in memory. Holes use no memory.
 //!
-//! A map from the number of a 64 KiB chunk to its bytes. A chunk is only as long as the highest
-//! block written in it wants (4, 8, 16, 32 or 64 KiB), so that a hundred thousand small files do
-//! not cost 64 KiB each. Each chunk knows which of its sixteen 4 KiB blocks were written: that is
-//! what `used` and the quota count. Zeros that were written are data, not a hole.
+//! A map from the number of a 64 KiB chunk to its bytes. A chunk is only as long as its highest
+//! written block requires (4, 8, 16, 32 or 64 KiB), so that a hundred thousand small files do not
+//! use 64 KiB each. Each chunk knows which of its sixteen 4 KiB blocks are written; `used` and the
+//! quota count these. Written zeros are data, not a hole.
 //!
-//! Invariant: a byte that was never written, or was cut off, is zero in memory too.
+//! Invariant: a byte that was never written, or was truncated, is zero in memory.
 //!
-//! The bytes of a chunk are shared with the replies that read them (`piece`): a change that finds
-//! its chunk shared makes a copy first and leaves the old bytes to the replies.
+//! Replies share the bytes of a chunk (`piece`). A change of a shared chunk copies it first and
+//! leaves the old bytes to the replies.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::piece::Pieces;
-
-/// The unit in which written data is counted.
+/// Size of the blocks in which written data is counted.
 pub const BLOCK_BYTES: u64 = 4096;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
@@ -24,10 +22,10 @@ const BLOCKS: usize = 16;
 const CHUNK: usize = BLOCK * BLOCKS;
 pub(crate) const CHUNK_BYTES: u64 = CHUNK as u64;
 
-/// What holes read as.
+/// The content of a hole.
 pub(crate) static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
-/// What something costs: of the quota in blocks, of the memory in bytes.
+/// Use of the quota in blocks, and of memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) blocks: u64,
@@ -36,14 +34,14 @@ pub(crate) struct Cost {
 
 #[derive(Clone, Debug)]
 struct Chunk {
-    /// A power of two of blocks, at most `CHUNK`.
+    /// Its length is a power of two of blocks, at most `CHUNK`.
     bytes: Arc<[u8]>,
     /// Bit `i` is set if block `i` was written.
     written: u16,
 }
 
 impl Chunk {
-    /// Bytes that a chunk whose highest written block is `highest` wants.
+    /// Length in bytes of a chunk whose highest written block is `highest`.
     fn length(highest: usize) -> usize {
         (highest + 1).next_power_of_two() * BLOCK
     }
@@ -59,8 +57,8 @@ impl Chunk {
         }
     }
 
-    /// Writes at `from`. A copy of the chunk is made if a reply holds it, but not of bytes that
-    /// are all written over.
+    /// Writes at `from`. Copies the chunk first if a reply shares it, unless all of it is
+    /// overwritten.
     fn put(&mut self, from: usize, data: &[u8]) {
         if data.len() == self.bytes.len() && Arc::get_mut(&mut self.bytes).is_none() {
             self.bytes = Arc::from(data);
@@ -73,14 +71,14 @@ impl Chunk {
         Arc::make_mut(&mut self.bytes)[from..to].fill(0);
     }
 
-    /// Gives back what lies above the highest written block.
+    /// Frees the memory above the highest written block.
     fn shrink(&mut self) {
         let highest = BLOCKS - 1 - self.written.leading_zeros() as usize;
         self.resize(Chunk::length(highest));
     }
 }
 
-/// Bytes of a chunk that are zeros but for `data` at `from`.
+/// Zeros, except for `data` at `from`.
 fn zeros_but(length: usize, from: usize, data: &[u8]) -> Arc<[u8]> {
     if data.len() == length {
         return Arc::from(data);
@@ -92,7 +90,7 @@ fn zeros_but(length: usize, from: usize, data: &[u8]) -> Arc<[u8]> {
     bytes
 }
 
-/// The part of a chunk that a range covers, both ends in bytes from the chunk's beginning.
+/// The part of a chunk that a range covers, in bytes from the chunk's start.
 #[derive(Clone, Copy)]
 struct Part {
     chunk: u64,
@@ -117,7 +115,7 @@ impl Part {
         })
     }
 
-    /// The bits of the blocks that it touches.
+    /// The bits of its blocks.
     fn mask(self) -> u16 {
         let first = self.from / BLOCK;
         let last = (self.to - 1) / BLOCK;
@@ -133,64 +131,63 @@ impl Part {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sparse {
     chunks: BTreeMap<u64, Chunk>,
-    /// Sum over the chunks, kept so that nobody has to walk them.
-    held: Cost,
+    /// Sum over the chunks.
+    usage: Cost,
 }
 
 impl Sparse {
-    /// What is held now.
-    pub(crate) fn held(&self) -> Cost {
-        self.held
+    pub(crate) fn usage(&self) -> Cost {
+        self.usage
     }
 
-    /// What writing `length` bytes at `offset` would cost more.
+    /// Additional use of quota and memory by writing `length` bytes at `offset`.
     pub(crate) fn cost_of_write(&self, offset: u64, length: u64) -> Cost {
         let mut more = Cost::default();
         for part in Part::of(offset, length) {
-            let (written, held) = match self.chunks.get(&part.chunk) {
+            let (written, allocated) = match self.chunks.get(&part.chunk) {
                 Some(chunk) => (chunk.written, chunk.bytes.len()),
                 None => (0, 0),
             };
             more.blocks += u64::from((part.mask() & !written).count_ones());
-            more.memory_bytes += part.length_needed().saturating_sub(held) as u64;
+            more.memory_bytes += part.length_needed().saturating_sub(allocated) as u64;
         }
         more
     }
 
-    /// Writes; each byte is copied once.
+    /// Writes bytes, copying each once.
     pub(crate) fn write(&mut self, offset: u64, data: &[u8]) {
         let mut rest = data;
         for part in Part::of(offset, data.len() as u64) {
-            let (now, later) = rest.split_at(part.to - part.from);
+            let (data, later) = rest.split_at(part.to - part.from);
             rest = later;
             let chunk = match self.chunks.entry(part.chunk) {
-                Entry::Vacant(place) => {
+                Entry::Vacant(vacant) => {
                     let length = part.length_needed();
-                    self.held.blocks += u64::from(part.mask().count_ones());
-                    self.held.memory_bytes += length as u64;
-                    let bytes = zeros_but(length, part.from, now);
-                    place.insert(Chunk { bytes, written: part.mask() });
+                    self.usage.blocks += u64::from(part.mask().count_ones());
+                    self.usage.memory_bytes += length as u64;
+                    let bytes = zeros_but(length, part.from, data);
+                    vacant.insert(Chunk { bytes, written: part.mask() });
                     continue;
                 }
-                Entry::Occupied(place) => place.into_mut(),
+                Entry::Occupied(occupied) => occupied.into_mut(),
             };
             let before = chunk.bytes.len();
             if part.length_needed() > before {
                 chunk.resize(part.length_needed());
-                self.held.memory_bytes += (chunk.bytes.len() - before) as u64;
+                self.usage.memory_bytes += (chunk.bytes.len() - before) as u64;
             }
-            self.held.blocks += u64::from((part.mask() & !chunk.written).count_ones());
+            self.usage.blocks += u64::from((part.mask() & !chunk.written).count_ones());
             chunk.written |= part.mask();
-            chunk.put(part.from, now);
+            chunk.put(part.from, data);
         }
     }
 
-    /// Makes everything from `size` on a hole.
-    pub(crate) fn cut(&mut self, size: u64) {
-        let first_gone = size.div_ceil(CHUNK_BYTES);
-        for (_, chunk) in self.chunks.split_off(&first_gone) {
-            self.held.blocks -= u64::from(chunk.written.count_ones());
-            self.held.memory_bytes -= chunk.bytes.len() as u64;
+    /// Removes everything from `size` on.
+    pub(crate) fn truncate(&mut self, size: u64) {
+        let first_removed = size.div_ceil(CHUNK_BYTES);
+        for (_, chunk) in self.chunks.split_off(&first_removed) {
+            self.usage.blocks -= u64::from(chunk.written.count_ones());
+            self.usage.memory_bytes -= chunk.bytes.len() as u64;
         }
         let inside = (size % CHUNK_BYTES) as usize;
         if inside == 0 {
@@ -201,12 +198,12 @@ impl Sparse {
             if inside < chunk.bytes.len() {
                 chunk.clear(inside, chunk.bytes.len());
             }
-            let kept = (1u32 << inside.div_ceil(BLOCK)) - 1;
-            self.keep(number, kept as u16);
+            let mask = (1u32 << inside.div_ceil(BLOCK)) - 1;
+            self.keep(number, mask as u16);
         }
     }
 
-    /// The bytes of block `index` if it was written.
+    /// The bytes of block `index`, if it is written.
     pub(crate) fn block(&self, index: u64) -> Option<&[u8]> {
         let chunk = self.chunks.get(&(index / BLOCKS as u64))?;
         let inside = (index % BLOCKS as u64) as usize;
@@ -225,108 +222,104 @@ impl Sparse {
         }
     }
 
-    /// Of a chunk's written blocks keeps those in `mask`; the others are zero already.
+    /// Keeps only the blocks in `mask` of a chunk. The other blocks are already zero.
     fn keep(&mut self, number: u64, mask: u16) {
         let Some(chunk) = self.chunks.get_mut(&number) else { return };
         let before = chunk.bytes.len();
-        self.held.blocks -= u64::from((chunk.written & !mask).count_ones());
+        self.usage.blocks -= u64::from((chunk.written & !mask).count_ones());
         chunk.written &= mask;
         if chunk.written == 0 {
-            self.held.memory_bytes -= before as u64;
+            self.usage.memory_bytes -= before as u64;
             self.chunks.remove(&number);
         } else {
             chunk.shrink();
-            self.held.memory_bytes -= (before - chunk.bytes.len()) as u64;
+            self.usage.memory_bytes -= (before - chunk.bytes.len()) as u64;
         }
     }
 
-    /// The bytes of a chunk, from its beginning to the highest block written in it or further.
+    /// The bytes of a chunk, at least up to its highest written block.
     pub(crate) fn chunk(&self, number: u64) -> Option<&Arc<[u8]>> {
         self.chunks.get(&number).map(|chunk| &chunk.bytes)
-    }
-
-    /// The bytes of a range as shared pieces; holes are pieces of zeros.
-    pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
-        Pieces::of(self, offset, length)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::piece::Piece;
+    use crate::piece::{Piece, Pieces};
     use proptest::prelude::*;
 
     fn all(sparse: &Sparse, offset: u64, length: u64) -> Vec<u8> {
-        sparse.pieces(offset, length).collect::<Vec<_>>().concat()
+        Pieces::of(sparse, offset, length).collect::<Vec<_>>().concat()
     }
 
     #[test]
-    fn a_small_file_costs_a_block_and_a_full_chunk_its_bytes() {
+    fn a_small_file_uses_one_block_and_a_full_chunk_64_kib() {
         let mut sparse = Sparse::default();
         sparse.write(10, b"abc");
-        assert_eq!(sparse.held(), Cost { blocks: 1, memory_bytes: 4096 });
+        assert_eq!(sparse.usage(), Cost { blocks: 1, memory_bytes: 4096 });
         sparse.write(0, &[1; CHUNK]);
-        assert_eq!(sparse.held(), Cost { blocks: 16, memory_bytes: 65536 });
+        assert_eq!(sparse.usage(), Cost { blocks: 16, memory_bytes: 65536 });
     }
 
     #[test]
-    fn zeros_that_were_written_are_not_a_hole() {
+    fn written_zeros_are_not_a_hole() {
         let mut sparse = Sparse::default();
         sparse.write(0, &[0; 8192]);
-        assert_eq!(sparse.held().blocks, 2);
+        assert_eq!(sparse.usage().blocks, 2);
     }
 
     #[test]
-    fn a_range_is_given_as_shared_pieces_one_for_each_chunk_and_hole() {
+    fn a_range_is_read_as_one_piece_for_each_chunk_and_hole() {
         let mut sparse = Sparse::default();
         sparse.write(0, &[7; CHUNK]);
         sparse.write(2 * CHUNK_BYTES, &[9; 100]);
-        let lengths: Vec<usize> =
-            sparse.pieces(CHUNK_BYTES - 10, CHUNK_BYTES + 10 + 5000).map(|p| p.len()).collect();
+        let lengths: Vec<usize> = Pieces::of(&sparse, CHUNK_BYTES - 10, CHUNK_BYTES + 10 + 5000)
+            .map(|p| p.len())
+            .collect();
         assert_eq!(lengths, [10, CHUNK, 4096, 904]);
     }
 
     #[test]
-    fn a_write_copies_a_chunk_that_a_piece_holds_and_no_other() {
+    fn a_write_copies_only_chunks_that_a_piece_shares() {
         let mut sparse = Sparse::default();
         sparse.write(0, &[7; 2 * CHUNK]);
-        let place = |sparse: &Sparse, number| sparse.chunk(number).map(|bytes| bytes.as_ptr());
-        let (first, second) = (place(&sparse, 0), place(&sparse, 1));
-        let held = sparse.pieces(10, 20).next().unwrap();
+        let address = |sparse: &Sparse, number| sparse.chunk(number).map(|bytes| bytes.as_ptr());
+        let (first, second) = (address(&sparse, 0), address(&sparse, 1));
+        let piece = Pieces::of(&sparse, 10, 20).next().unwrap();
         sparse.write(0, &[9; 2 * CHUNK]);
-        assert_ne!(place(&sparse, 0), first);
-        assert_eq!(place(&sparse, 1), second, "written in place");
-        assert_eq!(&held[..], &[7; 20]);
-        drop(held);
-        let copied = place(&sparse, 0);
+        assert_ne!(address(&sparse, 0), first);
+        assert_eq!(address(&sparse, 1), second, "written in place");
+        assert_eq!(&piece[..], &[7; 20]);
+        drop(piece);
+        let copied = address(&sparse, 0);
         sparse.write(5, &[1; 100]);
-        assert_eq!(place(&sparse, 0), copied, "nothing holds it any more");
+        assert_eq!(address(&sparse, 0), copied, "no longer shared");
     }
 
     proptest! {
         #[test]
-        fn writes_cuts_and_punches_agree_with_a_vector_and_costs_are_told_beforehand(
+        fn writes_truncations_and_holes_equal_a_vector_and_costs_are_predicted(
             steps in proptest::collection::vec(
                 (0..4u8, 0..150_000u64, 1..90_000u64, any::<u8>()), 1..20)
         ) {
             let mut sparse = Sparse::default();
             let mut bytes = vec![0u8; 250_000];
             let mut written = [false; 250_000 / BLOCK + 1];
-            let mut held: Vec<(Vec<Piece>, Vec<u8>)> = Vec::new();
+            let mut shared: Vec<(Vec<Piece>, Vec<u8>)> = Vec::new();
             for (what, offset, length, fill) in steps {
-                held.push((sparse.pieces(0, 250_000).collect(), bytes.clone()));
+                shared.push((Pieces::of(&sparse, 0, 250_000).collect(), bytes.clone()));
                 if offset % 3 == 0 {
-                    held.clear();
+                    shared.clear();
                 }
                 match what {
                     0 | 1 => {
                         let more = sparse.cost_of_write(offset, length);
-                        let before = sparse.held();
+                        let before = sparse.usage();
                         sparse.write(offset, &vec![fill; length as usize]);
-                        prop_assert_eq!(sparse.held().blocks, before.blocks + more.blocks);
+                        prop_assert_eq!(sparse.usage().blocks, before.blocks + more.blocks);
                         prop_assert_eq!(
-                            sparse.held().memory_bytes,
+                            sparse.usage().memory_bytes,
                             before.memory_bytes + more.memory_bytes
                         );
                         bytes[offset as usize..(offset + length) as usize].fill(fill);
@@ -336,7 +329,7 @@ mod tests {
                         }
                     }
                     2 => {
-                        sparse.cut(offset);
+                        sparse.truncate(offset);
                         bytes[offset as usize..].fill(0);
                         for block in offset.div_ceil(BLOCK_BYTES)..written.len() as u64 {
                             written[block as usize] = false;
@@ -350,15 +343,15 @@ mod tests {
                     }
                 }
                 let blocks = written.iter().filter(|block| **block).count() as u64;
-                prop_assert_eq!(sparse.held().blocks, blocks);
+                prop_assert_eq!(sparse.usage().blocks, blocks);
                 let memory: u64 = sparse.chunks.values().map(|c| c.bytes.len() as u64).sum();
-                prop_assert_eq!(sparse.held().memory_bytes, memory);
+                prop_assert_eq!(sparse.usage().memory_bytes, memory);
                 for (index, block) in written.iter().enumerate() {
                     prop_assert_eq!(sparse.block(index as u64).is_some(), *block);
                 }
                 prop_assert!(all(&sparse, 0, 250_000) == bytes);
-                for (pieces, bytes) in &held {
-                    prop_assert!(pieces.concat() == *bytes, "a reply sees what it read");
+                for (pieces, bytes) in &shared {
+                    prop_assert!(pieces.concat() == *bytes, "a reply keeps the bytes it read");
                 }
             }
         }

@@ -1,30 +1,31 @@
-//! Processors: what they are, and who used them.
+//! Processors: their model, and where their time goes.
+
+use metrics::host_state::ProcessorTimes;
 
 use crate::Root;
 
 /// Processor time of the whole host since it started, in clock ticks.
 ///
-/// Source: proc_stat(5), the line `cpu`. `user` and `nice` already include what guests of this host
-/// used.
+/// Source: proc_stat(5), the line `cpu`. `user` and `nice` include the time of guests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// User space, at any priority.
     pub user: u64,
-    /// The kernel, with interrupts.
+    /// The kernel, including interrupts.
     pub system: u64,
-    /// Nothing to do, or only I/O to wait for.
+    /// Idle, or waiting only for I/O.
     pub idle: u64,
-    /// Taken by the hypervisor for others.
+    /// Taken by the hypervisor for other guests.
     pub steal: u64,
 }
 
 impl CpuTimes {
-    /// Reads them; `None` where the kernel does not tell.
+    /// Reads them; `None` if the kernel does not report them.
     pub fn read(root: &Root) -> Option<CpuTimes> {
         CpuTimes::parse(&root.text("proc/stat")?)
     }
 
-    /// Takes them from the text of `/proc/stat`.
+    /// Parses the text of `/proc/stat`.
     pub fn parse(stat: &str) -> Option<CpuTimes> {
         CpuTimes::of_fields(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
@@ -49,7 +50,7 @@ impl CpuTimes {
     /// `None` if no time has passed.
     pub fn steal_since(&self, earlier: &CpuTimes) -> Option<f64> {
         let total = self.total().checked_sub(earlier.total()).filter(|ticks| *ticks > 0)?;
-        // The kernel corrects idle and stolen time now and then, and may count backwards by a tick.
+        // The kernel sometimes corrects idle and stolen time, and may count backwards by a tick.
         Some(self.steal.saturating_sub(earlier.steal) as f64 / total as f64)
     }
 
@@ -67,7 +68,7 @@ impl CpuTimes {
     }
 
     fn total(&self) -> u64 {
-        // A captured host may say anything.
+        // A captured file may contain any numbers.
         let all = [self.user, self.system, self.idle, self.steal];
         all.into_iter().fold(0, u64::saturating_add)
     }
@@ -99,14 +100,13 @@ impl ProcessorCounters {
         counters
     }
 
-    /// The counters of those of the `allowed` processors that are online.
+    /// The counters of the online processors among `allowed`.
     pub(crate) fn within(mut self, allowed: &[u32]) -> ProcessorCounters {
         self.processors.retain(|(number, _)| allowed.contains(number));
         self
     }
 
-    /// Where the processors' time went since `earlier`; `None` without processors, or if they are
-    /// not the same.
+    /// The processors' time since `earlier`; `None` without processors, or if their set changed.
     pub(crate) fn times_since(
         &self,
         earlier: &ProcessorCounters,
@@ -120,7 +120,7 @@ impl ProcessorCounters {
         }
         let (now, before) = (self.sum(), earlier.sum());
         let difference_ns = |pick: fn(&CpuTimes) -> u64| {
-            // The kernel corrects idle and stolen time now and then, and may count backwards.
+            // The kernel sometimes corrects idle and stolen time, and may count backwards.
             pick(&now).saturating_sub(pick(&before)).saturating_mul(tick_ns)
         };
         Some(ProcessorTimes {
@@ -138,20 +138,8 @@ impl ProcessorCounters {
     }
 }
 
-/// Time of several processors, added up over them and over all processes of the host, in
-/// nanoseconds; counted in clock ticks of 10 ms for each processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessorTimes {
-    /// In user space and in the kernel, interrupts included; sampled by most kernels.
-    pub busy_ns: u64,
-    /// Idle, or waiting only for I/O.
-    pub idle_ns: u64,
-    /// Taken by the hypervisor for others.
-    pub steal_ns: u64,
-}
-
-/// The processors in the affinity mask of this process, offline ones included; `None` where the
-/// kernel does not report it.
+/// The processors in the affinity mask of this process, including offline ones; `None` if the kernel
+/// does not report it.
 pub(crate) fn allowed_processors(root: &Root) -> Option<Vec<u32>> {
     let status = root.text("proc/self/status")?;
     parse_list(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
@@ -174,12 +162,12 @@ fn parse_list(list: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// What `/proc/cpuinfo` says.
+/// The contents of `/proc/cpuinfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuInfo {
     pub(crate) count: usize,
     pub(crate) model: Option<String>,
-    /// The processor says that it is run by a hypervisor.
+    /// The processor reports a hypervisor.
     pub(crate) virtual_machine: bool,
 }
 
@@ -189,8 +177,8 @@ impl CpuInfo {
         for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
             match key.trim() {
                 "processor" => info.count += 1,
-                // `model name` on x86, `cpu` on POWER; Arm has numbers only, which `CPU part`
-                // begins.
+                // `model name` on x86, `cpu` on POWER; Arm has only numbers, of which `CPU part`
+                // is the first.
                 "model name" | "cpu" | "CPU part" if info.model.is_none() => {
                     info.model = Some(value.split_whitespace().collect::<Vec<_>>().join(" "));
                 }
@@ -217,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stolen_share_is_of_the_time_between_two_looks() {
+    fn the_stolen_share_is_that_between_two_readings() {
         let earlier = CpuTimes { user: 100, system: 50, idle: 800, steal: 10 };
         let later = CpuTimes { user: 140, system: 60, idle: 840, steal: 20 };
         assert_eq!(later.steal_since(&earlier), Some(0.1));
@@ -225,7 +213,7 @@ mod tests {
         assert_eq!(earlier.steal_since(&later), None);
     }
 
-    /// Of a host with four processors, of which number 2 is offline.
+    /// A host with four processors, of which number 2 is offline.
     const STAT: &str = "\
 cpu  78604 10 14854 51811 3064 20 900 113 50 0
 cpu0 36631 4 6621 30144 1065 5 276 57 40 0
@@ -256,7 +244,7 @@ softirq 1660336 0 59634
     }
 
     #[test]
-    fn lines_of_another_form_have_no_processor() {
+    fn malformed_lines_are_ignored() {
         let text = "cpu0 1 2 3\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 3 4 5 6 -7 8\nprocs_running many\n";
         assert_eq!(ProcessorCounters::parse(text), ProcessorCounters::default());
         assert_eq!(ProcessorCounters::parse(""), ProcessorCounters::default());
@@ -273,14 +261,14 @@ softirq 1660336 0 59634
     }
 
     #[test]
-    fn text_that_is_no_statistics_gives_nothing() {
+    fn malformed_times_are_none() {
         for text in ["", "cpu", "cpu  1 2 3", "cpu  a b c d e f g h", "cpu0 1 2 3 4 5 6 7 8"] {
             assert_eq!(CpuTimes::parse(text), None, "{text}");
         }
     }
 
     #[test]
-    fn processors_are_counted_and_named() {
+    fn cpuinfo_gives_count_model_and_hypervisor() {
         let cpuinfo = "processor\t: 0\nmodel name\t: Intel(R)  Xeon(R)   Platinum 8370C\n\
             flags\t\t: fpu sse2 hypervisor\n\nprocessor\t: 1\nmodel name\t: another\n";
         let info = CpuInfo::parse(cpuinfo);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::Root;
 
 /// Facts about the device `(major, minor)`, as `(name, value)` with names that begin with
-/// `device.`; none if there is no such device (network file systems, memory).
+/// `device.`; none without a device (network file systems, memory).
 pub(crate) fn facts(root: &Root, (major, minor): (u32, u32)) -> Vec<(String, String)> {
     let number = format!("{major}:{minor}");
     let Ok(own) = fs::canonicalize(root.path(&format!("sys/dev/block/{number}"))) else {
@@ -16,7 +16,7 @@ pub(crate) fn facts(root: &Root, (major, minor): (u32, u32)) -> Vec<(String, Str
     if let Some(name) = own.file_name() {
         facts.push(("device.name".to_owned(), name.to_string_lossy().into_owned()));
     }
-    // A partition has no queue of its own: it stands in the directory of its disk.
+    // A partition has no queue; its disk's directory does.
     let disk: PathBuf = match (own.join("partition").exists(), own.parent()) {
         (true, Some(disk)) => disk.to_path_buf(),
         _ => own,
@@ -45,7 +45,7 @@ const ENTRIES: &[(&str, &str)] = &[
 
 fn value(name: &str, text: &str) -> String {
     match name {
-        // The one in use is in brackets: `none [mq-deadline] kyber`.
+        // The active one is in brackets: `none [mq-deadline] kyber`.
         "device.scheduler" => match text.split_once('[').and_then(|(_, rest)| rest.split_once(']'))
         {
             Some((used, _)) => used.to_owned(),
@@ -66,37 +66,34 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::tree::Tree;
 
-    /// A disk with a partition, as they stand in `/sys`.
-    fn system() -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("sys/devices/pci0/block/sdb/queue/scheduler", "none [mq-deadline] kyber\n");
-        write("sys/devices/pci0/block/sdb/queue/rotational", "0\n");
-        write("sys/devices/pci0/block/sdb/queue/logical_block_size", "512\n");
-        write("sys/devices/pci0/block/sdb/queue/physical_block_size", "4096\n");
-        write("sys/devices/pci0/block/sdb/device/model", "Virtual Disk    \n");
-        write("sys/devices/pci0/block/sdb/sdb1/partition", "1\n");
-        fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
+    /// The entries of a disk with a partition in `/sys`.
+    fn system() -> Tree {
+        let tree = Tree::of(&[
+            ("sys/devices/pci0/block/sdb/queue/scheduler", "none [mq-deadline] kyber\n"),
+            ("sys/devices/pci0/block/sdb/queue/rotational", "0\n"),
+            ("sys/devices/pci0/block/sdb/queue/logical_block_size", "512\n"),
+            ("sys/devices/pci0/block/sdb/queue/physical_block_size", "4096\n"),
+            ("sys/devices/pci0/block/sdb/device/model", "Virtual Disk    \n"),
+            ("sys/devices/pci0/block/sdb/sdb1/partition", "1\n"),
+        ]);
+        let root = tree.root();
+        fs::create_dir_all(root.path("sys/dev/block")).unwrap();
         let link = |number: &str, to: &str| {
-            symlink(Path::new("../../devices/pci0/block").join(to), root.path().join(number))
-                .unwrap();
+            symlink(Path::new("../../devices/pci0/block").join(to), root.path(number)).unwrap();
         };
         link("sys/dev/block/8:16", "sdb");
         link("sys/dev/block/8:17", "sdb/sdb1");
-        root
+        tree
     }
 
-    fn told(number: (u32, u32)) -> Vec<(String, String)> {
-        facts(&Root::at(system().path()), number)
+    fn facts_of(number: (u32, u32)) -> Vec<(String, String)> {
+        facts(&system().root(), number)
     }
 
     #[test]
-    fn a_disk_tells_its_model_scheduler_and_blocks() {
+    fn a_disk_has_its_model_scheduler_and_block_sizes() {
         let expected = [
             ("device.number", "8:16"),
             ("device.name", "sdb"),
@@ -108,18 +105,18 @@ mod tests {
         ];
         let expected: Vec<(String, String)> =
             expected.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        assert_eq!(told((8, 16)), expected);
+        assert_eq!(facts_of((8, 16)), expected);
     }
 
     #[test]
-    fn a_partition_tells_its_own_name_and_the_rest_of_its_disk() {
-        let facts = told((8, 17));
+    fn a_partition_has_its_own_name_and_the_other_facts_of_its_disk() {
+        let facts = facts_of((8, 17));
         assert_eq!(facts[1], ("device.name".to_owned(), "sdb1".to_owned()));
         assert_eq!(facts[2], ("device.model".to_owned(), "Virtual Disk".to_owned()));
     }
 
     #[test]
-    fn a_file_system_without_a_device_has_no_facts_of_one() {
-        assert_eq!(told((0, 52)), []);
+    fn a_file_system_without_a_device_has_no_facts() {
+        assert_eq!(facts_of((0, 52)), []);
     }
 }

@@ -1,4 +1,4 @@
-//! The facts that are stored with every result: `(name, value)`, ordered by name.
+//! The facts that are stored with every result, as `(name, value)`, ordered by name.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,14 +7,14 @@ use std::path::Path;
 use crate::cpu::CpuInfo;
 use crate::{Root, device, mounts, nfs};
 
-/// What this host is and how it is set.
-pub fn environment(root: &Root) -> Vec<(String, String)> {
+/// Facts about this host and its settings.
+pub fn of_host(root: &Root) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
         facts.extend(value.map(|value| (name.to_owned(), value)));
     };
     for (name, entry) in ENTRIES {
-        // The numbers of a list are separated by tabs in `/proc/sys`.
+        // `/proc/sys` separates the numbers of a list by tabs.
         add(name, root.text(entry).map(|text| text.replace('\t', " ")));
     }
     add("machine.cloud", is_azure(root).then(|| "azure".to_owned()));
@@ -34,14 +34,14 @@ pub fn environment(root: &Root) -> Vec<(String, String)> {
     facts
 }
 
-/// What `path`, which must exist, is stored on and how that is mounted.
-pub fn target_environment(root: &Root, path: &Path) -> Vec<(String, String)> {
+/// Facts about the file system and the mount of `path`, which must exist.
+pub fn of_target(root: &Root, path: &Path) -> Vec<(String, String)> {
     let Ok(path) = fs::canonicalize(path) else { return Vec::new() };
     let device = fs::metadata(&path).ok().map(|found| {
         let number = found.dev();
         (rustix::fs::major(number), rustix::fs::minor(number))
     });
-    let mut facts = mount_facts(root, &path, device);
+    let mut facts = of_mount(root, &path, device);
     if let Ok(space) = rustix::fs::statvfs(&path) {
         let mut add = |name: &str, blocks: u64| {
             let bytes = blocks.saturating_mul(space.f_frsize);
@@ -58,12 +58,12 @@ pub fn target_environment(root: &Root, path: &Path) -> Vec<(String, String)> {
 pub fn memory_bytes(root: &Root) -> Option<u64> {
     let meminfo = root.text("proc/meminfo")?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    // Always in units of 1,024 bytes, which the kernel writes as `kB`: proc_meminfo(5).
+    // The kernel's `kB` is 1,024 bytes: proc_meminfo(5).
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
 }
 
-/// Facts that are the whole text of a file.
+/// Facts that are the whole text of an entry.
 const ENTRIES: &[(&str, &str)] = &[
     ("clock.available", "sys/devices/system/clocksource/clocksource0/available_clocksource"),
     ("clock.source", "sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -98,19 +98,20 @@ const ENTRIES: &[(&str, &str)] = &[
     ("transport.unprivileged_ports_from", "proc/sys/net/ipv4/ip_unprivileged_port_start"),
 ];
 
-/// The chassis of every virtual machine on Azure says this, and of no other machine.
+/// The chassis asset tag of every Azure virtual machine, and of no other machine.
 ///
-/// Source: the identification that cloud-init's data source for Azure goes by.
+/// Source: cloud-init's data source for Azure.
 const AZURE_ASSET_TAG: &str = "7783-7084-3265-9085-8269-3286-77";
 
-/// Whether the firmware says that this is a virtual machine on Azure.
+/// Whether the firmware identifies an Azure virtual machine.
 pub fn is_azure(root: &Root) -> bool {
     root.text("sys/class/dmi/id/chassis_asset_tag").as_deref() == Some(AZURE_ASSET_TAG)
 }
 
-/// What `path` (absolute, without links) is mounted from and how; `device` is its own, where it is
-/// known.
-pub fn mount_facts(root: &Root, path: &Path, device: Option<(u32, u32)>) -> Vec<(String, String)> {
+/// Facts about the mount of `path` (absolute, without links).
+///
+/// * `device` - the device number of `path`, if it is known
+pub fn of_mount(root: &Root, path: &Path, device: Option<(u32, u32)>) -> Vec<(String, String)> {
     let mountinfo = fs::read(root.path("proc/self/mountinfo")).unwrap_or_default();
     let mounts = mounts::parse(&mountinfo);
     let mount = mounts::covering(&mounts, path);
@@ -124,8 +125,7 @@ pub fn mount_facts(root: &Root, path: &Path, device: Option<(u32, u32)>) -> Vec<
         add("mount.source", &mount.source);
         add("mount.super_options", &mount.super_options);
     }
-    // Some file systems (btrfs) show files a device number of their own; their mount has the same,
-    // or the disk's.
+    // The files of some file systems (btrfs) have another device number than the mount.
     let number = mount.map(|mount| mount.device).or(device);
     facts.extend(number.into_iter().flat_map(|number| device::facts(root, number)));
     facts
@@ -138,13 +138,13 @@ fn os_release_value(os_release: &str, key: &str) -> Option<String> {
     Some(value.trim_matches(['"', '\'']).to_owned())
 }
 
-/// The soft limit of that name from `/proc/self/limits`.
+/// A soft limit from `/proc/self/limits`.
 fn soft_limit(limits: &str, name: &str) -> Option<String> {
     let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next().map(str::to_owned)
 }
 
-/// What the host runs in, if it is not a machine of its own.
+/// The kind of container or virtual machine, if any.
 fn virtualisation(root: &Root, virtual_machine: bool) -> Option<String> {
     let container = [".dockerenv", "run/.containerenv", "var/run/secrets/kubernetes.io"]
         .iter()
@@ -164,11 +164,11 @@ fn virtualisation(root: &Root, virtual_machine: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
 
-    /// The parts of a virtual machine with an NFS mount that are looked at.
-    fn system() -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let files = [
+    /// A virtual machine with an NFS mount.
+    fn system() -> Tree {
+        Tree::of(&[
             ("proc/sys/kernel/osrelease", "6.8.0-1015-azure\n"),
             ("proc/sys/kernel/version", "#17-Ubuntu SMP\n"),
             ("proc/sys/kernel/io_uring_disabled", "0\n"),
@@ -186,13 +186,7 @@ mod tests {
                 "27 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n\
                  61 27 0:52 / /mnt/vol1 rw,relatime - nfs 10.0.0.4:/vol1 rw,vers=3,nconnect=8\n",
             ),
-        ];
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
+        ])
     }
 
     fn pairs(facts: &[(String, String)]) -> Vec<(&str, &str)> {
@@ -200,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_the_host_come_ordered_by_name() {
-        let facts = environment(&Root::at(system().path()));
+    fn facts_of_the_host_are_ordered_by_name() {
+        let facts = of_host(&system().root());
         let expected = [
             ("cpu.count", "2"),
             ("cpu.model", "EPYC"),
@@ -219,10 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn a_network_mount_is_told_with_its_options_and_without_a_device() {
-        let root = system();
-        let facts =
-            mount_facts(&Root::at(root.path()), Path::new("/mnt/vol1/fourcorners"), Some((0, 52)));
+    fn a_network_mount_has_options_and_no_device() {
+        let path = Path::new("/mnt/vol1/fourcorners");
+        let mut facts = of_mount(&system().root(), path, Some((0, 52)));
         let expected = [
             ("filesystem.type", "nfs"),
             ("mount.nconnect", "8"),
@@ -232,30 +225,29 @@ mod tests {
             ("mount.super_options", "rw,vers=3,nconnect=8"),
             ("mount.version", "3"),
         ];
-        let mut facts = facts;
         facts.sort();
         assert_eq!(pairs(&facts), expected);
     }
 
     #[test]
-    fn a_system_that_tells_nothing_has_no_facts() {
-        let empty = tempfile::tempdir().unwrap();
-        assert_eq!(environment(&Root::at(empty.path())), []);
-        assert_eq!(mount_facts(&Root::at(empty.path()), Path::new("/x"), None), []);
+    fn an_empty_tree_has_no_facts() {
+        let empty = Tree::of(&[]);
+        assert_eq!(of_host(&empty.root()), []);
+        assert_eq!(of_mount(&empty.root(), Path::new("/x"), None), []);
     }
 
     #[test]
-    fn this_host_and_its_temporary_directory_can_be_told() {
+    fn this_host_and_its_temporary_directory_have_facts() {
         let root = Root::of_this_host();
         let names = |facts: Vec<(String, String)>| -> Vec<String> {
             facts.into_iter().map(|(name, _)| name).collect()
         };
-        let host = names(environment(&root));
+        let host = names(of_host(&root));
         assert!(host.contains(&"kernel.release".to_owned()), "{host:?}");
         assert!(host.is_sorted());
-        let target = names(target_environment(&root, &std::env::temp_dir()));
-        for wanted in ["filesystem.free_bytes", "filesystem.type", "mount.point", "mount.source"] {
-            assert!(target.contains(&wanted.to_owned()), "{target:?}");
+        let target = names(of_target(&root, &std::env::temp_dir()));
+        for name in ["filesystem.free_bytes", "filesystem.type", "mount.point", "mount.source"] {
+            assert!(target.contains(&name.to_owned()), "{target:?}");
         }
         assert!(target.is_sorted());
     }

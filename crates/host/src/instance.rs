@@ -1,8 +1,9 @@
-//! What Azure says of the virtual machine it runs: its instance metadata service.
+//! Reads Azure's instance metadata service.
 //!
-//! Asked only where the firmware says that this is a machine on Azure, within [`PATIENCE`] in all,
-//! and only for the entries below: the whole document holds keys and data of its owner. Source:
-//! Azure Instance Metadata Service, <https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service>.
+//! It is queried only if the firmware identifies an Azure virtual machine, for at most [`TIMEOUT`] in
+//! total, and only for the entries below: the whole document contains the owner's keys and data.
+//! Source: Azure Instance Metadata Service,
+//! <https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service>.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,28 +11,27 @@ use std::time::{Duration, Instant};
 
 use crate::{Root, facts};
 
-/// For all questions together.
-pub const PATIENCE: Duration = Duration::from_millis(200);
+/// Timeout for all requests together.
+const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The names of facts and the entries of the document `compute` that they are.
+/// The names of facts, and their entries in the document `compute`.
 pub const ENTRIES: [(&str, &str); 3] =
     [("vm.location", "location"), ("vm.size", "vmSize"), ("vm.zone", "zone")];
 
-/// Where a captured tree keeps the document, or the part of it with these entries.
+/// The document, or its part with these entries, in a captured tree.
 const CAPTURED: &str = "captured/imds.json";
 
-/// Link-local: nothing leaves the hypervisor.
+/// A link-local address: nothing leaves the hypervisor.
 const SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
-/// Answers are a word.
-const ANSWER_MAX: u64 = 64 << 10;
+/// Maximum size of a response in bytes; responses are one word.
+const RESPONSE_MAX: u64 = 64 << 10;
 
-/// Facts about the virtual machine from the service; none where this is not a machine on Azure, or
-/// where it does not answer in time.
+/// Facts about the virtual machine; none outside Azure, or if the service does not respond in time.
 pub fn facts(root: &Root) -> Vec<(String, String)> {
     if !facts::is_azure(root) {
         return Vec::new();
     }
-    ask(SocketAddr::from(SERVICE), PATIENCE)
+    query(SocketAddr::from(SERVICE), TIMEOUT)
 }
 
 /// The document in a captured tree, as text.
@@ -39,22 +39,22 @@ pub fn captured(root: &Root) -> Option<String> {
     root.text(CAPTURED)
 }
 
-fn ask(service: SocketAddr, patience: Duration) -> Vec<(String, String)> {
-    let deadline = Instant::now() + patience;
+fn query(service: SocketAddr, timeout: Duration) -> Vec<(String, String)> {
+    let deadline = Instant::now() + timeout;
     let mut facts = Vec::new();
     for (name, entry) in ENTRIES {
-        match answer(service, entry, deadline) {
+        match request(service, entry, deadline) {
             Ok(Some(value)) => facts.push((name.to_owned(), value)),
             Ok(None) => {}
-            // What does not answer once will not for the next.
+            // The next request would fail, too.
             Err(_) => break,
         }
     }
     facts
 }
 
-/// The text of an entry; `None` where the service has none.
-fn answer(service: SocketAddr, entry: &str, deadline: Instant) -> std::io::Result<Option<String>> {
+/// The text of an entry; `None` if the service has none.
+fn request(service: SocketAddr, entry: &str, deadline: Instant) -> std::io::Result<Option<String>> {
     let left = || {
         let left = deadline.saturating_duration_since(Instant::now());
         match left.is_zero() {
@@ -63,16 +63,16 @@ fn answer(service: SocketAddr, entry: &str, deadline: Instant) -> std::io::Resul
         }
     };
     let mut stream = TcpStream::connect_timeout(&service, left()?)?;
-    // HTTP/1.0: the end of the answer is the end of the connection. No proxy may be asked.
-    let question = format!(
+    // HTTP/1.0: the response ends with the connection. Never through a proxy.
+    let request = format!(
         "GET /metadata/instance/compute/{entry}?api-version=2021-02-01&format=text HTTP/1.0\r\n\
          Host: 169.254.169.254\r\nMetadata: true\r\n\r\n"
     );
     stream.set_write_timeout(Some(left()?))?;
-    stream.write_all(question.as_bytes())?;
+    stream.write_all(request.as_bytes())?;
     let mut bytes = Vec::new();
     let mut chunk = [0u8; 4096];
-    while (bytes.len() as u64) < ANSWER_MAX {
+    while (bytes.len() as u64) < RESPONSE_MAX {
         stream.set_read_timeout(Some(left()?))?;
         match stream.read(&mut chunk)? {
             0 => break,
@@ -82,9 +82,9 @@ fn answer(service: SocketAddr, entry: &str, deadline: Instant) -> std::io::Resul
     Ok(body(&bytes))
 }
 
-/// The body of a successful answer, where it is a word.
-fn body(answer: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(answer).ok()?;
+/// The body of a successful response, if it is one word.
+fn body(response: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(response).ok()?;
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split_ascii_whitespace().nth(1)?;
     let word = body.trim();
@@ -100,58 +100,60 @@ mod tests {
 
     use super::*;
 
-    /// A service that answers each question in turn, and then hears nobody.
-    fn service(answers: &'static [&'static str]) -> (SocketAddr, std::thread::JoinHandle<String>) {
+    /// A service that sends one response after another, then closes. Returns the requests.
+    fn service(
+        responses: &'static [&'static str],
+    ) -> (SocketAddr, std::thread::JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = std::thread::spawn(move || {
-            let mut asked = String::new();
-            for answer in answers {
+        let requests = std::thread::spawn(move || {
+            let mut requests = String::new();
+            for response in responses {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut chunk = [0u8; 1024];
-                while !asked.ends_with("\r\n\r\n") || asked.is_empty() {
+                while !requests.ends_with("\r\n\r\n") || requests.is_empty() {
                     let count = stream.read(&mut chunk).unwrap();
-                    asked.push_str(std::str::from_utf8(&chunk[..count]).unwrap());
+                    requests.push_str(std::str::from_utf8(&chunk[..count]).unwrap());
                 }
-                stream.write_all(answer.as_bytes()).unwrap();
-                asked.push('|');
+                stream.write_all(response.as_bytes()).unwrap();
+                requests.push('|');
             }
-            asked
+            requests
         });
-        (address, asked)
+        (address, requests)
     }
 
     #[test]
-    fn only_the_entries_that_are_needed_are_asked_for() {
-        let (address, asked) = service(&[
+    fn only_the_required_entries_are_requested() {
+        let (address, requests) = service(&[
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nwesteurope",
             "HTTP/1.1 200 OK\r\n\r\nStandard_D32s_v3\r\n",
             "HTTP/1.1 404 Not Found\r\n\r\nnone",
         ]);
-        let facts = ask(address, Duration::from_secs(20));
+        let facts = query(address, Duration::from_secs(20));
         let expected = [("vm.location", "westeurope"), ("vm.size", "Standard_D32s_v3")];
         let facts: Vec<_> = facts.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         assert_eq!(facts, expected);
-        let asked = asked.join().unwrap();
-        assert_eq!(asked.matches("Metadata: true\r\n").count(), 3);
-        assert!(asked.contains("compute/vmSize?") && !asked.contains("userData"));
+        let requests = requests.join().unwrap();
+        assert_eq!(requests.matches("Metadata: true\r\n").count(), 3);
+        assert!(requests.contains("compute/vmSize?") && !requests.contains("userData"));
     }
 
     #[test]
-    fn a_service_that_says_nothing_is_not_waited_for() {
+    fn a_silent_service_times_out() {
         let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        assert_eq!(ask(silent.local_addr().unwrap(), Duration::from_millis(20)), []);
+        assert_eq!(query(silent.local_addr().unwrap(), Duration::from_millis(20)), []);
     }
 
     #[test]
-    fn an_answer_that_is_no_word_is_no_fact() {
-        for answer in ["", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n\r\n<html>", "\r\n\r\nx"] {
-            assert_eq!(body(answer.as_bytes()), None, "{answer:?}");
+    fn a_response_that_is_not_one_word_is_ignored() {
+        for response in ["", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n\r\n<html>", "\r\n\r\nx"] {
+            assert_eq!(body(response.as_bytes()), None, "{response:?}");
         }
     }
 
     #[test]
-    fn a_machine_that_is_not_on_azure_is_not_asked_about() {
+    fn a_machine_outside_azure_has_no_facts() {
         let empty = tempfile::tempdir().unwrap();
         assert_eq!(facts(&Root::at(empty.path())), []);
     }

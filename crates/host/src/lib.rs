@@ -1,9 +1,9 @@
-//! What this machine and this mount are, and how they are set: facts that are stored with every
-//! result, because a figure without them cannot be compared with another.
+//! Facts about this host and its mounts, which are stored with every result, and counters of the
+//! kernel.
 //!
-//! Everything is read below a [`Root`], so that the tests read copies of real systems. A fact that
-//! is not to be had (no such file, no permission) is left out; nothing here fails. Not for: judging
-//! the facts, changing settings.
+//! Everything is read below a [`Root`], so that tests can read copies of real systems. A fact that is
+//! not available (no file, no permission) is omitted; nothing here fails. Not for: judging the facts,
+//! or changing settings.
 
 pub mod cpu;
 pub mod device;

@@ -1,26 +1,28 @@
-//! Whether the volume that the user means is mounted at all.
+//! Detects that the volume above a path is not mounted.
 //!
 //! An unmounted mount point is an ordinary empty directory: a run there would fill the system disk
-//! and report its speed as the volume's. Two signs are taken: /etc/fstab lists a mount point above
-//! the path that is not mounted, or the path is below `/mnt` or `/media`, the places for mounts
-//! (Filesystem Hierarchy Standard 3.0, 3.11 and 3.12), and yet on the root file system.
+//! and report its speed as the volume's. A mount is missing if /etc/fstab lists an unmounted mount
+//! point above the path, or if the path is below `/mnt` or `/media` (Filesystem Hierarchy Standard
+//! 3.0, 3.11 and 3.12) but on the root file system.
 
 use std::path::{Path, PathBuf};
 
 use crate::mounts::path_of;
 
-/// The mount that is missing above a path.
+/// A missing mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingMount {
-    /// Where it belongs.
+    /// Its mount point.
     pub mount_point: PathBuf,
-    /// Whether /etc/fstab says so.
+    /// Whether /etc/fstab lists it.
     pub in_fstab: bool,
 }
 
-/// Looks for a mount that should be above `path` (absolute, without links) and is not. `fstab` is
-/// the text of /etc/fstab, `is_mounted` says whether a directory is the root of a mount, `on_root`
-/// whether `path` is on the file system of `/`.
+/// Finds a missing mount above `path` (absolute, without links).
+///
+/// * `fstab` - the text of /etc/fstab
+/// * `on_root` - whether `path` is on the file system of `/`
+/// * `is_mounted` - whether a directory is a mount point
 pub fn missing_mount(
     path: &Path,
     fstab: &[u8],
@@ -33,12 +35,12 @@ pub fn missing_mount(
     if let Some(mount_point) = listed {
         return Some(MissingMount { mount_point, in_fstab: true });
     }
-    let place = ["/mnt", "/media"].into_iter().find(|place| path.starts_with(place))?;
+    let parent = ["/mnt", "/media"].into_iter().find(|parent| path.starts_with(parent))?;
     on_root.then(|| {
-        let below = path.strip_prefix(place).expect("it starts with the place");
+        let below = path.strip_prefix(parent).expect("it starts with the parent");
         let mount_point = match below.components().next() {
-            Some(name) => Path::new(place).join(name),
-            None => PathBuf::from(place),
+            Some(name) => Path::new(parent).join(name),
+            None => PathBuf::from(parent),
         };
         MissingMount { mount_point, in_fstab: false }
     })
@@ -71,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_mount_point_that_is_not_mounted_is_missed() {
+    fn a_listed_mount_point_that_is_not_mounted_is_reported() {
         assert_eq!(find("/data/runs", true, &[]), Some(("/data".to_owned(), true)));
         assert_eq!(find("/data", true, &[]), Some(("/data".to_owned(), true)));
     }
@@ -82,18 +84,18 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_only_begins_alike_is_another_directory() {
+    fn a_directory_with_the_same_prefix_is_a_different_one() {
         assert_eq!(find("/database", true, &[]), None);
     }
 
     #[test]
-    fn white_space_in_a_mount_point_is_understood() {
+    fn escaped_spaces_in_a_mount_point_are_decoded() {
         let missing = Some(("/srv/two words".to_owned(), true));
         assert_eq!(find("/srv/two words/x", true, &[]), missing);
     }
 
     #[test]
-    fn a_place_for_mounts_on_the_root_file_system_is_missed_by_convention() {
+    fn a_directory_for_mounts_on_the_root_file_system_is_reported() {
         assert_eq!(find("/mnt/vol1/deep", true, &[]), Some(("/mnt/vol1".to_owned(), false)));
         assert_eq!(find("/media", true, &[]), Some(("/media".to_owned(), false)));
         assert_eq!(find("/mnt/vol1", false, &["/mnt/vol1"]), None);

@@ -1,4 +1,4 @@
-//! Mounts, from `/proc/self/mountinfo`: which one a path is on, its file system and its options.
+//! Mounts, from `/proc/self/mountinfo`: file system and options of a path.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// The directory of the file system that is mounted: `/` unless it is a part of it.
+    /// The mounted directory of the file system: `/` unless only a part is mounted.
     pub root: PathBuf,
-    /// Where it is mounted.
+    /// The mount point.
     pub point: PathBuf,
     /// Its device, as `(major, minor)`; the major number of a file system without a device is 0.
     pub device: (u32, u32),
     /// The file system's type: `ext4`, `nfs`.
     pub filesystem: String,
-    /// What is mounted: a device's path, `server:/export`.
+    /// The source: a device's path, `server:/export`.
     pub source: String,
     /// Options of this mount: `rw,noatime`.
     pub options: String,
@@ -23,8 +23,7 @@ pub struct Mount {
     pub super_options: String,
 }
 
-/// Takes the mounts from the text of `/proc/self/mountinfo`; lines that are not understood are left
-/// out.
+/// Parses the text of `/proc/self/mountinfo`; malformed lines are ignored.
 ///
 /// Source: proc_pid_mountinfo(5):
 /// `id parent major:minor root point options [tags...] - type source super-options`.
@@ -54,7 +53,7 @@ pub(crate) fn path_of(field: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(unescape(field)))
 }
 
-/// Space, tab, newline and backslash are written as a backslash and three octal digits.
+/// Decodes space, tab, newline and backslash, which are written as a backslash and three octal digits.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -78,8 +77,8 @@ fn unescape(field: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The mount that `path` (absolute, without links) is on: the one with the longest mount point
-/// above it, and of several on one point the last, which hides the others.
+/// The mount of `path` (absolute, without links): the one with the longest mount point above it; of
+/// several on one point the last, which hides the others.
 pub fn covering<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     above.max_by_key(|mount| mount.point.components().count())
@@ -115,7 +114,7 @@ not a mount\n";
     }
 
     #[test]
-    fn an_nfs_mount_tells_its_server_and_its_connections() {
+    fn an_nfs_mount_has_its_server_and_options() {
         let mount = of("/mnt/vol1/fourcorners");
         assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("nfs", "10.0.0.4:/vol1"));
         assert_eq!(mount.options, "rw,relatime");
@@ -123,22 +122,22 @@ not a mount\n";
     }
 
     #[test]
-    fn a_space_in_a_mount_point_is_understood() {
+    fn an_escaped_space_in_a_mount_point_is_decoded() {
         assert_eq!(of("/mnt/two words/x").point, Path::new("/mnt/two words"));
     }
 
     #[test]
-    fn a_name_that_only_begins_alike_is_not_below_the_mount() {
+    fn a_directory_with_the_same_prefix_is_not_below_the_mount() {
         assert_eq!(of("/mnt/vol10").point, Path::new("/"));
     }
 
     #[test]
-    fn of_two_mounts_on_one_point_the_later_counts() {
+    fn of_two_mounts_on_one_point_the_later_applies() {
         assert_eq!(of("/data/x").source, "over");
     }
 
     #[test]
-    fn lines_that_are_not_understood_are_left_out() {
+    fn malformed_lines_are_ignored() {
         assert_eq!(parse(MOUNTINFO).len(), 6);
         assert_eq!(parse(b""), []);
         assert_eq!(parse(b"1 2 3:4 / /x rw - ext4\n"), []);

@@ -1,49 +1,48 @@
-//! What Linux's NFS client counts for each mount: `/proc/self/mountstats`.
+//! The per-mount counters of Linux's NFS client: `/proc/self/mountstats`.
 //!
-//! The format is printed by `nfs_show_stats` and `xprt_print_stats` of the kernel; nfsiostat(8) and
-//! mountstats(8) read the same. Lines and fields that are not understood are left out; mounts that
-//! are not of NFS are not there.
+//! The kernel's `nfs_show_stats` and `xprt_print_stats` print the format; nfsiostat(8) and
+//! mountstats(8) read it. Malformed lines and other file systems are ignored.
 
 use std::path::{Path, PathBuf};
 
 use crate::mounts::path_of;
 
-/// What one NFS mount counted since it was made.
+/// The counters of one NFS mount since it was mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountStats {
-    /// What is mounted: `server:/export`.
+    /// The source: `server:/export`.
     pub source: String,
-    /// Where.
+    /// The mount point.
     pub point: PathBuf,
     /// The options in force, as `opts:` lists them.
     pub options: String,
-    /// Bytes that reads and writes moved; absent where the kernel does not tell.
+    /// Bytes read and written; `None` if the kernel does not report them.
     pub bytes: Option<Bytes>,
     /// Its connections. Mounts of one server share them.
     pub transports: Vec<Transport>,
-    /// Calls by procedure, those that were never made too.
+    /// Calls by procedure, including unused ones.
     pub procedures: Vec<Procedure>,
 }
 
-/// Bytes that went to and came from the server, without headers.
+/// Bytes sent to and received from the server, without headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// Of READ calls, for whatever reason they were made.
+    /// Bytes of all READ calls, including readahead.
     pub server_read: u64,
-    /// Of WRITE calls.
+    /// Bytes of all WRITE calls.
     pub server_written: u64,
 }
 
-/// A connection to the server, or the place for one: it is made when it is first used.
+/// A transport to the server; it connects on first use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transport {
-    /// How often it was connected.
+    /// Number of connects.
     pub connects: u64,
-    /// Calls that were sent.
+    /// Calls sent.
     pub sends: u64,
-    /// Sum over all sends of the calls that waited for a slot then.
+    /// Sum, over all sends, of the number of calls then waiting for a slot.
     pub waiting_for_slot: u64,
-    /// The most slots that were ever in use; absent where the kernel does not tell (before 3.3).
+    /// Maximum number of slots in use; `None` before Linux 3.3.
     pub slots_used_max: Option<u64>,
 }
 
@@ -52,14 +51,14 @@ pub struct Transport {
 pub struct Procedure {
     /// `READ`, `WRITE`, `GETATTR`.
     pub name: String,
-    /// Calls that ended.
+    /// Completed calls.
     pub calls: u64,
-    /// Their time from sending to the reply, summed, in milliseconds: the network and the server.
+    /// Sum of their times from sending to the reply, in milliseconds: network and server.
     pub round_trip_ms: u64,
 }
 
 impl MountStats {
-    /// The procedure of this name.
+    /// The procedure with this name.
     pub fn procedure(&self, name: &str) -> Option<&Procedure> {
         self.procedures.iter().find(|procedure| procedure.name == name)
     }
@@ -70,7 +69,7 @@ pub fn on<'a>(all: &'a [MountStats], point: &Path) -> Option<&'a MountStats> {
     all.iter().rev().find(|stats| stats.point == point)
 }
 
-/// Takes the NFS mounts from the text of `/proc/self/mountstats`.
+/// Parses the text of `/proc/self/mountstats`.
 pub fn parse(text: &[u8]) -> Vec<MountStats> {
     let mut all: Vec<MountStats> = Vec::new();
     let mut is_nfs = false;
@@ -101,7 +100,7 @@ pub fn parse(text: &[u8]) -> Vec<MountStats> {
     all
 }
 
-/// `device SOURCE mounted on POINT with fstype nfs4 statvers=1.1`, of NFS only.
+/// Parses `device SOURCE mounted on POINT with fstype nfs4 statvers=1.1`, for NFS only.
 fn head(line: &[u8]) -> Option<MountStats> {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
     let [b"device", source, b"mounted", b"on", point, b"with", b"fstype", fstype, ..] =
@@ -116,22 +115,22 @@ fn head(line: &[u8]) -> Option<MountStats> {
     Some(MountStats { source, point: path_of(point), ..MountStats::default() })
 }
 
-/// `read written direct-read direct-written server-read server-written pages-read pages-written`:
-/// the first four are what programs asked for, the next two what went over the wire.
+/// Parses `read written direct-read direct-written server-read server-written pages-read
+/// pages-written`. The first four count requests of programs, the next two traffic with the server.
 fn bytes_of(text: &str) -> Option<Bytes> {
     let mut fields = text.split_ascii_whitespace().skip(4).map(str::parse);
     Some(Bytes { server_read: fields.next()?.ok()?, server_written: fields.next()?.ok()? })
 }
 
-/// `tcp port binds connects connect-time idle sends recvs bad-xids requests backlog slots sending
-/// pending`: of TCP (and `rdma`, whose first fields are the same) with counters.
+/// Parses `tcp port binds connects connect-time idle sends recvs bad-xids requests backlog slots
+/// sending pending`; the first fields of `rdma` are the same.
 fn transport_of(text: &str) -> Option<Transport> {
     let mut fields = text.split_ascii_whitespace();
     let kind = fields.next()?;
     let numbers: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
     match (kind, numbers.as_slice()) {
-        // The idle time can be printed as a negative number on hosts that run for long, and ends
-        // the numbers; such a line still is a connection.
+        // After a long uptime the idle time can be negative, which ends the numbers here; the line
+        // is still a connection.
         ("tcp" | "rdma", [_, _, connects, rest @ ..]) => Some(Transport {
             connects: *connects,
             sends: rest.get(2).copied().unwrap_or(0),
@@ -149,7 +148,7 @@ fn transport_of(text: &str) -> Option<Transport> {
     }
 }
 
-/// `READ: calls transmissions timeouts sent received queued round-trip total [errors]`.
+/// Parses `READ: calls transmissions timeouts sent received queued round-trip total [errors]`.
 fn procedure_of(line: &str) -> Option<Procedure> {
     let (name, numbers) = line.split_once(':')?;
     let numbers: Vec<u64> =
@@ -183,7 +182,7 @@ device tmpfs mounted on /dev/shm with fstype tmpfs
 ";
 
     #[test]
-    fn an_nfs_mount_tells_its_options_connections_and_calls() {
+    fn an_nfs_mount_has_options_connections_and_calls() {
         let all = parse(TEXT);
         assert_eq!(all.len(), 1);
         let mount = on(&all, Path::new("/mnt/two words")).unwrap();
@@ -195,12 +194,12 @@ device tmpfs mounted on /dev/shm with fstype tmpfs
         let unused = Transport { slots_used_max: Some(2), ..Transport::default() };
         assert_eq!(mount.transports, [used, unused]);
         assert_eq!(mount.procedure("GETATTR").map(|p| (p.calls, p.round_trip_ms)), Some((8, 4)));
-        assert_eq!(mount.procedure("READ"), None, "a line that is cut off is left out");
+        assert_eq!(mount.procedure("READ"), None, "a truncated line is ignored");
         assert_eq!(on(&all, Path::new("/proc")), None);
     }
 
     #[test]
-    fn a_transport_without_the_newer_counters_is_one_still() {
+    fn a_transport_without_the_newer_counters_is_read() {
         assert_eq!(
             transport_of("\ttcp 700 1 3 0 -5 9").map(|t| (t.connects, t.sends)),
             Some((3, 0))

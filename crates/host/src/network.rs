@@ -1,15 +1,15 @@
-//! Network interfaces: which one carries the packets to a server, and what it is.
+//! Network interfaces: which one carries the packets to a server, and facts about it.
 //!
-//! Routes are those of `/proc/net/route` and `/proc/net/ipv6_route`, by the longest prefix; rules
-//! that choose between tables (`ip rule`) are not looked at, except for the kernel's own: packets
-//! to an address of this host go over the loopback, whatever interface has the address.
+//! Routes are those of `/proc/net/route` and `/proc/net/ipv6_route`, by the longest prefix. Routing
+//! rules (`ip rule`) are ignored, except the kernel's default: packets to an address of this host use
+//! the loopback interface.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::Root;
 
-/// The interface that carries packets to `server`; without one, that of the default route.
+/// The interface that carries packets to `server`; without a server, that of the default route.
 pub fn interface_to(root: &Root, server: Option<IpAddr>) -> Option<String> {
     match server {
         Some(server) if server.is_loopback() || is_own(root, server) => Some(LOOPBACK.to_owned()),
@@ -29,10 +29,10 @@ pub fn interface_to(root: &Root, server: Option<IpAddr>) -> Option<String> {
     }
 }
 
-/// The interface of packets that do not leave this host.
+/// The loopback interface.
 pub(crate) const LOOPBACK: &str = "lo";
 
-/// Whether the address is one of this host's.
+/// Whether the address belongs to this host.
 fn is_own(root: &Root, address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -45,8 +45,8 @@ fn is_own(root: &Root, address: IpAddr) -> bool {
     }
 }
 
-/// The tree of routes: a line `|-- 10.0.0.4` for an address, below it one for each of its routes;
-/// `/32 host LOCAL` is that of an address of this host.
+/// Searches the tree of routes: a line `|-- 10.0.0.4` for each address, followed by its routes; an
+/// address of this host has `/32 host LOCAL`.
 fn has_v4(text: &str, address: Ipv4Addr) -> bool {
     let mut at = None;
     text.lines().map(str::trim).any(|line| {
@@ -57,14 +57,15 @@ fn has_v4(text: &str, address: Ipv4Addr) -> bool {
     })
 }
 
-/// Lines of `address index prefix-length scope flags name`, the address as 32 hexadecimal digits.
+/// Searches lines of `address index prefix-length scope flags name`, with the address as 32 hexadecimal
+/// digits.
 fn has_v6(text: &str, address: Ipv6Addr) -> bool {
     let own = |line: &str| u128::from_str_radix(line.split_ascii_whitespace().next()?, 16).ok();
     text.lines().filter_map(own).any(|own| own == u128::from(address))
 }
 
-/// Lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask ...`, addresses as hexadecimal
-/// numbers whose lowest byte is the first of the address. Without an address: the default route.
+/// The interface for `address`, or of the default route, from lines of `Iface Destination Gateway Flags
+/// RefCnt Use Metric Mask ...`. Addresses are hexadecimal in little-endian byte order.
 fn route_v4(text: &str, address: Option<Ipv4Addr>) -> Option<String> {
     let route = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -84,8 +85,8 @@ fn route_v4(text: &str, address: Option<Ipv4Addr>) -> Option<String> {
     text.lines().filter_map(route).max_by_key(|(preference, _)| *preference).map(|(_, name)| name)
 }
 
-/// Lines of `destination length source length next-hop metric refs use flags name`, all numbers
-/// hexadecimal.
+/// The interface for `address`, from lines of `destination length source length next-hop metric refs
+/// use flags name`, with hexadecimal numbers.
 fn route_v6(text: &str, address: u128) -> Option<String> {
     const UP: u32 = 1;
     const REJECT: u32 = 0x0200;
@@ -106,10 +107,10 @@ fn route_v6(text: &str, address: u128) -> Option<String> {
     text.lines().filter_map(route).max_by_key(|(preference, _)| *preference).map(|(_, name)| name)
 }
 
-/// Facts about the interface of this name: `(name, value)` with names that begin with `nic.`.
+/// Facts about an interface, as `(name, value)` with names that begin with `nic.`.
 ///
-/// On Azure the interface `hv_netvsc` hands its packets to a virtual function of the same hardware
-/// address, where accelerated networking is on; that one is told under `nic.vf.`.
+/// With accelerated networking on Azure, the interface `hv_netvsc` passes its packets to a virtual
+/// function with the same hardware address, which is listed under `nic.vf.`.
 pub fn facts(root: &Root, name: &str) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     // A name with a slash would leave the directory.
@@ -123,7 +124,7 @@ pub fn facts(root: &Root, name: &str) -> Vec<(String, String)> {
     add("nic.name", Some(name.to_owned()));
     let driver = driver(root, name);
     add("nic.driver", driver.clone());
-    // -1 where the driver does not know, and unreadable while the link is down.
+    // -1 if the driver does not know it; unreadable while the link is down.
     add("nic.speed_mbit_s", entry(name, "speed").filter(|speed| !speed.starts_with('-')));
     add("nic.mtu_bytes", entry(name, "mtu"));
     add("nic.numa_node", entry(name, "device/numa_node").filter(|node| !node.starts_with('-')));
@@ -142,8 +143,8 @@ pub fn facts(root: &Root, name: &str) -> Vec<(String, String)> {
     facts
 }
 
-/// What the interface and its virtual function counted since they came up; names begin with
-/// `nic.`, and change with every packet.
+/// Counters of an interface and its virtual function since they came up, as `(name, value)` with names
+/// that begin with `nic.`.
 pub fn counters(root: &Root, name: &str) -> Vec<(String, String)> {
     let mut counted = Vec::new();
     for counter in COUNTERS {
@@ -153,13 +154,13 @@ pub fn counters(root: &Root, name: &str) -> Vec<(String, String)> {
     let captured = root.text(&format!("captured/ethtool-S/{name}"));
     let vf = virtual_function(root, name);
     for counter in ["rx_packets", "tx_packets"] {
-        // What the synthetic interface says of its function, where it was captured; otherwise what
-        // the function says itself.
-        let told = captured.as_deref().and_then(|text| ethtool(text, &format!("vf_{counter}")));
+        // The synthetic interface's counter of its virtual function, or the function's own counter.
+        let by_synthetic =
+            captured.as_deref().and_then(|text| ethtool(text, &format!("vf_{counter}")));
         let own = vf.as_ref().and_then(|vf| {
             root.text(&format!("sys/class/net/{vf}/statistics/{counter}"))?.parse().ok()
         });
-        let value: Option<u64> = told.or(own);
+        let value: Option<u64> = by_synthetic.or(own);
         counted.extend(value.map(|value| (format!("nic.vf.{counter}"), value.to_string())));
     }
     counted
@@ -213,6 +214,7 @@ fn virtual_function(root: &Root, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
 
     const ROUTES: &str = "\
 Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -225,18 +227,14 @@ eth2\t0402000A\t00000000\t0000\t0\t0\t0\tFFFFFFFF\t0\t0\t0
     #[test]
     fn the_longest_prefix_carries_the_packets_and_then_the_lowest_metric() {
         let to = |address: &str| route_v4(ROUTES, Some(address.parse().unwrap()));
-        assert_eq!(
-            to("10.0.2.4").as_deref(),
-            Some("eth1"),
-            "the route that is down does not count"
-        );
+        assert_eq!(to("10.0.2.4").as_deref(), Some("eth1"), "a route that is down is ignored");
         assert_eq!(to("8.8.8.8").as_deref(), Some("eth9"));
         assert_eq!(route_v4(ROUTES, None).as_deref(), Some("eth9"));
         assert_eq!(route_v4("", None), None);
     }
 
     #[test]
-    fn routes_of_version_6_are_read() {
+    fn ipv6_routes_are_read() {
         let text = "\
 20010db8000000000000000000000000 40 00000000000000000000000000000000 00 \
 00000000000000000000000000000000 00000100 00000001 00000000 00000001 eth1
@@ -253,7 +251,7 @@ fe800000000000000000000000000001 00000400 00000001 00000000 00000003 eth0
         assert_eq!(to("2001:db9::4").as_deref(), Some("eth0"));
     }
 
-    /// As Linux 6.8 prints it of a host with the addresses 10.0.2.5 and fd00::2.
+    /// From Linux 6.8, on a host with the addresses 10.0.2.5 and fd00::2.
     const TRIE: &str = "\
 Main:
   +-- 0.0.0.0/0 3 0 5
@@ -279,43 +277,37 @@ fd000000000000000000000000000002 04 40 00 82     eth0
 ";
 
     #[test]
-    fn packets_to_an_address_of_this_host_go_over_the_loopback() {
-        let tree = tempfile::tempdir().unwrap();
-        let directory = tree.path().join("proc/net");
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("route"), ROUTES).unwrap();
-        let root = Root::at(tree.path());
+    fn packets_to_an_address_of_this_host_use_the_loopback() {
+        let tree = Tree::of(&[("proc/net/route", ROUTES)]);
+        let root = tree.root();
         let to = |address: &str| interface_to(&root, address.parse().ok());
-        assert_eq!(to("10.0.2.5").as_deref(), Some("eth1"), "nothing is known of own addresses");
-        fs::write(directory.join("fib_trie"), TRIE).unwrap();
-        fs::write(directory.join("if_inet6"), ADDRESSES).unwrap();
+        assert_eq!(to("10.0.2.5").as_deref(), Some("eth1"), "without a list of local addresses");
+        tree.write("proc/net/fib_trie", TRIE);
+        tree.write("proc/net/if_inet6", ADDRESSES);
         for own in ["10.0.2.5", "::ffff:10.0.2.5", "fd00::2", "127.0.0.1", "::1"] {
             assert_eq!(to(own).as_deref(), Some("lo"), "{own}");
         }
-        // Its neighbour, the network's own number and its broadcast are not this host.
+        // A neighbour, the network address and the broadcast address are not this host.
         for other in ["10.0.2.4", "10.0.2.0", "10.0.2.255"] {
             assert_eq!(to(other).as_deref(), Some("eth1"), "{other}");
         }
         assert_eq!(to("fd00::3"), None);
     }
 
-    fn azure(vf: bool) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join("sys/class/net").join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("eth0/address", "00:0d:3a:01:02:03\n");
-        write("eth0/device/uevent", "DRIVER=hv_netvsc\nMODALIAS=vmbus:63\n");
-        write("eth0/speed", "40000\n");
-        write("eth0/statistics/rx_packets", "1000\n");
+    /// A virtual machine on Azure, with accelerated networking if `vf`.
+    fn azure(vf: bool) -> Tree {
+        let tree = Tree::of(&[
+            ("sys/class/net/eth0/address", "00:0d:3a:01:02:03\n"),
+            ("sys/class/net/eth0/device/uevent", "DRIVER=hv_netvsc\nMODALIAS=vmbus:63\n"),
+            ("sys/class/net/eth0/speed", "40000\n"),
+            ("sys/class/net/eth0/statistics/rx_packets", "1000\n"),
+        ]);
         if vf {
-            write("enP1s1/address", "00:0d:3a:01:02:03\n");
-            write("enP1s1/device/uevent", "DRIVER=mlx5_core\n");
-            write("enP1s1/statistics/rx_packets", "990\n");
+            tree.write("sys/class/net/enP1s1/address", "00:0d:3a:01:02:03\n");
+            tree.write("sys/class/net/enP1s1/device/uevent", "DRIVER=mlx5_core\n");
+            tree.write("sys/class/net/enP1s1/statistics/rx_packets", "990\n");
         }
-        root
+        tree
     }
 
     fn fact(facts: &[(String, String)], name: &str) -> Option<String> {
@@ -323,27 +315,26 @@ fd000000000000000000000000000002 04 40 00 82     eth0
     }
 
     #[test]
-    fn the_virtual_function_is_known_by_its_hardware_address() {
+    fn the_virtual_function_is_found_by_its_hardware_address() {
         let tree = azure(true);
-        let root = Root::at(tree.path());
-        let told = facts(&root, "eth0");
-        assert_eq!(fact(&told, "nic.driver").as_deref(), Some("hv_netvsc"));
-        assert_eq!(fact(&told, "nic.vf.name").as_deref(), Some("enP1s1"));
-        assert_eq!(fact(&told, "nic.vf.driver").as_deref(), Some("mlx5_core"));
+        let root = tree.root();
+        let found = facts(&root, "eth0");
+        assert_eq!(fact(&found, "nic.driver").as_deref(), Some("hv_netvsc"));
+        assert_eq!(fact(&found, "nic.vf.name").as_deref(), Some("enP1s1"));
+        assert_eq!(fact(&found, "nic.vf.driver").as_deref(), Some("mlx5_core"));
         let counted = counters(&root, "eth0");
         assert_eq!(fact(&counted, "nic.vf.rx_packets").as_deref(), Some("990"));
-        let without = facts(&Root::at(azure(false).path()), "eth0");
+        let without = facts(&azure(false).root(), "eth0");
         assert_eq!(fact(&without, "nic.vf.name").as_deref(), Some("none"));
         assert_eq!(facts(&root, "../../../etc"), []);
     }
 
     #[test]
-    fn what_ethtool_told_goes_before_what_the_function_counts() {
+    fn captured_ethtool_counters_override_those_of_the_function() {
         let tree = azure(true);
         let text = "NIC statistics:\n     tx_scattered: 0\n     vf_rx_packets: 7\n";
-        fs::create_dir_all(tree.path().join("captured/ethtool-S")).unwrap();
-        fs::write(tree.path().join("captured/ethtool-S/eth0"), text).unwrap();
-        let counted = counters(&Root::at(tree.path()), "eth0");
+        tree.write("captured/ethtool-S/eth0", text);
+        let counted = counters(&tree.root(), "eth0");
         assert_eq!(fact(&counted, "nic.vf.rx_packets").as_deref(), Some("7"));
         assert_eq!(ethtool("vf_rx_packets_x: 3", "vf_rx_packets"), None);
     }

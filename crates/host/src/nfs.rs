@@ -1,8 +1,7 @@
-//! How an NFS mount is set, from the options that are in force.
+//! The settings of an NFS mount, from its effective options.
 //!
-//! The options are those that the kernel shows, with what client and server agreed upon and with
-//! the defaults that nobody wrote; not those of fstab. Source: nfs(5), `nfs_show_mount_options` of
-//! the kernel.
+//! The kernel lists the negotiated values and all defaults, unlike fstab. Source: nfs(5),
+//! `nfs_show_mount_options` of the kernel.
 
 use std::fs;
 use std::net::IpAddr;
@@ -11,7 +10,7 @@ use crate::mounts::Mount;
 use crate::mountstats::{self, MountStats};
 use crate::{Root, mounts};
 
-/// The value of an option in a list such as `rw,vers=3,hard`; an empty text for one without value.
+/// The value of an option in a list such as `rw,vers=3,hard`; empty for an option without a value.
 pub fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     options.split(',').find_map(|option| match option.split_once('=') {
         Some((own, value)) => (own == name).then_some(value),
@@ -24,20 +23,20 @@ pub fn is_nfs(filesystem: &str) -> bool {
     filesystem == "nfs" || filesystem == "nfs4"
 }
 
-/// The server's address, which the client shows where it is mounted by name too.
+/// The server's address, also if it is mounted by name.
 pub fn server(mount: &Mount) -> Option<IpAddr> {
     let options = mount.super_options.as_str();
     option(options, "addr").or_else(|| option(options, "mountaddr"))?.parse().ok()
 }
 
-/// What the client counted for this mount.
+/// The client's counters of this mount.
 pub fn stats(root: &Root, mount: &Mount) -> Option<MountStats> {
     let text = fs::read(root.path("proc/self/mountstats")).ok()?;
     mountstats::on(&mountstats::parse(&text), &mount.point).cloned()
 }
 
-/// Facts about an NFS mount, as `(name, value)` with names that begin with `mount.`; none of
-/// another file system.
+/// Facts about an NFS mount, as `(name, value)` with names that begin with `mount.`; none for other
+/// file systems.
 pub(crate) fn facts(root: &Root, mount: &Mount) -> Vec<(String, String)> {
     if !is_nfs(&mount.filesystem) {
         return Vec::new();
@@ -54,8 +53,8 @@ pub(crate) fn facts(root: &Root, mount: &Mount) -> Vec<(String, String)> {
     add("mount.security", owned("sec"));
     add("mount.server", server(mount).map(|server| server.to_string()));
     let stats = stats(root, mount);
-    // Places for connections are made when the mount is; those beyond what the first mount of a
-    // server asked for are not, whatever the option of a later one says.
+    // The first mount of a server sets the number of connections; `nconnect` of later mounts has no
+    // effect.
     let transports = stats.map(|stats| stats.transports.len()).filter(|count| *count > 0);
     let connections = transports.map(|count| count.to_string());
     add("mount.nconnect", connections.or_else(|| Some(nconnect_option(options).to_owned())));
@@ -64,7 +63,7 @@ pub(crate) fn facts(root: &Root, mount: &Mount) -> Vec<(String, String)> {
     facts
 }
 
-/// The option; without it there is one connection.
+/// The option `nconnect`; one connection without it.
 pub fn nconnect_option(options: &str) -> &str {
     option(options, "nconnect").unwrap_or("1")
 }
@@ -78,7 +77,7 @@ fn version(options: &str) -> Option<String> {
     })
 }
 
-/// Other mounts of the same server, as `mount point: nconnect option`: they share its connections.
+/// Other mounts of the same server, which share its connections, as `(mount point, nconnect)`.
 pub fn other_mounts_of_server(root: &Root, mount: &Mount) -> Vec<(String, String)> {
     let text = fs::read(root.path("proc/self/mountinfo")).unwrap_or_default();
     let own = server(mount);
@@ -98,9 +97,10 @@ pub fn other_mounts_of_server(root: &Root, mount: &Mount) -> Vec<(String, String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
 
     #[test]
-    fn an_option_is_found_by_its_whole_name() {
+    fn an_option_is_found_by_its_full_name() {
         let options = "rw,vers=3,rsize=262144,hard,mountaddr=10.0.0.4,addr=10.0.0.5";
         assert_eq!(option(options, "rsize"), Some("262144"));
         assert_eq!(option(options, "hard"), Some(""));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_has_its_minor_number() {
+    fn the_version_includes_the_minor_number() {
         for (options, shown) in [
             ("vers=3", Some("3")),
             ("vers=4.1", Some("4.1")),
@@ -122,9 +122,8 @@ mod tests {
         }
     }
 
-    fn tree() -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let files = [
+    fn tree() -> Tree {
+        Tree::of(&[
             (
                 "proc/self/mountinfo",
                 "61 27 0:52 / /mnt/a rw - nfs 10.0.0.4:/a rw,vers=3,rsize=65536,wsize=65536,\
@@ -138,19 +137,13 @@ mod tests {
                  \txprt:\ttcp 759 1 1 0 12 39 39 0 80 0 17 2 0\n",
             ),
             ("sys/class/bdi/0:52/read_ahead_kb", "128\n"),
-        ];
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
+        ])
     }
 
     #[test]
-    fn connections_are_those_that_exist_and_not_those_that_were_asked_for() {
+    fn connections_are_the_actual_ones_instead_of_the_option() {
         let tree = tree();
-        let root = Root::at(tree.path());
+        let root = tree.root();
         let mounts = mounts::parse(&fs::read(root.path("proc/self/mountinfo")).unwrap());
         let expected = [
             ("mount.version", "3"),

@@ -1,5 +1,5 @@
-//! What changes from one look to the next: counters, and what runs. Kept apart from
-//! [`crate::facts`], because two looks at one host must have the same facts.
+//! Facts that change over time: counters and running programs. Separate from [`crate::facts`], which
+//! must be equal whenever they are read on one host.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cpu::CpuTimes;
 use crate::{Root, missing_mount, mounts, network, nfs};
 
-/// Of the host: names and values.
+/// Observations of the host, as `(name, value)`.
 pub fn of_host(root: &Root) -> Vec<(String, String)> {
     let mut seen = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -23,12 +23,12 @@ pub fn of_host(root: &Root) -> Vec<(String, String)> {
     seen
 }
 
-/// Of the interface that carries packets to a server.
+/// Observations of the interface that carries packets to a server.
 pub fn of_interface(root: &Root, name: &str) -> Vec<(String, String)> {
     network::counters(root, name)
 }
 
-/// Of the NFS mount that `path` (absolute, without links) is on; none of another file system.
+/// Observations of the NFS mount of `path` (absolute, without links); none for other file systems.
 pub fn of_mount(root: &Root, path: &Path) -> Vec<(String, String)> {
     let text = fs::read(root.path("proc/self/mountinfo")).unwrap_or_default();
     let mounts = mounts::parse(&text);
@@ -38,10 +38,10 @@ pub fn of_mount(root: &Root, path: &Path) -> Vec<(String, String)> {
     }
     let mut seen = Vec::new();
     let mut add = |name: &str, value: String| seen.push((name.to_owned(), value));
-    let asked = nfs::nconnect_option(&mount.super_options);
+    let nconnect_option = nfs::nconnect_option(&mount.super_options);
     let differing: Vec<String> = nfs::other_mounts_of_server(root, mount)
         .into_iter()
-        .filter(|(_, nconnect)| nconnect != asked)
+        .filter(|(_, nconnect)| nconnect != nconnect_option)
         .map(|(point, nconnect)| format!("{point} (nconnect={nconnect})"))
         .collect();
     if !differing.is_empty() {
@@ -80,7 +80,7 @@ fn nfs_mounts(root: &Root) -> Option<String> {
     (!points.is_empty()).then(|| points.join(", "))
 }
 
-/// The mount point that should be above `path` (absolute, without links) and is not mounted.
+/// The mount point of a missing mount above `path` (absolute, without links).
 pub fn missing_mount(root: &Root, path: &Path) -> Option<String> {
     let text = fs::read(root.path("proc/self/mountinfo")).ok()?;
     let mounts = mounts::parse(&text);
@@ -91,17 +91,17 @@ pub fn missing_mount(root: &Root, path: &Path) -> Option<String> {
     Some(missing.mount_point.display().to_string())
 }
 
-/// Fewer calls tell no mean: each is counted in whole milliseconds.
+/// A mean needs at least this many calls, because each is counted in whole milliseconds.
 const CALLS_MIN: u64 = 100;
 
-/// The program that keeps the clock in step, if one of those that are known runs.
+/// The running program that synchronises the clock, if it is a known one.
 fn clock_keeper(root: &Root) -> Option<String> {
     let processes = fs::read_dir(root.path("proc")).ok()?;
     let names = processes.filter_map(|entry| {
         let pid = entry.ok()?.file_name().into_string().ok()?;
         pid.bytes().all(|b| b.is_ascii_digit()).then(|| root.text(&format!("proc/{pid}/comm")))?
     });
-    // The kernel cuts names after 15 characters.
+    // The kernel truncates names to 15 characters.
     let mut keepers: Vec<String> = names
         .filter(|name| ["chronyd", "ntpd", "ntpsec", "systemd-timesyn", "ptp4l"].contains(&&**name))
         .collect();
@@ -113,11 +113,11 @@ fn clock_keeper(root: &Root) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
 
     #[test]
-    fn a_mount_tells_its_connections_and_its_round_trips() {
-        let root = tempfile::tempdir().unwrap();
-        let files = [
+    fn host_and_mount_have_observations() {
+        let tree = Tree::of(&[
             (
                 "proc/self/mountinfo",
                 "61 27 0:52 / /mnt/a rw - nfs4 10.0.0.4:/a rw,vers=4.1,nconnect=2,addr=10.0.0.4\n\
@@ -136,13 +136,8 @@ mod tests {
             ("proc/812/comm", "systemd-timesyn\n"),
             ("proc/813/comm", "bash\n"),
             ("proc/stat", "cpu  100 0 0 800 0 0 0 100 0 0\n"),
-        ];
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let root = Root::at(root.path());
+        ]);
+        let root = tree.root();
         let expected = [
             ("mount.other_mounts", "/mnt/b (nconnect=1)"),
             ("mount.connections", "2"),

@@ -51,10 +51,10 @@ impl Version {
         }
     }
 
-    /// The lowest quota from the group at `path` up to the one that is mounted.
+    /// The lowest quota from the group at `path` up to the mounted one.
     fn lowest_quota(self, root: &Root, mount: &Mount, path: &str) -> Option<u64> {
-        // A container may mount only its own group; the path is then relative to that group, or to
-        // the host's root.
+        // If a container mounts only its own group, the path is relative to that group or to the
+        // host's root.
         let below = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
         let top = mount.point.strip_prefix("/").unwrap_or(&mount.point);
         let groups = below.ancestors().map(|group| top.join(group));
@@ -74,7 +74,7 @@ impl Version {
                 (quota.to_owned(), period.to_owned())
             }
         };
-        // Without a quota this is `max` or -1.
+        // `max` or -1 means no quota.
         let (quota, period): (u64, u64) = (quota.parse().ok()?, period.parse().ok()?);
         quota.checked_mul(1000)?.checked_div(period)
     }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_has_its_quota_in_the_hierarchy_of_the_cpu_controller() {
+    fn version_1_uses_the_hierarchy_of_the_cpu_controller() {
         let files = [
             ("proc/self/mountinfo", V1),
             ("proc/self/cgroup", "8:cpuset:/\n1:cpu,cpuacct:/bench\n0::/\n"),
@@ -136,12 +136,12 @@ mod tests {
             ("sys/fs/cgroup/cpu,cpuacct/bench/cpu.cfs_period_us", "50000\n"),
         ];
         assert_eq!(quota(&files), Some(500));
-        assert_eq!(quota(&files[..4]), None, "-1 is no quota");
+        assert_eq!(quota(&files[..4]), None, "-1 means no quota");
     }
 
     #[test]
-    fn a_container_sees_its_own_group_at_the_mount_point() {
-        // The path as the host sees it, and as the container's namespace shows it.
+    fn the_group_of_a_container_is_at_the_mount_point() {
+        // The path in the host's namespace, and in the container's.
         let mount = "35 24 0:30 /docker/4f2 /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
         for (mount, path) in [(mount, "0::/docker/4f2\n"), (V2, "0::/\n"), (mount, "0::/\n")] {
             let files = [

@@ -1,4 +1,4 @@
-//! Where the kernel's files are read: `/`, or a directory with copies of them.
+//! The root of the kernel's files: `/`, or a directory with copies of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ impl Root {
         Root(PathBuf::from("/"))
     }
 
-    /// A copy of (parts of) a system.
+    /// A copy of a system, or of parts.
     pub fn at(path: &Path) -> Root {
         Root(path.to_path_buf())
     }
 
-    /// Which of these entries are not there.
+    /// The entries that do not exist.
     pub fn missing<'e>(&self, entries: &[&'e str]) -> Vec<&'e str> {
         entries.iter().copied().filter(|entry| !self.path(entry).exists()).collect()
     }
@@ -28,8 +28,7 @@ impl Root {
         self.0.join(entry)
     }
 
-    /// The text of an entry without the white space around it; `None` where it cannot be read or is
-    /// empty.
+    /// The text of an entry, trimmed; `None` if it is unreadable or empty.
     pub(crate) fn text(&self, entry: &str) -> Option<String> {
         let bytes = fs::read(self.path(entry)).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();

@@ -1,41 +1,16 @@
-//! Who uses the processors of this host, and how long threads wait for one: the changes between
-//! successive readings.
+//! Use of this host's processors, and run-queue delays of threads, between successive readings.
 //!
-//! Read by the thread that conducts a run, at the edges of intervals. The engine reads the CPU time
-//! of this process itself. Not for: describing the processors (`facts`), nor for judging.
+//! The thread that conducts a run reads them at the edges of intervals. The engine itself reads the
+//! CPU time of this process. Not for: describing the processors (`facts`), nor for judging.
 
 use std::time::Instant;
 
+use metrics::host_state::HostInterval;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::cpu::{self, ProcessorCounters, ProcessorTimes};
+use crate::cpu::{self, ProcessorCounters};
 use crate::threads::{ThreadDelays, ThreadTimes};
 use crate::{Root, quota};
-
-/// What changed between two readings. A field is `None` where the system does not report it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StateChange {
-    /// Time between the readings, in nanoseconds.
-    pub span_ns: u64,
-    /// CPU time that the later reading took, in nanoseconds.
-    pub reading_cpu_ns: u64,
-    /// Online processors in this process's affinity mask.
-    pub processors: Option<u32>,
-    /// The CPU quota of this process's cgroup, in thousandths of a processor.
-    pub quota_millicores: Option<u64>,
-    /// The time of those processors; `None` if their set changed.
-    pub times: Option<ProcessorTimes>,
-    /// Tasks running or waiting for a processor on the whole host at the later reading, the reading
-    /// thread included.
-    pub runnable_tasks: Option<u32>,
-    /// Time in which at least one task of the host waited for a processor, in nanoseconds.
-    pub pressure_ns: Option<u64>,
-    /// Time that threads of this process waited for a processor, in nanoseconds, without the
-    /// workers given to [`StateMeter::begin`].
-    pub run_queue_delay_ns: Option<u64>,
-    /// CPU time of the service's thread, in nanoseconds.
-    pub service_cpu_ns: Option<u64>,
-}
 
 /// Reads the state of this host at the edges of intervals.
 #[derive(Debug)]
@@ -52,20 +27,21 @@ pub struct StateMeter {
     last: Reading,
 }
 
-/// The counters at one moment.
+/// One reading of all counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Reading {
-    /// When `/proc/stat` was read, in nanoseconds since the meter was made.
+    /// When `/proc/stat` was read, in nanoseconds since the meter was created.
     at_ns: u64,
-    /// The allowed processors; empty where the kernel does not report them.
+    /// The allowed processors; empty if the kernel does not report them.
     counters: ProcessorCounters,
     pressure_ns: Option<u64>,
     service: Option<ThreadTimes>,
 }
 
 impl StateMeter {
-    /// A meter of this process's host. `service` is the number of the thread that serves an
-    /// emulated volume in this process, if there is one.
+    /// A meter of this process's host.
+    ///
+    /// * `service` - the thread that serves an emulated volume in this process, if there is one
     pub fn new(root: Root, service: Option<i32>) -> StateMeter {
         StateMeter {
             root,
@@ -80,7 +56,7 @@ impl StateMeter {
     }
 
     /// Takes the first reading of a run. The run-queue delay of the `workers` (thread numbers) is
-    /// left out: it is in the file of their CPU time, so the engine has already read it.
+    /// excluded, because the engine reads it together with their CPU time.
     pub fn begin(&mut self, workers: &[i32]) {
         self.allowed = cpu::allowed_processors(&self.root);
         self.quota_millicores = quota::cpu_quota_millicores(&self.root);
@@ -90,8 +66,8 @@ impl StateMeter {
         self.last = self.read();
     }
 
-    /// What changed since the last reading.
-    pub fn since_last(&mut self) -> StateChange {
+    /// Changes since the last reading.
+    pub fn since_last(&mut self) -> HostInterval {
         let cpu_before_ns = thread_cpu_ns();
         let now = self.read();
         let others_ns = self.delays.since_last(&self.root);
@@ -124,24 +100,24 @@ impl StateMeter {
 
 impl Reading {
     /// The changes since `last`, with the run-queue delay of the service's thread only.
-    fn since(&self, last: &Reading, tick_ns: u64) -> StateChange {
+    fn since(&self, last: &Reading, tick_ns: u64) -> HostInterval {
         let online = self.counters.processors.len();
         let service = self.service.zip(last.service);
         let pressure = self.pressure_ns.zip(last.pressure_ns);
-        StateChange {
+        HostInterval {
             span_ns: self.at_ns.saturating_sub(last.at_ns),
             processors: u32::try_from(online).ok().filter(|online| *online > 0),
             times: self.counters.times_since(&last.counters, tick_ns),
             runnable_tasks: self.counters.runnable,
             pressure_ns: pressure.and_then(|(now, before)| now.checked_sub(before)),
-            // A thread that has ended adds nothing.
+            // A thread that has ended adds no delay.
             run_queue_delay_ns: Some(
                 service.map_or(0, |(now, before)| {
                     now.run_delay_ns.saturating_sub(before.run_delay_ns)
                 }),
             ),
             service_cpu_ns: service.and_then(|(now, before)| now.cpu_ns.checked_sub(before.cpu_ns)),
-            ..StateChange::default()
+            ..HostInterval::default()
         }
     }
 }
@@ -152,8 +128,8 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The total of the line `some` of `/proc/pressure/cpu`, in nanoseconds: time in which some task
-/// waited for a processor.
+/// The total of the line `some` of `/proc/pressure/cpu`, in nanoseconds: time in which at least one
+/// task waited for a processor.
 ///
 /// Source: Documentation/accounting/psi.rst of the kernel; the total is in microseconds.
 fn pressure_ns(pressure: &str) -> Option<u64> {
@@ -164,13 +140,15 @@ fn pressure_ns(pressure: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use metrics::host_state::ProcessorTimes;
+
     use super::*;
     use crate::tree::Tree;
 
     const MS: u64 = 1_000_000;
     const TICK_NS: u64 = 10 * MS;
 
-    /// Two processors that spent so many ticks each in user mode, idle, and stolen.
+    /// Two processors with these ticks in user mode, idle, and stolen.
     fn stat(ticks: [[u64; 3]; 2]) -> String {
         let line = |(number, [user, idle, steal]): (usize, [u64; 3])| {
             format!("cpu{number} {user} 0 0 {idle} 0 0 0 {steal} 0 0\n")
@@ -184,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_reading_says_over_which_time_it_counted() {
+    fn a_late_reading_has_its_actual_time_span() {
         // Due after 500 ms, taken after 620.
         let before = reading(1_000 * MS, &stat([[100, 900, 5], [40, 60, 0]]));
         let after = reading(1_620 * MS, &stat([[162, 900, 5], [41, 120, 1]]));
@@ -193,14 +171,14 @@ mod tests {
         let times = ProcessorTimes { busy_ns: 630 * MS, idle_ns: 600 * MS, steal_ns: 10 * MS };
         assert_eq!(change.times, Some(times));
         assert_eq!(change.runnable_tasks, Some(3));
-        // Idle time that the kernel corrected backwards is none.
+        // Idle time that the kernel corrected backwards counts as zero.
         let corrected = reading(1_640 * MS, &stat([[164, 900, 5], [43, 119, 1]]));
         let times = ProcessorTimes { busy_ns: 40 * MS, ..ProcessorTimes::default() };
         assert_eq!(corrected.since(&after, TICK_NS).times, Some(times));
     }
 
     #[test]
-    fn a_processor_that_came_or_went_leaves_no_times() {
+    fn times_are_none_if_the_set_of_processors_changed() {
         let both = reading(0, &stat([[1, 1, 0], [1, 1, 0]]));
         let one = reading(500 * MS, "cpu0 40 0 0 2 0 0 0 0 0 0\nprocs_running 1\n");
         for (before, after, online) in [(&both, &one, 1), (&one, &both, 2)] {
@@ -252,7 +230,7 @@ mod tests {
         let change = meter.since_last();
         assert!(change.span_ns > 0 && change.reading_cpu_ns > 0);
         let times = ProcessorTimes { busy_ns: 30 * MS, idle_ns: 10 * MS, steal_ns: 10 * MS };
-        let expected = StateChange {
+        let expected = HostInterval {
             span_ns: change.span_ns,
             reading_cpu_ns: change.reading_cpu_ns,
             // Of processors 0, 2 and 3 only number 0 is online.
@@ -273,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn a_system_that_reports_nothing_leaves_every_field_out() {
+    fn every_field_is_none_if_the_system_reports_nothing() {
         let tree = Tree::of(&[]);
         let mut meter = StateMeter::new(tree.root(), Some(SERVICE));
         meter.begin(&[]);
         let change = meter.since_last();
-        let StateChange { span_ns, reading_cpu_ns, .. } = change;
-        assert_eq!(change, StateChange { span_ns, reading_cpu_ns, ..StateChange::default() });
+        let HostInterval { span_ns, reading_cpu_ns, .. } = change;
+        assert_eq!(change, HostInterval { span_ns, reading_cpu_ns, ..HostInterval::default() });
     }
 
     #[test]

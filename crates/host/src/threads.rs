@@ -1,7 +1,7 @@
-//! How long the threads of this process were runnable but waited for a processor.
+//! Run-queue delay of this process's threads: how long they were runnable and waited for a processor.
 //!
 //! Source: `/proc/PID/task/TID/schedstat` (Documentation/scheduler/sched-stats.rst of the kernel).
-//! The kernel adds a wait when the wait ends, so a thread that is still waiting shows it later.
+//! The kernel adds a wait when it ends, so the wait of a waiting thread appears later.
 
 use std::fs::DirEntry;
 use std::os::unix::fs::MetadataExt;
@@ -9,27 +9,26 @@ use std::path::Path;
 
 use crate::Root;
 
-/// Aim for at most this many files in one reading: each takes about 3 us, and a ring can have
-/// hundreds of kernel threads for its blocking calls.
+/// Maximum number of files per reading, approximately: each takes about 3 us, and a ring can have
+/// hundreds of kernel threads for blocking calls.
 const FILES_MAX: usize = 32;
 
-/// What the scheduler counted of one thread since it began, in nanoseconds.
+/// The scheduler's times of one thread since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadTimes {
-    /// On a processor.
+    /// On a processor, in nanoseconds.
     pub(crate) cpu_ns: u64,
-    /// Runnable, waiting for a processor.
+    /// Runnable, waiting for a processor, in nanoseconds.
     pub(crate) run_delay_ns: u64,
 }
 
 impl ThreadTimes {
-    /// Of thread `tid` of this process; `None` once it has ended, and where the kernel does not
-    /// count.
+    /// Reads thread `tid` of this process; `None` if it has ended, or if the kernel does not count.
     pub(crate) fn read(root: &Root, tid: i32) -> Option<ThreadTimes> {
         ThreadTimes::parse(&root.text(&format!("proc/self/task/{tid}/schedstat"))?)
     }
 
-    /// Takes them from `CPU_NS DELAY_NS SLICES`. A kernel that does not count writes three zeros.
+    /// Parses `CPU_NS DELAY_NS SLICES`. A kernel that does not count writes three zeros.
     fn parse(schedstat: &str) -> Option<ThreadTimes> {
         let mut fields = schedstat.split_ascii_whitespace().map(str::parse::<u64>);
         let (cpu_ns, run_delay_ns) = (fields.next()?.ok()?, fields.next()?.ok()?);
@@ -38,36 +37,36 @@ impl ThreadTimes {
     }
 }
 
-/// Adds up the run-queue delay of this process's threads.
+/// Sums the run-queue delay of this process's threads.
 ///
-/// The wait of a thread that ended since the last reading is lost; a thread that began since then
-/// counts from its beginning. So the sum never goes backwards.
+/// The wait of a thread that ended since the last reading is lost; a new thread counts from its start.
+/// So the sum never decreases.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadDelays {
-    /// Threads that are left out, in order.
+    /// Excluded threads, in order.
     excluded: Vec<i32>,
-    /// Number and delay of the threads that were read last, by number.
+    /// Number and delay of the threads of the last reading, by number.
     last: Vec<(i32, u64)>,
-    /// One of so many threads was read last: 1 while they are few. A power of two, so that the
-    /// threads of a larger stride are among those of a smaller one.
+    /// The last reading contains one of this many threads: 1 while they are few. A power of two, so
+    /// that the threads of a larger stride are among those of a smaller one.
     stride: usize,
-    /// The threads that are not excluded, as they were listed last.
+    /// The last list of threads that are not excluded.
     listed: Vec<i32>,
-    /// How many threads the process had then, excluded ones included; `None` if it was not known,
-    /// or one of the listed threads has ended since.
+    /// Number of all threads at that time; `None` if it was unknown, or if a listed thread has ended
+    /// since.
     listed_threads: Option<u64>,
 }
 
 impl ThreadDelays {
-    /// Begins anew, without the threads `excluded`.
+    /// Restarts without the threads `excluded`.
     pub(crate) fn begin(&mut self, root: &Root, mut excluded: Vec<i32>) {
         excluded.sort_unstable();
         *self = ThreadDelays { excluded, stride: 1, ..ThreadDelays::default() };
         self.since_last(root);
     }
 
-    /// The delay since the last reading, in nanoseconds; `None` where the kernel does not count. If
-    /// only some threads are read, their sum is scaled up to all.
+    /// The delay since the last reading, in nanoseconds; `None` if the kernel does not count. If only
+    /// some threads are read, their sum is extrapolated to all.
     pub(crate) fn since_last(&mut self, root: &Root) -> Option<u64> {
         self.list(root)?;
         let all = self.listed.len();
@@ -91,12 +90,11 @@ impl ThreadDelays {
         u64::try_from((sum_ns * all as u128).checked_div(counted)?).ok()
     }
 
-    /// The delay of one thread; `None` if it existed at the last reading and was not among those
-    /// read then.
+    /// The delay of one thread; `None` if it existed at the last reading but was not read then.
     fn delay_since_last(&self, (tid, delay_ns): (i32, u64), are_unknown_new: bool) -> Option<u64> {
         let last = self.last.binary_search_by_key(&tid, |(tid, _)| *tid);
         match last.map(|index| self.last[index].1) {
-            // Less than before: another thread has got the number.
+            // Less than before: another thread reuses the number.
             Ok(before_ns) => Some(delay_ns.checked_sub(before_ns).unwrap_or(delay_ns)),
             Err(_) => are_unknown_new.then_some(delay_ns),
         }
@@ -120,13 +118,13 @@ impl ThreadDelays {
     }
 }
 
-/// The number of threads: the links of their directory, two of which are not threads. `None` for
-/// file systems that do not count links so.
+/// The number of threads, from the link count of their directory, which has two other links; `None`
+/// for file systems without such counts.
 fn thread_count(directory: &Path) -> Option<u64> {
     std::fs::metadata(directory).ok()?.nlink().checked_sub(2).filter(|threads| *threads > 0)
 }
 
-/// Mixes the bits of a thread's number, because numbers of many threads may follow a pattern.
+/// Mixes the bits of a thread's number, because thread numbers may follow a pattern.
 fn spread(tid: i32) -> usize {
     // Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4): the upper half of
     // the product.
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn schedstat_has_the_delay_second_and_zeros_where_nothing_is_counted() {
+    fn schedstat_without_counts_is_none() {
         let times = ThreadTimes { cpu_ns: 71_234, run_delay_ns: 2_625_209 };
         assert_eq!(ThreadTimes::parse("71234 2625209 1"), Some(times));
         let waited = ThreadTimes { cpu_ns: 0, run_delay_ns: 9 };
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delays_of_all_threads_but_the_excluded_are_added_up() {
+    fn the_sum_contains_all_threads_except_excluded_ones() {
         let tasks = Tasks::new(&[(10, 100), (11, 5_000), (12, 1_000)]);
         let mut delays = tasks.begin(&[11]);
         tasks.set(10, 130);
@@ -187,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_begin_and_end_never_turn_the_sum_back() {
+    fn starting_and_ending_threads_never_decrease_the_sum() {
         let tasks = Tasks::new(&[(10, 100), (11, 5_000)]);
         let mut delays = tasks.begin(&[]);
-        // One ended and one began: where only their number was looked at, the new one is found at
-        // the next reading.
+        // One ended and one started. If only the number of threads is compared, the new one is found
+        // by the next reading.
         tasks.end(11);
         tasks.set(12, 40);
         let found = [(); 2].map(|()| delays.since_last(&tasks.0.root()));
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_threads_some_are_read_and_scaled_up_to_all() {
+    fn many_threads_are_sampled_and_extrapolated() {
         let many: Vec<(i32, u64)> = (1000..2000).map(|tid| (tid, 700)).collect();
         let tasks = Tasks::new(&many);
         let mut delays = tasks.begin(&[]);
@@ -211,10 +209,10 @@ mod tests {
         for tid in 1000..2000 {
             tasks.set(tid, 800);
         }
-        // Every thread waited 100 ns, so every choice of threads gives the same sum.
+        // Every thread waited 100 ns, so every sample gives the same sum.
         assert_eq!(delays.since_last(&tasks.0.root()), Some(100_000));
         assert!((16..64).contains(&delays.last.len()), "{}", delays.last.len());
-        // Fewer threads: now others are read too, which are not new.
+        // With fewer threads others are read, too; these are not new.
         (1000..1950).for_each(|tid| tasks.end(tid));
         assert_eq!(delays.since_last(&tasks.0.root()), Some(0));
         (1950..2000).for_each(|tid| tasks.set(tid, 803));
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_delay_where_the_kernel_does_not_count() {
+    fn the_delay_is_none_if_the_kernel_does_not_count() {
         let tasks = Tasks::new(&[]);
         assert_eq!(tasks.begin(&[]).since_last(&tasks.0.root()), None);
         tasks.0.write("proc/self/task/10/schedstat", "0 0 0\n");

@@ -2,18 +2,17 @@
 
 use crate::Root;
 
-/// Removed when dropped.
 pub(crate) struct Tree(tempfile::TempDir);
 
 impl Tree {
-    /// With these files: path without a leading slash, and text.
+    /// A tree with these files: path without a leading slash, and text.
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let tree = Tree(tempfile::tempdir().unwrap());
         files.iter().for_each(|(path, text)| tree.write(path, text));
         tree
     }
 
-    /// Writes a file, over one that is there.
+    /// Writes or replaces a file.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,47 +1,24 @@
-//! What the kernel counts on the way to a target: bytes of an NFS mount, of a network interface, of
-//! a block device.
+//! The kernel's byte counters on the path to a target: NFS mount, network interface, block device.
 //!
-//! Counters only grow; [`Meter::since_last`] gives the differences. Reading them takes some tens of
-//! microseconds and is done beside the workers, never by them.
+//! [`Meter::since_last`] returns differences. A reading takes some tens of microseconds and is never
+//! done by a worker.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use metrics::wire::{CounterSource, WireInterval};
+
 use crate::{Root, mounts, mountstats, network};
 
-/// What one place counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// Which place.
-    pub place: Place,
-    /// Bytes that came towards this host, or from the device.
-    pub received_bytes: u64,
-    /// Bytes that left it, or went to the device.
-    pub sent_bytes: u64,
-}
-
-/// A place that bytes pass on their way to the storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The mount that the target lies on: data of READ and WRITE calls.
-    NfsMount,
-    /// The device below the target's file system.
-    BlockDevice,
-    /// The interface that carries packets to the server.
-    Interface,
-    /// The same where the server is on this host: both counters hold what went either way.
-    Loopback,
-}
-
-/// Reads the counters of the places that a target's bytes pass.
+/// Reads the byte counters on the path to a target.
 #[derive(Debug)]
 pub struct Meter {
     root: Root,
-    sources: Vec<Source>,
+    tracked: Vec<Tracked>,
 }
 
 #[derive(Debug)]
-struct Source {
+struct Tracked {
     counter: Counter,
     before: Option<(u64, u64)>,
 }
@@ -58,9 +35,9 @@ enum Counter {
 const SECTOR_BYTES: u64 = 512;
 
 impl Meter {
-    /// Of a directory (absolute, without links): its NFS mount and the interface to the server, or
-    /// the device below it. A file system that has neither (in memory, over several devices) gives
-    /// a meter that tells nothing.
+    /// A meter for a directory (absolute, without links): its NFS mount and the interface to the
+    /// server, or its block device. File systems with neither (in memory, on several devices) have no
+    /// counters.
     pub fn of_directory(root: Root, path: &Path) -> Meter {
         let mountinfo = root.text("proc/self/mountinfo").unwrap_or_default();
         let mounts = mounts::parse(mountinfo.as_bytes());
@@ -79,38 +56,38 @@ impl Meter {
         Meter::new(root, counters)
     }
 
-    /// Of an export at `server`: the interface that carries packets to it.
+    /// A meter for an export at `server`: the interface that carries packets to it.
     pub fn of_server(root: Root, server: IpAddr) -> Meter {
         let counters = interface(&root, server).into_iter().collect();
         Meter::new(root, counters)
     }
 
-    /// Of a target whose bytes pass nowhere.
+    /// A meter without counters.
     pub fn of_nothing(root: Root) -> Meter {
         Meter::new(root, Vec::new())
     }
 
     fn new(root: Root, counters: Vec<Counter>) -> Meter {
-        let source = |counter: Counter| Source { before: counter.read(&root), counter };
-        let sources = counters.into_iter().map(source).collect();
-        Meter { sources, root }
+        let track = |counter: Counter| Tracked { before: counter.read(&root), counter };
+        let tracked = counters.into_iter().map(track).collect();
+        Meter { tracked, root }
     }
 
-    /// What was counted since the last call, or since the meter was made; places that cannot be
-    /// read, or that began to count anew, are left out.
-    pub fn since_last(&mut self) -> Vec<Counted> {
-        let Meter { root, sources } = self;
-        sources.iter_mut().filter_map(|source| source.since_last(root)).collect()
+    /// Bytes since the last call, or since the meter was created; without counters that are unreadable
+    /// or were reset.
+    pub fn since_last(&mut self) -> Vec<WireInterval> {
+        let Meter { root, tracked } = self;
+        tracked.iter_mut().filter_map(|one| one.since_last(root)).collect()
     }
 }
 
-impl Source {
-    fn since_last(&mut self, root: &Root) -> Option<Counted> {
+impl Tracked {
+    fn since_last(&mut self, root: &Root) -> Option<WireInterval> {
         let now = self.counter.read(root);
         let before = std::mem::replace(&mut self.before, now)?;
         let (received, sent) = now?;
-        Some(Counted {
-            place: self.counter.place(),
+        Some(WireInterval {
+            source: self.counter.source(),
             received_bytes: received.checked_sub(before.0)?,
             sent_bytes: sent.checked_sub(before.1)?,
         })
@@ -118,16 +95,16 @@ impl Source {
 }
 
 impl Counter {
-    fn place(&self) -> Place {
+    fn source(&self) -> CounterSource {
         match self {
-            Counter::NfsMount { .. } => Place::NfsMount,
-            Counter::BlockDevice { .. } => Place::BlockDevice,
-            Counter::Interface { name } if name == network::LOOPBACK => Place::Loopback,
-            Counter::Interface { .. } => Place::Interface,
+            Counter::NfsMount { .. } => CounterSource::NfsMount,
+            Counter::BlockDevice { .. } => CounterSource::BlockDevice,
+            Counter::Interface { name } if name == network::LOOPBACK => CounterSource::Loopback,
+            Counter::Interface { .. } => CounterSource::Interface,
         }
     }
 
-    /// `(received, sent)` since the place began to count.
+    /// `(received, sent)` since the counters started.
     fn read(&self, root: &Root) -> Option<(u64, u64)> {
         match self {
             Counter::NfsMount { point } => {
@@ -139,7 +116,7 @@ impl Counter {
             Counter::BlockDevice { number: (major, minor) } => {
                 let text = root.text(&format!("sys/dev/block/{major}:{minor}/stat"))?;
                 let mut fields = text.split_ascii_whitespace().map(str::parse::<u64>);
-                // Requests, merges, sectors, ticks of reads, then the same of writes.
+                // Requests, merges, sectors and ticks of reads, then of writes.
                 let read = fields.nth(2)?.ok()?;
                 let written = fields.nth(3)?.ok()?;
                 Some((read.checked_mul(SECTOR_BYTES)?, written.checked_mul(SECTOR_BYTES)?))
@@ -149,9 +126,9 @@ impl Counter {
     }
 }
 
-/// `(received, sent)` of an interface, from the table of the network namespace that this process is
-/// in. (`/sys/class/net` shows the namespace in which it was mounted.) Lines of `name: received
-/// bytes, packets and six more, sent bytes and more`.
+/// `(received, sent)` of an interface, from the table of this process's network namespace
+/// (`/sys/class/net` shows the namespace in which it was mounted). Lines have the form `name:
+/// received bytes, packets and six more, sent bytes and more`.
 fn device_bytes(text: &str, name: &str) -> Option<(u64, u64)> {
     let (_, counters) = text
         .lines()
@@ -193,7 +170,7 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
         Tree::of(&[("proc/self/mountinfo", MOUNTINFO), ("proc/net/route", ROUTES)])
     }
 
-    /// The table of our namespace, and one of another in which the interface is idle.
+    /// Writes the table of this namespace, and `/sys` of another one with an idle interface.
     fn interface(tree: &Tree, name: &str, received: u64, sent: u64) {
         let table = format!(
             "Inter-|   Receive                                                |  Transmit\n \
@@ -208,46 +185,49 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
         }
     }
 
-    fn counted(place: Place, received_bytes: u64, sent_bytes: u64) -> Counted {
-        Counted { place, received_bytes, sent_bytes }
+    fn counted(source: CounterSource, received_bytes: u64, sent_bytes: u64) -> WireInterval {
+        WireInterval { source, received_bytes, sent_bytes }
     }
 
     #[test]
-    fn a_directory_on_a_disk_is_counted_in_sectors_of_its_device() {
+    fn a_directory_on_a_disk_uses_the_sectors_of_its_device() {
         let tree = system();
         tree.write("sys/dev/block/254:0/stat", "  9  0  100  5  7  1  40  3  0  5  8\n");
         let mut meter = Meter::of_directory(tree.root(), Path::new("/data/x"));
-        assert_eq!(meter.since_last(), [counted(Place::BlockDevice, 0, 0)]);
+        assert_eq!(meter.since_last(), [counted(CounterSource::BlockDevice, 0, 0)]);
         tree.write("sys/dev/block/254:0/stat", "  19  0  120  5  7  1  41  3  0  5  8\n");
-        assert_eq!(meter.since_last(), [counted(Place::BlockDevice, 20 * 512, 512)]);
+        assert_eq!(meter.since_last(), [counted(CounterSource::BlockDevice, 20 * 512, 512)]);
     }
 
     #[test]
-    fn an_nfs_mount_is_counted_by_the_mount_and_by_its_interface() {
+    fn an_nfs_mount_uses_its_own_counters_and_those_of_its_interface() {
         let tree = system();
         tree.write("proc/self/mountstats", &mountstats(1000, 50));
         interface(&tree, "eth1", 10, 20);
         let mut meter = Meter::of_directory(tree.root(), Path::new("/mnt/vol1/fourcorners"));
         tree.write("proc/self/mountstats", &mountstats(9192, 50));
         interface(&tree, "eth1", 9000, 500);
-        let expected = [counted(Place::NfsMount, 8192, 0), counted(Place::Interface, 8990, 480)];
+        let expected = [
+            counted(CounterSource::NfsMount, 8192, 0),
+            counted(CounterSource::Interface, 8990, 480),
+        ];
         assert_eq!(meter.since_last(), expected);
-        // Counters that begin anew (the mount was made again) tell nothing of this interval.
+        // Reset counters (after a remount) are omitted.
         tree.write("proc/self/mountstats", &mountstats(5, 5));
-        assert_eq!(meter.since_last(), [counted(Place::Interface, 0, 0)]);
+        assert_eq!(meter.since_last(), [counted(CounterSource::Interface, 0, 0)]);
     }
 
     #[test]
-    fn a_server_on_this_host_is_counted_by_the_loopback() {
+    fn a_server_on_this_host_uses_the_loopback() {
         let tree = system();
         interface(&tree, "lo", 5, 5);
         let mut meter = Meter::of_server(tree.root(), "127.0.0.1".parse().unwrap());
         interface(&tree, "lo", 905, 905);
-        assert_eq!(meter.since_last(), [counted(Place::Loopback, 900, 900)]);
+        assert_eq!(meter.since_last(), [counted(CounterSource::Loopback, 900, 900)]);
     }
 
     #[test]
-    fn what_passes_nowhere_is_not_counted() {
+    fn targets_without_counters_have_no_counts() {
         let tree = system();
         assert_eq!(Meter::of_directory(tree.root(), Path::new("/tmp/x")).since_last(), []);
         assert_eq!(Meter::of_directory(tree.root(), Path::new("/data")).since_last(), []);

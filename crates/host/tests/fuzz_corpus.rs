@@ -1,4 +1,4 @@
-//! The fuzz corpus, replayed without a fuzzer, each input also cut short at every tenth byte.
+//! Replays the fuzz corpus, each input also truncated at every tenth byte.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 mod host_files;
 
 #[test]
-fn every_text_of_the_corpus_is_read_whole_and_cut_short() {
+fn the_corpus_never_causes_a_panic_whole_or_truncated() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/host");
     let mut inputs = 0;
     for entry in fs::read_dir(corpus).unwrap() {
@@ -17,5 +17,5 @@ fn every_text_of_the_corpus_is_read_whole_and_cut_short() {
         }
         inputs += 1;
     }
-    assert!(inputs >= 5, "the corpus is there");
+    assert!(inputs >= 5, "{inputs} inputs");
 }

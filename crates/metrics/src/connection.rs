@@ -1,54 +1,55 @@
-//! One connection in one interval: the difference of its counters.
+//! One connection in one interval: the differences of its counters.
 //!
-//! A worker copies its target's counters into its tally at the interval's edge; whoever takes the
-//! tally makes the differences, so that the worker does not compute.
+//! A worker copies its target's counters into its tally at the interval's edge. The collector
+//! computes the differences, so that the worker does not have to.
 
 use workload::connection::{CallCounters, ConnectionCounters, Endpoint, TcpState};
 use workload::op::OpKind;
 
-/// What one connection did in one interval.
+/// The activity of one connection in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionInterval {
     /// Index of its worker's stream.
     pub stream: u32,
     /// Its worker's lane.
     pub lane: u32,
-    /// Its number among those of the worker, from 0.
+    /// Its number among the worker's connections, from 0.
     pub number: u32,
-    /// Our end, at the interval's end.
+    /// The local address at the end of the interval.
     pub local: Endpoint,
-    /// The other end.
+    /// The remote address.
     pub remote: Endpoint,
     /// By operation kind: `kinds[OpKind as usize]`.
     pub kinds: [CallCounters; OpKind::COUNT],
-    /// Calls sent and not answered when the interval ended.
+    /// Unanswered calls at the end of the interval.
     pub outstanding_end: u64,
-    /// Time integral of the outstanding calls, in calls times nanoseconds.
+    /// Time integral of the outstanding calls, in calls × nanoseconds.
     pub outstanding_time_ns: u128,
-    /// The time over which the integral runs, in nanoseconds: the interval, as exactly as the
-    /// worker saw its edges.
+    /// The time covered by the integral, in nanoseconds: the interval, between the times at which
+    /// the worker noticed its edges.
     pub span_ns: u64,
-    /// Times it was connected again.
+    /// How often the connection was replaced.
     pub reconnects: u64,
-    /// Calls sent again over a connection that was made anew.
+    /// Calls repeated over a new connection.
     pub replays: u64,
-    /// Calls sent again because the server asked for it.
+    /// Calls repeated at the server's request (JUKEBOX).
     pub retries: u64,
-    /// Bytes written again because the server restarted or lost its cache; among those of `kinds`.
+    /// Bytes rewritten because the server restarted or lost its cache; included in `kinds`.
     pub rewritten_bytes: u64,
-    /// Changes of the write verifier that a reply on this connection was the first to show.
+    /// Changes of the write verifier that were first seen on this connection.
     pub verifier_changes: u64,
     /// Time without a connection, in nanoseconds.
     pub down_ns: u64,
-    /// Why there was no connection at the interval's end, as a Linux error number; 0 with one.
+    /// Why there was no connection at the end of the interval, as a Linux error number; 0 if there
+    /// was one.
     pub down_errno: i32,
-    /// The round-trip times at the interval's end, and the segments sent again in it.
+    /// The round-trip times at the end of the interval, and the segments retransmitted during it.
     pub tcp: Option<TcpState>,
 }
 
 impl ConnectionInterval {
-    /// What happened between two looks at the counters. Before the first look nothing had happened,
-    /// whenever the connection was made; the integral then runs over `interval_ns` at most.
+    /// The difference of two readings of the counters. Without an earlier reading all counters
+    /// started at 0, and the integral covers at most `interval_ns`.
     pub fn between(
         before: Option<&ConnectionCounters>,
         after: &ConnectionCounters,
@@ -92,17 +93,17 @@ impl ConnectionInterval {
         }
     }
 
-    /// Operations that ended, of all kinds.
+    /// Completed operations of all kinds.
     pub fn operations(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.operations).sum()
     }
 
-    /// Calls made, of all kinds; those that were sent again over a new connection count once.
+    /// Calls of all kinds; a call repeated over a new connection counts once.
     pub fn calls(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.calls).sum()
     }
 
-    /// Bytes moved, of all kinds.
+    /// Bytes moved by all kinds.
     pub fn bytes(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.bytes).sum()
     }
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_the_difference_of_two_looks_and_states_are_those_of_its_end() {
+    fn an_interval_is_the_difference_of_two_readings_with_the_state_at_its_end() {
         let found = ConnectionInterval::between(Some(&counters(2)), &counters(5), 1);
         let expected = ConnectionInterval {
             local: Endpoint::v4([127, 0, 0, 1], 705),

@@ -1,15 +1,14 @@
 //! Log-linear histograms of times in nanoseconds.
 //!
-//! Buckets: values below 2,048 ns each have a bucket of their own; above, every power of two is
-//! divided into 1,024 equal buckets, so a bucket is never wider than 1/1,024 (0.098 %) of its lower
-//! edge. The scheme is HdrHistogram's (Tene) and h2histogram's. [`Histogram`] is what a worker
-//! records into; [`Counts`] is the compact snapshot that is merged, stored and asked for
-//! percentiles.
+//! Values below 2,048 ns have one bucket each; above, every power of two is divided into 1,024
+//! equal buckets, so a bucket is never wider than 1/1,024 (0.098 %) of its lower edge. The scheme
+//! is HdrHistogram's (Tene) and h2histogram's. A worker records into a [`Histogram`]; [`Counts`] is
+//! the compact snapshot that is merged, stored and evaluated.
 
-/// Buckets per power of two are `1 << PRECISION_BITS`.
+/// There are `1 << PRECISION_BITS` buckets per power of two.
 pub const PRECISION_BITS: u32 = 10;
-/// Times up to this have a bucket: 60 s. Those beyond the last bucket are counted as over range,
-/// with their exact sum and maximum.
+/// The largest time with a bucket, 60 s. Longer times are counted as over range, with their exact
+/// sum and maximum.
 pub const RANGE_MAX_NS: u64 = 60_000_000_000;
 /// Number of buckets.
 pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
@@ -17,7 +16,7 @@ pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
 /// The bucket of a time.
 #[inline]
 pub const fn bucket_of(time_ns: u64) -> u32 {
-    // Values below 2^(PRECISION_BITS + 1) fall out of the same formula with shift 0.
+    // For values below 2^(PRECISION_BITS + 1) the shift is 0.
     let magnitude = 63 - (time_ns | (1 << PRECISION_BITS)).leading_zeros();
     let shift = magnitude - PRECISION_BITS;
     (shift << PRECISION_BITS) + (time_ns >> shift) as u32
@@ -39,8 +38,8 @@ pub const fn bucket_high_ns(bucket: u32) -> u64 {
     bucket_low_ns(bucket + 1) - 1
 }
 
-/// The histogram a worker records into: 32-bit counters, because no interval of one worker has 2^32
-/// operations.
+/// The histogram that a worker records into. Its counters have 32 bits, because no interval of a
+/// worker has 2^32 operations.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Box<[u32]>,
@@ -63,7 +62,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one time.
+    /// Records one time.
     #[inline]
     pub fn record(&mut self, time_ns: u64) {
         self.sum_ns += time_ns;
@@ -75,14 +74,14 @@ impl Histogram {
         }
     }
 
-    /// Nothing has been counted.
+    /// Whether nothing was recorded.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.max_ns == 0 && self.min_ns == u64::MAX
     }
 
-    /// Moves everything into `counts` (added to what is there) and leaves the histogram empty. Only
-    /// touched memory is written, so an unused histogram costs no resident pages.
+    /// Adds everything to `counts` and empties the histogram. Only touched memory is written, so an
+    /// unused histogram has no resident pages.
     pub fn drain_into(&mut self, counts: &mut Counts) {
         if self.is_empty() {
             return;
@@ -96,9 +95,9 @@ impl Histogram {
         };
         let last = bucket_of(self.max_ns.min(RANGE_MAX_NS)) as usize;
         let first = bucket_of(self.min_ns.min(RANGE_MAX_NS)) as usize;
-        for (place, count) in self.counts[first..=last].iter_mut().enumerate() {
+        for (offset, count) in self.counts[first..=last].iter_mut().enumerate() {
             if *count != 0 {
-                snapshot.buckets.push(((first + place) as u32, u64::from(*count)));
+                snapshot.buckets.push(((first + offset) as u32, u64::from(*count)));
                 *count = 0;
             }
         }
@@ -107,12 +106,12 @@ impl Histogram {
     }
 }
 
-/// A histogram's snapshot: the buckets that are not empty, in order.
+/// The snapshot of a histogram: its non-empty buckets, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// `(bucket, count)`, ascending by bucket, counts above 0.
     pub buckets: Vec<(u32, u64)>,
-    /// Times beyond the last bucket, which is the one that [`RANGE_MAX_NS`] falls into.
+    /// Times beyond the last bucket, which contains [`RANGE_MAX_NS`].
     pub over_range: u64,
     /// Exact sum of all times.
     pub sum_ns: u128,
@@ -129,7 +128,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// Number of times counted.
+    /// Number of recorded times.
     pub fn total(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum::<u64>() + self.over_range
     }
@@ -140,7 +139,7 @@ impl Counts {
         (total > 0).then(|| self.sum_ns as f64 / total as f64)
     }
 
-    /// Adds another snapshot to this one: the same as having counted both.
+    /// Adds another snapshot; the result is that of recording both into one histogram.
     pub fn merge(&mut self, other: &Counts) {
         if !other.buckets.is_empty() {
             if self.buckets.is_empty() {
@@ -155,11 +154,10 @@ impl Counts {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The time that the share `fraction` (0 to 1) of all counted times does not exceed, in
-    /// nanoseconds: the upper edge of its bucket, at most the exact maximum. `None` when empty. The
-    /// rank is `ceil(fraction * total)`, at least 1 (nearest-rank definition).
-    ///
-    /// A rank that falls among the times over range is answered with the exact maximum.
+    /// The percentile of `fraction` (0 to 1) in nanoseconds: the upper edge of its bucket, at most
+    /// the exact maximum. `None` when empty. The rank is `ceil(fraction * total)`, at least 1
+    /// (nearest-rank definition). If the rank is among the times over range, the result is the
+    /// exact maximum.
     pub fn percentile_ns(&self, fraction: f64) -> Option<u64> {
         let total = self.total();
         if total == 0 {
@@ -176,17 +174,17 @@ impl Counts {
         Some(self.max_ns)
     }
 
-    /// How many counted times lie above the percentile of `fraction`.
+    /// Number of recorded times above the percentile of `fraction`.
     pub fn samples_above(&self, fraction: f64) -> u64 {
         let total = self.total();
         total - nearest_rank(fraction, total).min(total)
     }
 }
 
-/// `ceil(fraction * total)`, at least 1 and at most `total` where there is anything.
+/// `ceil(fraction * total)`, from 1 to `total`.
 ///
-/// The product is lowered by its own rounding error first: 0.07 times 100 is 7.000000000000001 in
-/// binary, but the seventh percentile of 100 samples is the seventh.
+/// The product is first reduced by its rounding error: 0.07 × 100 is 7.000000000000001 in binary,
+/// but the rank of the 7th percentile of 100 samples is 7.
 fn nearest_rank(fraction: f64, total: u64) -> u64 {
     let exact = fraction * total as f64;
     let rank = (exact - exact * 2.0 * f64::EPSILON).ceil();

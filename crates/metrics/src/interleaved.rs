@@ -1,33 +1,37 @@
-//! How a record of one side of an interleaved comparison (`run A B --interleave`) names its partner
-//! and the order of its blocks.
+//! The environment facts by which a record of an interleaved comparison (`run A B --interleave`)
+//! names its partner and the order of its blocks.
 //!
-//! For: pairing the runs of two records. It is kept among the facts of the environment, so that
-//! every output shows it and older versions read the record. Not for: the analysis of the pairs
-//! (`analysis::compare`).
+//! They are stored among the environment's facts, so that every output shows them and older
+//! versions can read the record. The pairs are analysed in `analysis::compare`.
 
 use workload::interleave::ComparedSide;
 
-/// Leading part of the names of these facts.
-pub const INTERLEAVED: &str = "interleaved.";
+/// The names of these facts begin with this.
+const INTERLEAVED: &str = "interleaved.";
 const PARTNER: &str = "interleaved.partner";
 const SIDE: &str = "interleaved.side";
 const ORDER: &str = "interleaved.order";
 
-/// What a record knows of the comparison it is one side of. Runs of the two records with the same
-/// index are one block.
+/// A record's part in an interleaved comparison. Runs of the two records with the same index form
+/// one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interleaved {
     /// The ID of the other side's record, in the same store.
     pub partner: String,
-    /// Which side this record is.
+    /// The side of this record.
     pub side: ComparedSide,
     /// `first[run index]`: the side that was measured first in that block.
     pub first: Vec<ComparedSide>,
 }
 
 impl Interleaved {
-    /// As facts of the environment, `(name, value)`.
-    pub fn facts(&self) -> Vec<(String, String)> {
+    /// Whether a fact of this name is stored for a comparison.
+    pub fn is_about(name: &str) -> bool {
+        name.starts_with(INTERLEAVED)
+    }
+
+    /// As stored, `(name, value)`.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
         let order: String = self.first.iter().map(|side| side.label()).collect();
         vec![
             (ORDER.to_owned(), order),
@@ -36,11 +40,10 @@ impl Interleaved {
         ]
     }
 
-    /// From the facts of a record; `None` where it is no side of an interleaved comparison.
-    pub fn of(environment: &[(String, String)]) -> Option<Interleaved> {
-        let value = |wanted: &str| {
-            environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
-        };
+    /// From stored facts; `None` if the record is not a side of an interleaved comparison.
+    pub(crate) fn of(facts: &[(String, String)]) -> Option<Interleaved> {
+        let value =
+            |key: &str| facts.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
         Some(Interleaved {
             partner: value(PARTNER)?.to_owned(),
             side: ComparedSide::labelled(value(SIDE)?.chars().next()?)?,
@@ -54,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_facts_of_an_interleaved_record_read_back_as_they_were_written() {
+    fn the_facts_of_an_interleaved_record_parse_to_the_original() {
         let written = Interleaved {
             partner: "20261121-061500-oltp-3f2a".to_owned(),
             side: ComparedSide::B,
             first: vec![ComparedSide::B, ComparedSide::A, ComparedSide::A],
         };
-        let facts = written.facts();
-        assert!(facts.iter().all(|(name, _)| name.starts_with(INTERLEAVED)));
+        let facts = written.pairs();
+        assert!(facts.iter().all(|(name, _)| Interleaved::is_about(name)));
         assert!(facts.is_sorted());
         assert_eq!(facts[0].1, "BAA");
         assert_eq!(Interleaved::of(&facts), Some(written));

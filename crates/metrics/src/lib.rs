@@ -1,17 +1,17 @@
-//! What was measured: histograms, the recorder of one worker, intervals and series of them, and the
-//! record of a run.
+//! Measured data: histograms, the recorder of a worker, intervals, and the record of a run. Without
+//! clock, files or threads.
 //!
-//! A core: no clock, no file, no thread. A worker owns its [`recorder::Recorder`] and hands a whole
-//! [`recorder::Tally`] over at each interval edge; tallies of all workers become one
-//! [`interval::Interval`].
+//! A worker owns its [`recorder::Recorder`] and hands over a [`recorder::Tally`] at each edge; the
+//! tallies of all workers are combined into one [`interval::Interval`].
 
 pub mod connection;
+pub mod environment;
 pub mod histogram;
 pub mod host_state;
 pub mod interleaved;
 pub mod interval;
 pub mod recorder;
 pub mod run_record;
+pub mod service_counters;
 pub mod warning;
 pub mod wire;
-pub mod witness;

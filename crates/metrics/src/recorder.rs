@@ -1,8 +1,8 @@
-//! What one worker counts, without allocation, lock or clock: time is an argument.
+//! The counters of one worker, without allocation, lock or clock: time is an argument.
 //!
-//! A [`Recorder`] writes into a [`Tally`]; at an interval edge the worker exchanges the full tally
-//! for an empty one that it already holds. Whoever takes the full one turns it into a
-//! [`StreamInterval`] with [`Tally::drain_into`], which leaves it empty for its next use.
+//! A [`Recorder`] writes into a [`Tally`]; at an edge the worker exchanges the full tally for an
+//! empty one. The collector adds the full one to a [`StreamInterval`] with [`Tally::drain_into`],
+//! which empties it for its next use.
 
 use workload::connection::ConnectionCounters;
 use workload::op::OpKind;
@@ -11,8 +11,8 @@ use workload::outcome::ErrorKind;
 use crate::histogram::{Counts, Histogram};
 use crate::interval::StreamInterval;
 
-/// The counters of one worker for one interval. About 230 KiB for each operation kind that occurs,
-/// of which only touched pages are resident.
+/// The counters of one worker for one interval. About 230 KiB for each operation kind in use; only
+/// touched pages are resident.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The interval's number.
@@ -21,12 +21,12 @@ pub struct Tally {
     outstanding_start: u64,
     outstanding_end: u64,
     outstanding_time_ns: u128,
-    /// A worker's share of its lane's backlog, with what is being prepared; the sum over the lane's
-    /// workers is not negative.
+    /// The worker's share of its lane's backlog, including operations being prepared; the sum over
+    /// the lane's workers is not negative.
     backlog_end: i64,
     backlog_time_ns: i128,
     kinds: [KindTally; OpKind::COUNT],
-    /// What the target's connections had done at the interval's end.
+    /// The counters of the target's connections at the end of the interval.
     connections: Vec<ConnectionCounters>,
 }
 
@@ -36,40 +36,40 @@ struct KindTally {
     bytes: u64,
     failed: [u64; ErrorKind::COUNT],
     service: Histogram,
-    /// Empty where operations are issued at the instant they are due: the response time is then the
-    /// service time.
+    /// Empty if operations are issued when they are due: then the response time equals the service
+    /// time.
     response: Histogram,
 }
 
 impl Tally {
-    /// An empty tally with room for the counters of `connections` connections.
+    /// An empty tally with memory for the counters of `connections` connections.
     pub fn for_connections(connections: usize) -> Tally {
         Tally { connections: Vec::with_capacity(connections), ..Tally::default() }
     }
 
-    /// Notes what the target's connections have done up to the interval's end.
+    /// Stores the counters of the target's connections at the end of the interval.
     pub fn note_connections(&mut self, counters: &[ConnectionCounters]) {
         self.connections.clear();
         self.connections.extend_from_slice(counters);
     }
 
-    /// What the target's connections had done at the interval's end, since the target was opened.
+    /// The counters of the target's connections at the end of the interval, since it was opened.
     pub fn connections(&self) -> &[ConnectionCounters] {
         &self.connections
     }
 
-    /// The worker's share of its lane's backlog at the interval's end.
+    /// The worker's share of its lane's backlog at the end of the interval.
     pub fn backlog_end(&self) -> i64 {
         self.backlog_end
     }
 
-    /// Moves everything into `interval` (added to what is there) and leaves the tally empty.
+    /// Adds everything to `interval` and empties the tally.
     pub fn drain_into(&mut self, interval: &mut StreamInterval) {
         interval.issued += std::mem::take(&mut self.issued);
         interval.outstanding_start += std::mem::take(&mut self.outstanding_start);
         interval.outstanding_end += std::mem::take(&mut self.outstanding_end);
         interval.outstanding_time_ns += std::mem::take(&mut self.outstanding_time_ns);
-        // A single share may be negative; the sum over the workers of a lane is what is meant.
+        // A single share may be negative, but not the sum over the workers of a lane.
         let (backlog, time_ns) = (&mut interval.backlog_end, &mut interval.backlog_time_ns);
         *backlog = backlog.wrapping_add_signed(std::mem::take(&mut self.backlog_end));
         *time_ns = time_ns.wrapping_add_signed(std::mem::take(&mut self.backlog_time_ns));
@@ -91,22 +91,21 @@ impl Tally {
     }
 }
 
-/// Counts the operations of one worker and keeps the time integral of what is outstanding.
+/// Counts the operations of one worker and integrates the number outstanding over time.
 #[derive(Debug)]
 pub struct Recorder {
     tally: Box<Tally>,
     outstanding: u64,
-    /// Up to here the integral is complete, in nanoseconds from the run's start.
+    /// Up to when the integral is complete, in nanoseconds from the run's start.
     integrated_to_ns: u64,
-    /// Operations that have been taken from the schedule and are not issued: their data is being
-    /// made.
+    /// Operations taken from the schedule whose data is being generated.
     preparing: u64,
-    /// Up to here the time of those is counted, in nanoseconds from the run's start.
+    /// Up to when their time is counted, in nanoseconds from the run's start.
     prepared_to_ns: u64,
 }
 
 impl Recorder {
-    /// Begins interval 0 at the run's start with an empty tally.
+    /// A recorder at the start of interval 0.
     pub fn new(tally: Box<Tally>) -> Recorder {
         Recorder { tally, outstanding: 0, integrated_to_ns: 0, preparing: 0, prepared_to_ns: 0 }
     }
@@ -116,27 +115,26 @@ impl Recorder {
         self.outstanding
     }
 
-    /// The number of the interval that is being recorded.
+    /// The number of the current interval.
     pub fn interval(&self) -> u32 {
         self.tally.index
     }
 
-    /// Whether the interval that is being recorded has anything to tell: operations were issued
-    /// in it, or were outstanding when it began and have ended or will.
+    /// Whether operations were issued in the current interval or outstanding at its start.
     pub fn has_content(&self) -> bool {
         self.tally.issued > 0 || self.tally.outstanding_start > 0
     }
 
-    /// Notes that the data of `count` operations is being made from `now_ns` on, until each is
-    /// counted by [`Recorder::issue`]. They belong to the backlog for as long.
+    /// Notes that the data of `count` operations is being generated from `now_ns` on. They belong
+    /// to the backlog until [`Recorder::issue`].
     #[inline]
     pub fn prepare(&mut self, now_ns: u64, count: u64) {
-        debug_assert_eq!(self.preparing, 0, "what was prepared before has been issued");
+        debug_assert_eq!(self.preparing, 0, "operations prepared before have been issued");
         self.preparing = count;
         self.prepared_to_ns = now_ns;
     }
 
-    /// Counts `count` operations issued at `now_ns`. While any are being prepared, it is those.
+    /// Counts `count` operations issued at `now_ns`; if operations are being prepared, those.
     #[inline]
     pub fn issue(&mut self, now_ns: u64, count: u64) {
         self.integrate(now_ns);
@@ -148,7 +146,7 @@ impl Recorder {
         self.outstanding += count;
     }
 
-    /// Notes that `count` operations came back at `now_ns`; each is then recorded with
+    /// Notes that `count` operations completed at `now_ns`; each is then recorded with
     /// [`Recorder::complete`] or [`Recorder::fail`].
     #[inline]
     pub fn reap(&mut self, now_ns: u64, count: u64) {
@@ -157,8 +155,8 @@ impl Recorder {
         self.outstanding -= count;
     }
 
-    /// Records one success. Where every operation is issued at the instant it is due (`DELAYED`
-    /// false) the response time is the service time and is not recorded a second time.
+    /// Records a success. If operations are issued when they are due (`DELAYED` is false), the
+    /// response time equals the service time and is not recorded again.
     #[inline]
     pub fn complete<const DELAYED: bool>(
         &mut self,
@@ -176,16 +174,16 @@ impl Recorder {
         }
     }
 
-    /// Records one failure.
+    /// Records a failure.
     #[cold]
     pub fn fail(&mut self, kind: OpKind, error: ErrorKind) {
         self.tally.kinds[kind as usize].failed[error as usize] += 1;
     }
 
-    /// Ends the interval at `edge_ns` and begins the one numbered `next_index` in `empty`.
-    /// Everything up to `edge_ns` must have been recorded. `backlog` is the number due and not yet
-    /// taken from the schedule at the edge, `backlog_time_ns` its time integral over the interval;
-    /// what is being prepared is added to both.
+    /// Ends the interval at `edge_ns` and begins interval `next_index` in `empty`. Everything up to
+    /// `edge_ns` must have been recorded. `backlog` is the number of operations due at the edge and
+    /// not taken from the schedule, `backlog_time_ns` its time integral over the interval;
+    /// operations being prepared are added to both.
     pub fn turn(
         &mut self,
         edge_ns: u64,
@@ -207,7 +205,7 @@ impl Recorder {
 
     #[inline]
     fn integrate(&mut self, now_ns: u64) {
-        // Within one interval 2^64 operation-nanoseconds would be 10^4 operations for half an hour.
+        // 2^64 operation-nanoseconds in one interval would be 10^4 operations for half an hour.
         let passed = now_ns.saturating_sub(self.integrated_to_ns);
         self.tally.outstanding_time_ns += u128::from(self.outstanding) * u128::from(passed);
         self.integrated_to_ns = self.integrated_to_ns.max(now_ns);

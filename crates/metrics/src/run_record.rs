@@ -1,87 +1,88 @@
-//! The record of a run and of a whole experiment: what is stored, and what analysis reads.
+//! The record of a run and of an experiment, as stored and analysed.
 
-use workload::plan::{EngineChoice, Plan, Run};
+use serde::{Deserialize, Serialize};
+use workload::plan::{IoMethodUsed, Plan, Run};
 
+use crate::environment::Environment;
 use crate::interval::Interval;
+use crate::service_counters::ServiceCounters;
 use crate::warning::Warning;
-use crate::witness::WitnessCounts;
 
-/// Everything that one invocation of `run` measured: the value of a run directory.
+/// Everything that one invocation of `run` measured; stored as a run directory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRecord {
-    /// Its name in the store: sortable by time, unique.
+    /// Its name in the store: unique, and sortable by time.
     pub id: String,
-    /// What was to be done.
+    /// The plan.
     pub plan: Plan,
     /// SHA-256 of the plan's stored form, in hexadecimal.
     pub plan_hash: String,
-    /// The engine that was used, never `Auto`, and why. (Where the experiment ended before one was
-    /// chosen: the plan's wish, and that it was not settled.)
-    pub engine: EngineUsed,
-    /// What the host and the target were: `(name, value)`, ordered by name, for example
-    /// `kernel.release`.
-    pub environment: Vec<(String, String)>,
+    /// The I/O method that was used and the reason; the requested one if the experiment ended
+    /// before it was chosen.
+    pub io_method: ChosenIoMethod,
+    /// The host, the target and the command.
+    pub environment: Environment,
     /// When it began, in milliseconds since 1970 (the wall clock; never used to measure).
     pub started_unix_ms: u64,
-    /// What was prepared before the first run.
+    /// The file sets prepared before the first run.
     pub prepared: Vec<Prepared>,
-    /// What was noticed that belongs to no single run.
+    /// Warnings that do not belong to a single run.
     pub warnings: Vec<Warning>,
-    /// The runs, in the order in which they were done.
+    /// The runs, in the order of execution.
     pub runs: Vec<RunRecord>,
     /// How it ended.
     pub outcome: Outcome,
 }
 
-/// How operations reached the kernel, and why so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EngineUsed {
+/// How operations were sent to the kernel. Journals store the fields in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenIoMethod {
     /// `IoUring` or `Psync`.
-    pub engine: EngineChoice,
-    /// In words: forced by the user, or what the probe saw.
+    pub io_method: IoMethodUsed,
+    /// The reason in words: requested by the user, or the result of the probe.
     pub reason: String,
 }
 
-/// A file set that was made ready, in the prepare phase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A file set that the prepare phase made ready. Journals store the fields in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// Leading part of the files' names.
     pub stream: String,
-    /// Bytes that were written to fill it; 0 where it was found complete.
+    /// Bytes written to fill it; 0 if it was complete.
     pub written_bytes: u64,
-    /// Time it took, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub took_ns: u64,
 }
 
-/// One run: what was to be done, and what was measured.
+/// One run with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
-    /// What was to be done.
+    /// The run as planned.
     pub run: Run,
-    /// When it began, in milliseconds since 1970.
+    /// When it started, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// Every complete interval, in order, warm-up and cool-down too.
+    /// Every complete interval in order, including warm-up and cool-down.
     pub intervals: Vec<Interval>,
-    /// What was noticed while it ran; analysis adds its own.
+    /// Warnings from the run; analysis adds its own.
     pub warnings: Vec<Warning>,
-    /// What an independent witness counted, where there was one.
-    pub witness: Option<WitnessCounts>,
+    /// The counters of the emulated service, if there was one.
+    pub service_counters: Option<ServiceCounters>,
     /// How it ended.
     pub outcome: Outcome,
 }
 
-/// How a run or an experiment ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a run or an experiment ended. Journals store a variant as its position here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// As planned.
     Done,
-    /// By the user's wish, with the results so far kept.
+    /// By the user; earlier results are kept.
     Interrupted,
-    /// By a failure of the target, with the reason in words.
+    /// By a failure.
     Failed {
-        /// What happened, where, and what was outstanding.
+        /// What failed, where, and what was outstanding.
         reason: String,
     },
-    /// It never said how it ended: killed, or the host went down.
+    /// Without an end in the record: the process was killed, or the host failed.
     Aborted,
 }

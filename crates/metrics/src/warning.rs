@@ -1,123 +1,126 @@
-//! Warnings that teach: a closed enum; each says what was seen, why it matters for this number,
-//! what to try next. (The form is hyperfine's.)
+//! Warnings as values; `report` words them: what was found, why it matters for the result, and what
+//! to do next.
 
-mod words;
+use serde::{Deserialize, Serialize};
 
-use crate::wire::WirePlace;
+use crate::wire::CounterSource;
 
-/// Something a reader of a number must know.
-#[derive(Clone, Debug, PartialEq)]
+/// Something that a reader of the results must know.
+///
+/// A journal stores a variant as its position here, and its fields in order. Therefore variants are
+/// added at the end and never removed, and a variant that needs another field becomes a new variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Warning {
-    /// A worker used nearly all of its processor: the generator may be the limit.
+    /// A worker used nearly all of its processor: the generator may be the bottleneck.
     GeneratorBusy {
-        /// Share of the processors that its threads could use, used by the busiest worker, 0 to 1.
+        /// The busiest worker's share of the processors that its threads could use, 0 to 1.
         busy: f64,
     },
     /// The process used nearly all processors of the host: workers that share them wait for each
-    /// other, though none of them fills one.
+    /// other, even if none is busy all the time.
     ProcessorsBusy {
         /// Processors used by the whole process.
         used: f64,
         /// Processors of the host.
         processors: u32,
     },
-    /// A run has more threads than this process has processors: they wait for each other.
+    /// A run has more threads than this process has processors, so that they wait for each other.
     ThreadsShareProcessors {
         /// Threads of the run's workers.
         threads: u64,
-        /// Processors that the process can use at a time: those it may run on, or fewer where the
-        /// quota of its cgroup allows less.
+        /// Processors that the process can use concurrently: those it may run on, or fewer because
+        /// of its cgroup's CPU quota.
         processors: u32,
     },
-    /// Operations were issued late: the schedule was not kept.
+    /// Operations were issued late.
     ScheduleDelayHigh {
         /// Mean of response time minus service time, in nanoseconds.
         delay_mean_ns: f64,
         /// Mean service time, in nanoseconds.
         service_mean_ns: f64,
     },
-    /// The offered rate is more than the target takes: the backlog grew to the end.
+    /// The offered rate exceeds what the target can handle: the backlog grew until the end.
     Overloaded {
-        /// Operations per second asked for.
+        /// Offered operations per second.
         offered_rate: f64,
-        /// Operations per second completed.
+        /// Completed operations per second.
         achieved_rate: f64,
         /// Operations due but not issued at the end of the window.
         backlog: u64,
     },
-    /// A figure drifts within the window.
+    /// A figure drifts during the window.
     NotSteady {
-        /// Which one.
+        /// The figure.
         figure: Figure,
         /// Change from the window's first to its last third, as a fraction of the mean.
         drift: f64,
         /// The means of both thirds, in operations per second or nanoseconds; `None` in records
-        /// that lack them.
+        /// without them.
         thirds: Option<[f64; 2]>,
     },
-    /// The five rounds of a window lie apart or fall in a line, by more than SNIA's criterion
-    /// allows, though the figure does not drift from its beginning to its end.
+    /// The five rounds of a window differ or have a trend beyond SNIA's criterion, although the
+    /// figure does not drift from the window's beginning to its end.
     RoundsDiffer {
-        /// Which figure.
+        /// The figure.
         figure: Figure,
-        /// Difference of the highest and the lowest round over their mean.
+        /// Difference between the highest and the lowest round, over their mean.
         excursion: f64,
-        /// Change along the line through them over their mean.
+        /// Change along the fitted line, over their mean.
         slope: f64,
     },
-    /// The transient at a run's beginning reaches into its window and changes its mean.
+    /// The transient at a run's start extends into its window and affects the mean.
     WarmUpTooShort {
-        /// Which figure.
+        /// The figure.
         figure: Figure,
         /// The planned warm-up, in nanoseconds.
         planned_ns: u64,
         /// Where MSER-5 cuts, in nanoseconds from the run's start.
         cut_ns: u64,
-        /// The cut is the latest that the rule may make: no end of the transient was seen.
+        /// The cut is the latest that the rule allows: the transient may not have ended.
         no_end: bool,
-        /// By what share the window's mean differs from that of what lies behind the cut.
+        /// The relative difference between the window's mean and the mean after the cut.
         bias: f64,
     },
-    /// Some intervals lie far from the others.
+    /// Some intervals differ strongly from the others.
     OutlierIntervals {
-        /// How many.
+        /// Number of outliers.
         outliers: u32,
-        /// Of how many.
+        /// Number of intervals.
         intervals: u32,
-        /// The figure in which the farthest lies apart.
+        /// The figure in which the farthest outlier differs.
         figure: Figure,
-        /// Beginning of the farthest, in nanoseconds from the run's start.
+        /// Start of that interval, in nanoseconds from the run's start.
         start_ns: u64,
-        /// Its value: operations per second, or nanoseconds.
+        /// Its value, in operations per second or nanoseconds.
         value: f64,
-        /// The median of all.
+        /// The median of all intervals.
         median: f64,
     },
-    /// The window has too few intervals for an uncertainty, or none at all.
+    /// The window has too few intervals to estimate the uncertainty, or none.
     WindowTooShort {
         /// Intervals in the window.
         intervals: u32,
     },
-    /// A percentile was asked for that too few samples lie above.
+    /// Too few samples are above a percentile.
     FewSamplesForPercentile {
         /// The percentile, for example 99.9.
         percentile: f64,
         /// Samples above it.
         samples_above: u64,
     },
-    /// Little's law does not hold on the window: our accounting is wrong, or the window is
-    /// unbalanced.
+    /// Little's law does not hold for the window: our accounting is wrong, or the window is not
+    /// balanced.
     LittleMismatch {
-        /// Mean outstanding from the time integral.
+        /// Mean outstanding, from the time integral.
         outstanding_mean: f64,
-        /// Achieved rate times mean service time.
+        /// Achieved rate × mean service time.
         expected: f64,
     },
-    /// I/O is buffered and the working set fits the host's memory.
+    /// I/O is buffered and the working set fits in the host's memory.
     WorkingSetFitsCache {
-        /// Bytes that can be touched.
+        /// Bytes that the run can access.
         working_set_bytes: u64,
-        /// The host's memory.
+        /// The host's memory in bytes.
         memory_bytes: u64,
     },
     /// Operations failed.
@@ -127,70 +130,70 @@ pub enum Warning {
     },
     /// Repeats of a load point differ more than their uncertainty.
     RepeatsDisagree {
-        /// Largest difference over the mean, as a fraction.
+        /// Largest difference over the mean.
         spread: f64,
-        /// How often chance alone gives such a difference, 0 to 1; `None` where nothing is known of
-        /// the intervals within a repeat.
+        /// The probability of such a difference by chance, 0 to 1; `None` if the variation within a
+        /// repeat is unknown.
         chance: Option<f64>,
         /// The repeat, from 0, without which the others agree.
         repeat: Option<u32>,
     },
-    /// One of several repeats lies far from the others.
+    /// One of several repeats differs strongly from the others.
     OutlierRepeat {
-        /// Which one, from 0.
+        /// Its number, from 0.
         repeat: u32,
         /// Its operations per second.
         rate: f64,
         /// The mean of the others.
         others_mean: f64,
     },
-    /// Other work on the host took processor time.
+    /// The hypervisor gave processor time to other guests.
     HostNoisy {
-        /// Share of the host's processor time that was stolen by the hypervisor, 0 to 1.
+        /// Share of the host's processor time that was stolen, 0 to 1.
         steal: f64,
     },
-    /// The run ended before its plan did.
+    /// The run ended before the end of its plan.
     EndedEarly {
-        /// Why, in words.
+        /// The reason, in words.
         reason: String,
     },
-    /// The connections of a stream did not share its operations evenly.
+    /// The connections of a stream carried different shares of its operations.
     ConnectionsUneven {
-        /// Operations per second of the slowest.
+        /// Operations per second of the slowest connection.
         least: f64,
-        /// Operations per second of the fastest.
+        /// Operations per second of the fastest connection.
         most: f64,
-        /// Their difference over the mean, as a fraction.
+        /// Their difference over the mean.
         spread: f64,
     },
-    /// Connections were lost and made again in the run.
+    /// Connections were lost and replaced during the run.
     ConnectionReestablished {
-        /// Connections that were.
+        /// Number of affected connections.
         connections: u64,
-        /// How often, all together.
+        /// How often they were replaced in total.
         reconnects: u64,
-        /// Calls that were sent again.
+        /// Calls that were repeated.
         replays: u64,
     },
-    /// The write verifier of an export changed in the run: the server restarted or lost its cache.
+    /// An export's write verifier changed during the run: the server restarted or lost its cache.
     ServerRestarted {
-        /// How often, as the worker that saw most of it counted.
+        /// How often: the maximum over the workers.
         times: u64,
-        /// Bytes that had to be written again.
+        /// Bytes that were rewritten.
         rewritten_bytes: u64,
     },
-    /// Fewer bytes went over the wire than operations moved: a cache of this host answered.
+    /// Fewer bytes reached the storage than operations moved: a cache of this host served them.
     ServedFromCache {
-        /// Bytes that were read; else those that were written.
+        /// Whether this concerns reads; otherwise writes.
         is_read: bool,
-        /// Where the wire was counted.
-        place: WirePlace,
-        /// Bytes that operations moved in the window.
+        /// The source of `wire_bytes`.
+        source: CounterSource,
+        /// Bytes moved by operations in the window.
         counted_bytes: u64,
-        /// Bytes that the place counted in it.
+        /// Bytes counted by the source in the window.
         wire_bytes: u64,
     },
-    /// Nothing tells whether direct I/O reached the device: the file system does not support it or
+    /// It is unknown whether direct I/O reached the device: the file system does not support it or
     /// keeps data in memory (tmpfs).
     NotStorage {
         /// The file system's name.
@@ -198,25 +201,45 @@ pub enum Warning {
     },
 }
 
-/// A figure that is judged for steadiness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A figure that is checked for steady state. Journals store its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Figure {
     /// Operations completed per second.
     AchievedRate,
-    /// Mean response time: in an open loop the achieved rate is the offered one for as long as the
+    /// Mean response time. With open arrivals the achieved rate equals the offered rate while the
     /// target keeps up, so a drift shows here first.
     ResponseTime,
 }
 
-/// A warning in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// Short name, stable, for machines: `generator_busy`.
-    pub code: &'static str,
-    /// What was seen.
-    pub seen: String,
-    /// Why it matters for this number.
-    pub matters: &'static str,
-    /// What to try next.
-    pub remedy: &'static str,
+impl Warning {
+    /// Short stable name for machines: `generator_busy`.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Warning::GeneratorBusy { .. } => "generator_busy",
+            Warning::ProcessorsBusy { .. } => "processors_busy",
+            Warning::ThreadsShareProcessors { .. } => "threads_share_processors",
+            Warning::ScheduleDelayHigh { .. } => "schedule_delay_high",
+            Warning::Overloaded { .. } => "overloaded",
+            Warning::NotSteady { .. } => "not_steady",
+            Warning::WindowTooShort { intervals: 0 } => "nothing_measured",
+            Warning::WindowTooShort { .. } => "window_too_short",
+            Warning::FewSamplesForPercentile { .. } => "few_samples_for_percentile",
+            Warning::LittleMismatch { .. } => "little_mismatch",
+            Warning::WorkingSetFitsCache { .. } => "working_set_fits_cache",
+            Warning::ErrorsSeen { .. } => "errors_seen",
+            Warning::RepeatsDisagree { .. } => "repeats_disagree",
+            Warning::OutlierRepeat { .. } => "outlier_repeat",
+            Warning::RoundsDiffer { .. } => "rounds_differ",
+            Warning::WarmUpTooShort { .. } => "warm_up_too_short",
+            Warning::OutlierIntervals { .. } => "outlier_intervals",
+            Warning::HostNoisy { .. } => "host_noisy",
+            Warning::EndedEarly { .. } => "ended_early",
+            Warning::ConnectionsUneven { .. } => "connections_uneven",
+            Warning::ConnectionReestablished { .. } => "connection_reestablished",
+            Warning::ServerRestarted { .. } => "server_restarted",
+            Warning::ServedFromCache { is_read: true, .. } => "served_from_cache",
+            Warning::ServedFromCache { .. } => "held_in_cache",
+            Warning::NotStorage { .. } => "not_storage",
+        }
+    }
 }

@@ -1,53 +1,50 @@
-//! What the kernel counted on the way to the storage, beside what operations moved: the wire part
-//! of an interval.
+//! What the kernel counted between this host and the storage, for comparison with what operations
+//! moved.
 
-/// What one place counted in an interval; absent where there is no such place or it does not tell.
+use serde::{Deserialize, Serialize};
+
+/// The bytes that one source counted in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireInterval {
-    /// Which place.
-    pub place: WirePlace,
-    /// Bytes that came towards this host, or from the device: what reads bring.
+    /// The source.
+    pub source: CounterSource,
+    /// Bytes received by this host, or read from the device: the result of reads.
     pub received_bytes: u64,
-    /// Bytes that left it, or went to the device: what writes bring.
+    /// Bytes sent by this host, or written to the device: the result of writes.
     pub sent_bytes: u64,
 }
 
-/// A place that bytes pass on their way to the storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WirePlace {
-    /// The kernel's NFS mount that the target lies on: data of READ and WRITE calls, no headers.
+/// A source of the kernel's byte counters between this host and the storage. Journals
+/// store its position here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum CounterSource {
+    /// The kernel's NFS mount of the target: data of READ and WRITE calls without headers.
     NfsMount,
-    /// The block device below the target's file system, whoever uses it.
+    /// The block device below the target's file system, for all its users.
     BlockDevice,
-    /// The network interface that carries packets to the server, whoever uses it: with headers.
+    /// The network interface to the server, for all its users, with headers.
     Interface,
-    /// The same where the server is on this host: each packet is sent and received here, so that
-    /// both numbers hold what went either way.
+    /// The network interface to a server on this host: each packet is both sent and received here,
+    /// so that both counters include both directions.
     Loopback,
 }
 
-impl WirePlace {
-    /// All of them, the one that tells most about a target first.
-    pub const ALL: [WirePlace; 4] =
-        [WirePlace::NfsMount, WirePlace::BlockDevice, WirePlace::Interface, WirePlace::Loopback];
+impl CounterSource {
+    /// All sources, the most specific first.
+    pub const ALL: [CounterSource; 4] = [
+        CounterSource::NfsMount,
+        CounterSource::BlockDevice,
+        CounterSource::Interface,
+        CounterSource::Loopback,
+    ];
 
     /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
-            WirePlace::NfsMount => "nfs_mount",
-            WirePlace::BlockDevice => "block_device",
-            WirePlace::Interface => "interface",
-            WirePlace::Loopback => "loopback",
-        }
-    }
-
-    /// The name in sentences.
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            WirePlace::NfsMount => "the NFS mount",
-            WirePlace::BlockDevice => "the block device",
-            WirePlace::Interface => "the network interface",
-            WirePlace::Loopback => "the loopback interface",
+            CounterSource::NfsMount => "nfs_mount",
+            CounterSource::BlockDevice => "block_device",
+            CounterSource::Interface => "interface",
+            CounterSource::Loopback => "loopback",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a histogram may claim: the width of its buckets, merging, and percentiles, held against
-//! the sorted samples themselves and against HdrHistogram.
+//! The properties of histograms: width of buckets, merging and percentiles, compared with the
+//! sorted samples and with HdrHistogram.
 
 use metrics::histogram::{
     BUCKETS, Counts, Histogram, RANGE_MAX_NS, bucket_high_ns, bucket_low_ns, bucket_of,
@@ -7,7 +7,7 @@ use metrics::histogram::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What the histogram promises: 0.1 % of the time itself.
+/// The maximum error of the histogram: 0.1 % of the time.
 const ERROR_MAX: f64 = 0.001;
 const FRACTIONS: [f64; 12] =
     [0.0, 0.01, 0.07, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
@@ -30,7 +30,7 @@ fn any_time() -> impl Strategy<Value = u64> {
     })
 }
 
-/// Mostly times within range, now and then one that is 0 or far beyond it.
+/// Mostly times within range, sometimes 0 or far above it.
 fn any_time_at_all() -> impl Strategy<Value = u64> {
     prop_oneof![
         20 => any_time(),
@@ -39,21 +39,21 @@ fn any_time_at_all() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// The nearest-rank percentile of the samples themselves: the one with rank `ceil(fraction * n)`,
-/// the fraction taken in ten-thousandths so that no rounding comes in.
+/// The nearest-rank percentile of the samples: that of rank `ceil(fraction * n)`; the fraction is
+/// in ten-thousandths to avoid rounding.
 fn nearest_rank_percentile(sorted: &[u64], ten_thousandths: u64) -> u64 {
     let rank = (ten_thousandths * sorted.len() as u64).div_ceil(10_000).max(1);
     sorted[rank as usize - 1]
 }
 
 #[test]
-fn every_time_up_to_60_s_has_one_bucket_that_is_at_most_a_thousandth_wide() {
+fn every_time_up_to_60_s_has_one_bucket_at_most_a_thousandth_wide() {
     for bucket in 0..BUCKETS as u32 {
         let (low, high) = (bucket_low_ns(bucket), bucket_high_ns(bucket));
         assert!(low <= high);
         assert_eq!((bucket_of(low), bucket_of(high)), (bucket, bucket));
-        assert_eq!(bucket_of(high + 1), bucket + 1, "buckets follow each other without a gap");
-        // Whatever time fell into the bucket, its upper edge is what a percentile says.
+        assert_eq!(bucket_of(high + 1), bucket + 1, "buckets have no gaps");
+        // A percentile is the bucket's upper boundary, whatever time is in it.
         let error = (high - low) as f64 / low.max(1) as f64;
         assert!(error <= ERROR_MAX, "bucket {bucket}: {error}");
     }
@@ -63,7 +63,7 @@ fn every_time_up_to_60_s_has_one_bucket_that_is_at_most_a_thousandth_wide() {
 }
 
 #[test]
-fn times_over_range_are_counted_with_their_exact_sum_and_maximum() {
+fn times_above_range_are_counted_with_their_exact_sum_and_maximum() {
     let beyond = bucket_low_ns(BUCKETS as u32);
     let counts = counts_of(&[5, RANGE_MAX_NS, beyond - 1, beyond, 3 * RANGE_MAX_NS]);
     assert_eq!(counts.over_range, 2);
@@ -75,11 +75,11 @@ fn times_over_range_are_counted_with_their_exact_sum_and_maximum() {
     assert_eq!(counts.sum_ns, sum);
     assert_eq!(counts.mean_ns(), Some(sum as f64 / 5.0));
     assert_eq!(counts.percentile_ns(0.2), Some(5));
-    assert_eq!(counts.percentile_ns(0.7), Some(3 * RANGE_MAX_NS), "among those over range");
+    assert_eq!(counts.percentile_ns(0.7), Some(3 * RANGE_MAX_NS), "one of those above range");
 }
 
 #[test]
-fn percentiles_of_one_to_a_hundred_are_what_everybody_expects() {
+fn percentiles_of_one_to_a_hundred_are_exact() {
     let counts = counts_of(&(1..=100).collect::<Vec<u64>>());
     for percent in 1..=100 {
         let fraction = percent as f64 / 100.0;
@@ -108,7 +108,7 @@ fn a_histogram_of_zeros_is_not_empty() {
 
 proptest! {
     #[test]
-    fn the_bucket_of_any_time_holds_it_within_a_thousandth(time in any_time()) {
+    fn the_bucket_of_any_time_contains_it_within_a_thousandth(time in any_time()) {
         let bucket = bucket_of(time);
         let (low, high) = (bucket_low_ns(bucket), bucket_high_ns(bucket));
         prop_assert!(low <= time && time <= high);
@@ -130,7 +130,7 @@ proptest! {
         for part in parts.iter().rev() {
             backwards.merge(&counts_of(part));
         }
-        prop_assert_eq!(&backwards, &whole, "the order does not matter");
+        prop_assert_eq!(&backwards, &whole, "the order is irrelevant");
         prop_assert_eq!(whole.total(), parts.concat().len() as u64);
         prop_assert!(whole.buckets.is_sorted_by_key(|(bucket, _)| *bucket));
         prop_assert!(whole.buckets.iter().all(|(_, count)| *count > 0));
@@ -153,7 +153,7 @@ proptest! {
     #[test]
     fn percentiles_agree_with_hdrhistogram(samples in vec(any_time(), 1..2000)) {
         let counts = counts_of(&samples);
-        // Three significant figures: its bucket error is at most 0.1 %, as ours.
+        // Three significant figures: its bucket error is at most 0.1 %, like ours.
         let mut oracle = hdrhistogram::Histogram::<u64>::new_with_max(RANGE_MAX_NS, 3).unwrap();
         for sample in &samples {
             oracle.record(*sample).unwrap();
@@ -161,7 +161,7 @@ proptest! {
         prop_assert_eq!(counts.total(), oracle.len());
         for fraction in FRACTIONS {
             let ours = counts.percentile_ns(fraction).unwrap() as f64;
-            // It takes 0.07 * 100 = 7.000000000000001 for more than 7; we do not.
+            // It considers 0.07 * 100 = 7.000000000000001 to be above 7; this crate does not.
             let theirs = oracle.value_at_quantile(fraction * (1.0 - 1e-12)) as f64;
             prop_assert!(
                 (ours - theirs).abs() <= ERROR_MAX * ours.max(theirs),
@@ -169,7 +169,7 @@ proptest! {
             );
         }
         let mean = counts.mean_ns().unwrap();
-        prop_assert!((mean - oracle.mean()).abs() <= ERROR_MAX * mean, "buckets blur its mean");
+        prop_assert!((mean - oracle.mean()).abs() <= ERROR_MAX * mean, "its mean is of buckets");
     }
 
     #[test]
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn draining_adds_to_what_is_there_and_leaves_the_histogram_empty(
+    fn draining_adds_to_the_existing_counts_and_empties_the_histogram(
         first in vec(any_time_at_all(), 0..50), second in vec(any_time_at_all(), 0..50)
     ) {
         let mut histogram = Histogram::default();

@@ -1,5 +1,5 @@
-//! The recorder's accounting: nothing is discarded, and outstanding is the time integral it claims
-//! to be, for whatever happens in whatever order.
+//! The recorder's accounting: nothing is discarded, and outstanding is the exact time integral, for
+//! any sequence of events.
 
 use metrics::histogram::{Counts, Histogram};
 use metrics::interval::{KindInterval, StreamInterval};
@@ -22,7 +22,7 @@ fn turn(recorder: &mut Recorder, edge_ns: u64) -> StreamInterval {
 #[test]
 fn outstanding_is_integrated_over_time_exactly() {
     let mut recorder = Recorder::new(Box::default());
-    // Two operations from 100 ms, four from 200 ms, one back at 500 ms, the rest stays.
+    // Two operations from 100 ms, four from 200 ms, one completes at 500 ms, the rest remains.
     recorder.issue(100 * MS, 2);
     recorder.issue(200 * MS, 2);
     recorder.reap(500 * MS, 1);
@@ -33,7 +33,7 @@ fn outstanding_is_integrated_over_time_exactly() {
     assert_eq!((first.outstanding_start, first.issued, first.outstanding_end), (0, 4, 3));
     assert!(first.is_balanced());
 
-    // An interval in which nothing happens holds three for all its time.
+    // In an interval without events three are outstanding all the time.
     let second = turn(&mut recorder, 2000 * MS);
     assert_eq!(second.outstanding_time_ns, u128::from(3000 * MS));
     assert_eq!((second.outstanding_start, second.issued, second.outstanding_end), (3, 0, 3));
@@ -51,7 +51,7 @@ fn outstanding_is_integrated_over_time_exactly() {
 }
 
 #[test]
-fn littles_law_holds_to_the_nanosecond_where_everything_comes_back() {
+fn littles_law_is_exact_to_the_nanosecond_if_everything_completes() {
     let mut recorder = Recorder::new(Box::default());
     // One operation every 10 ms, each outstanding for 25 ms: L = 100/s * 0.025 s = 2.5.
     let mut events: Vec<(u64, bool)> = (0..100u64)
@@ -73,7 +73,7 @@ fn littles_law_holds_to_the_nanosecond_where_everything_comes_back() {
 }
 
 #[test]
-fn an_instant_that_lies_before_the_last_one_adds_no_time() {
+fn an_instant_before_the_last_one_adds_no_time() {
     let mut recorder = Recorder::new(Box::default());
     recorder.issue(100, 1);
     recorder.issue(90, 1);
@@ -82,7 +82,7 @@ fn an_instant_that_lies_before_the_last_one_adds_no_time() {
 }
 
 #[test]
-fn the_backlog_is_taken_as_told() {
+fn the_backlog_is_taken_as_given() {
     let mut recorder = Recorder::new(Box::default());
     let mut full = recorder.turn(1000, 1, 7, 3500, Box::default());
     let mut interval = StreamInterval::default();
@@ -92,7 +92,7 @@ fn the_backlog_is_taken_as_told() {
 }
 
 #[test]
-fn response_times_are_recorded_apart_only_where_operations_may_be_delayed() {
+fn response_times_are_recorded_separately_only_if_operations_may_be_delayed() {
     for delayed in [false, true] {
         let mut recorder = Recorder::new(Box::default());
         recorder.issue(0, 1);
@@ -111,9 +111,9 @@ fn response_times_are_recorded_apart_only_where_operations_may_be_delayed() {
 }
 
 #[test]
-fn operations_that_are_being_prepared_are_backlog_until_they_are_issued() {
+fn operations_being_prepared_are_backlog_until_they_are_issued() {
     let mut recorder = Recorder::new(Box::default());
-    // Three operations whose data is made from 900 to 1,200 ns, over the edge at 1,000.
+    // Three operations whose data is generated from 900 to 1,200 ns, across the boundary at 1,000.
     recorder.prepare(900, 3);
     let first = turn(&mut recorder, 1000);
     assert_eq!((first.backlog_end, first.backlog_time_ns), (3, 300));
@@ -123,7 +123,7 @@ fn operations_that_are_being_prepared_are_backlog_until_they_are_issued() {
     for _ in 0..3 {
         recorder.complete::<true>(OpKind::Write, 512, 300, 600);
     }
-    // What is issued without being prepared first adds nothing.
+    // Operations issued without preparation add nothing.
     recorder.issue(1500, 1);
     let second = turn(&mut recorder, 2000);
     assert_eq!((second.backlog_end, second.backlog_time_ns), (0, 600));
@@ -132,7 +132,7 @@ fn operations_that_are_being_prepared_are_backlog_until_they_are_issued() {
 }
 
 #[test]
-fn a_tally_is_empty_after_it_was_drained() {
+fn a_drained_tally_is_empty() {
     let mut recorder = Recorder::new(Box::default());
     recorder.issue(1, 2);
     recorder.reap(5, 2);
@@ -145,11 +145,11 @@ fn a_tally_is_empty_after_it_was_drained() {
     assert_eq!(nothing, StreamInterval::default());
 }
 
-/// One thing that happens to a worker.
+/// An event at a worker.
 #[derive(Clone, Debug)]
-enum Happening {
+enum Event {
     Issue(u64),
-    /// One of those outstanding comes back, if there is one.
+    /// One of the outstanding operations completes, if there is one.
     Complete {
         kind: usize,
         bytes: u64,
@@ -162,26 +162,26 @@ enum Happening {
     Turn,
 }
 
-fn any_happenings() -> impl Strategy<Value = Vec<(u64, Happening)>> {
-    let happening = prop_oneof![
-        3 => (0..5u64).prop_map(Happening::Issue),
+fn any_events() -> impl Strategy<Value = Vec<(u64, Event)>> {
+    let event = prop_oneof![
+        3 => (0..5u64).prop_map(Event::Issue),
         6 => (0..OpKind::COUNT, 0..1u64 << 20, 0..1u64 << 40)
-            .prop_map(|(kind, bytes, delay_ns)| Happening::Complete { kind, bytes, delay_ns }),
+            .prop_map(|(kind, bytes, delay_ns)| Event::Complete { kind, bytes, delay_ns }),
         1 => (0..OpKind::COUNT, 0..ErrorKind::COUNT)
-            .prop_map(|(kind, error)| Happening::Fail { kind, error }),
-        1 => Just(Happening::Turn),
+            .prop_map(|(kind, error)| Event::Fail { kind, error }),
+        1 => Just(Event::Turn),
     ];
-    vec((0..1u64 << 30, happening), 0..300)
+    vec((0..1u64 << 30, event), 0..300)
 }
 
-/// What the recorder must have counted, kept in the plainest way: every operation by itself.
+/// The expected counts of the recorder, calculated in the simplest way from single operations.
 #[derive(Default)]
 struct Model {
     now_ns: u64,
     edge_ns: u64,
-    /// Instants of issue of what is outstanding, the oldest first.
+    /// Times of issue of the outstanding operations, oldest first.
     outstanding: Vec<u64>,
-    /// Operation time within this interval of what came back in it.
+    /// Operation time within this interval of completed operations.
     returned_time_ns: u128,
     expected: StreamInterval,
     service: [Vec<u64>; OpKind::COUNT],
@@ -198,7 +198,7 @@ impl Model {
         Some(issued_ns)
     }
 
-    /// The interval that ends now; the next begins.
+    /// Ends the interval; the next begins.
     fn turn(&mut self) -> StreamInterval {
         let mut interval = std::mem::take(&mut self.expected);
         interval.outstanding_end = self.outstanding.len() as u64;
@@ -225,21 +225,21 @@ fn counts_of(samples: &[u64]) -> Counts {
     counts
 }
 
-/// Lets everything happen to a recorder and to the model, and compares them at every edge.
-fn check<const DELAYED: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCaseError> {
+/// Applies all events to a recorder and to the model, and compares them at every boundary.
+fn check<const DELAYED: bool>(events: &[(u64, Event)]) -> Result<(), TestCaseError> {
     let mut recorder = Recorder::new(Box::default());
     let mut model = Model::default();
-    let end = (1, Happening::Turn);
-    for (passed_ns, happening) in happenings.iter().chain([&end]) {
+    let end = (1, Event::Turn);
+    for (passed_ns, event) in events.iter().chain([&end]) {
         model.now_ns += passed_ns;
         let now_ns = model.now_ns;
-        match *happening {
-            Happening::Issue(count) => {
+        match *event {
+            Event::Issue(count) => {
                 recorder.issue(now_ns, count);
                 model.expected.issued += count;
                 model.outstanding.extend((0..count).map(|_| now_ns));
             }
-            Happening::Complete { kind, bytes, delay_ns } => {
+            Event::Complete { kind, bytes, delay_ns } => {
                 if let Some(issued_ns) = model.take_back() {
                     let service_ns = now_ns - issued_ns;
                     let response_ns = if DELAYED { service_ns + delay_ns } else { service_ns };
@@ -251,14 +251,14 @@ fn check<const DELAYED: bool>(happenings: &[(u64, Happening)]) -> Result<(), Tes
                     model.response[kind].push(response_ns);
                 }
             }
-            Happening::Fail { kind, error } => {
+            Event::Fail { kind, error } => {
                 if model.take_back().is_some() {
                     recorder.reap(now_ns, 1);
                     recorder.fail(OpKind::ALL[kind], ErrorKind::ALL[error]);
                     model.expected.kinds[kind].failed[error] += 1;
                 }
             }
-            Happening::Turn => {
+            Event::Turn => {
                 let found = turn(&mut recorder, now_ns);
                 prop_assert!(found.is_balanced());
                 prop_assert_eq!(found, model.turn());
@@ -301,13 +301,13 @@ fn any_balanced_stream() -> impl Strategy<Value = StreamInterval> {
 
 proptest! {
     #[test]
-    fn every_interval_is_balanced(happenings in any_happenings()) {
-        check::<false>(&happenings)?;
-        check::<true>(&happenings)?;
+    fn every_interval_is_balanced(events in any_events()) {
+        check::<false>(&events)?;
+        check::<true>(&events)?;
     }
 
     #[test]
-    fn merged_intervals_are_the_sum_of_both_and_stay_balanced(
+    fn merged_intervals_are_the_sum_of_both_and_remain_balanced(
         a in any_balanced_stream(), b in any_balanced_stream()
     ) {
         let merge = |a: &StreamInterval, b: &StreamInterval| {
@@ -336,7 +336,7 @@ proptest! {
     }
 
     #[test]
-    fn tallies_of_several_workers_add_up_in_one_interval(counts in vec(1..100u64, 1..5)) {
+    fn tallies_of_several_workers_are_added_in_one_interval(counts in vec(1..100u64, 1..5)) {
         let mut interval = StreamInterval::default();
         for count in &counts {
             let mut recorder = Recorder::new(Box::<Tally>::default());

@@ -1,4 +1,4 @@
-//! The arguments of the procedures of NFS.
+//! Arguments of the NFS procedures.
 //!
 //! Source: RFC 1813, sections 3.3.1 to 3.3.21. Names are the RFC's.
 #![expect(non_camel_case_types, reason = "the names of RFC 1813")]
@@ -12,9 +12,9 @@ use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct}
 pub const ACCESS3_READ: u32 = 0x01;
 /// Bit of ACCESS: look up a name.
 pub const ACCESS3_LOOKUP: u32 = 0x02;
-/// Bit of ACCESS: rewrite data or entries.
+/// Bit of ACCESS: overwrite data or change entries.
 pub const ACCESS3_MODIFY: u32 = 0x04;
-/// Bit of ACCESS: write new data or add entries.
+/// Bit of ACCESS: append data or add entries.
 pub const ACCESS3_EXTEND: u32 = 0x08;
 /// Bit of ACCESS: delete an entry.
 pub const ACCESS3_DELETE: u32 = 0x10;
@@ -22,12 +22,12 @@ pub const ACCESS3_DELETE: u32 = 0x10;
 pub const ACCESS3_EXECUTE: u32 = 0x20;
 
 xdr_enum! {
-    /// How safe the data of a WRITE must be before the reply.
+    /// What must be durable before the reply to a WRITE.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum stable_how {
-        /// Not at all: COMMIT comes later.
+        /// Nothing; COMMIT follows later.
         UNSTABLE = 0,
-        /// The data, and of the metadata what is needed to read it.
+        /// The data, and the metadata needed to read it.
         DATA_SYNC = 1,
         /// Data and metadata.
         FILE_SYNC = 2,
@@ -39,7 +39,7 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.1
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GETATTR3args<'a> {
-        /// Of what.
+        /// The object.
         object: nfs_fh3<'a>,
     }
 
@@ -47,11 +47,11 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.2
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SETATTR3args<'a> {
-        /// Of what.
+        /// The object.
         object: nfs_fh3<'a>,
-        /// What to set.
+        /// The attributes to set.
         new_attributes: sattr3,
-        /// Only if the object's ctime is this one.
+        /// Required ctime of the object, if any.
         guard: sattrguard3,
     }
 
@@ -67,9 +67,9 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.4
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ACCESS3args<'a> {
-        /// To what.
+        /// The object.
         object: nfs_fh3<'a>,
-        /// The bits asked about.
+        /// The requested bits.
         access: u32,
     }
 
@@ -87,9 +87,9 @@ xdr_struct! {
     pub struct READ3args<'a> {
         /// The file.
         file: nfs_fh3<'a>,
-        /// Where to begin.
+        /// Start in bytes.
         offset: u64,
-        /// How many bytes.
+        /// Length in bytes.
         //# The number of bytes of data that are to be read. If count is 0, the READ will succeed
         //# and return 0 bytes of data, subject to access permissions checking.
         count: u32,
@@ -101,13 +101,13 @@ xdr_struct! {
     pub struct WRITE3args<'a> {
         /// The file.
         file: nfs_fh3<'a>,
-        /// Where to begin.
+        /// Start in bytes.
         offset: u64,
-        /// How many bytes; the server compares it with the data's length.
+        /// Length in bytes; the server compares it with the data's length.
         count: u32,
-        /// How safe.
+        /// Requested stability.
         stable: stable_how,
-        /// The data, where it lies in the message.
+        /// The data, borrowed from the message.
         data: Data<'a>,
     }
 
@@ -115,9 +115,9 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.8
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CREATE3args<'a> {
-        /// Where.
+        /// Directory and name.
         r#where: diropargs3<'a>,
-        /// With which attributes, and what if it exists.
+        /// Attributes, and the behaviour if the name exists.
         how: createhow3,
     }
 
@@ -125,18 +125,18 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.9
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MKDIR3args<'a> {
-        /// Where.
+        /// Directory and name.
         r#where: diropargs3<'a>,
-        /// With which attributes.
+        /// Attributes to set.
         attributes: sattr3,
     }
 
-    /// What a symbolic link is made of.
+    /// Attributes and target of a new symbolic link.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct symlinkdata3<'a> {
-        /// With which attributes.
+        /// Attributes to set.
         symlink_attributes: sattr3,
-        /// Its text.
+        /// The target.
         symlink_data: nfspath3<'a>,
     }
 
@@ -144,18 +144,18 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.10
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SYMLINK3args<'a> {
-        /// Where.
+        /// Directory and name.
         r#where: diropargs3<'a>,
-        /// What.
+        /// Attributes and target.
         symlink: symlinkdata3<'a>,
     }
 
-    /// What a device is made of.
+    /// Attributes and numbers of a new device.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct devicedata3 {
-        /// With which attributes.
+        /// Attributes to set.
         dev_attributes: sattr3,
-        /// Its numbers.
+        /// Major and minor number.
         spec: specdata3,
     }
 
@@ -163,9 +163,9 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.11
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MKNOD3args<'a> {
-        /// Where.
+        /// Directory and name.
         r#where: diropargs3<'a>,
-        /// What.
+        /// Type and attributes.
         what: mknoddata3,
     }
 
@@ -173,7 +173,7 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.12
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct REMOVE3args<'a> {
-        /// What.
+        /// Directory and name.
         object: diropargs3<'a>,
     }
 
@@ -181,7 +181,7 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.13
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RMDIR3args<'a> {
-        /// What.
+        /// Directory and name.
         object: diropargs3<'a>,
     }
 
@@ -199,7 +199,7 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.15
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LINK3args<'a> {
-        /// To what.
+        /// The file.
         file: nfs_fh3<'a>,
         /// The new name.
         link: diropargs3<'a>,
@@ -211,11 +211,11 @@ xdr_struct! {
     pub struct READDIR3args<'a> {
         /// The directory.
         dir: nfs_fh3<'a>,
-        /// After the entry with this cookie; 0 is the beginning.
+        /// Returns entries after this cookie; 0 means from the beginning.
         cookie: u64,
-        /// What came with the cookie.
+        /// The verifier that came with the cookie.
         cookieverf: cookieverf3,
-        /// Most bytes of the results, XDR included.
+        /// Maximum bytes of the results in XDR.
         count: u32,
     }
 
@@ -225,13 +225,13 @@ xdr_struct! {
     pub struct READDIRPLUS3args<'a> {
         /// The directory.
         dir: nfs_fh3<'a>,
-        /// After the entry with this cookie; 0 is the beginning.
+        /// Returns entries after this cookie; 0 means from the beginning.
         cookie: u64,
-        /// What came with the cookie.
+        /// The verifier that came with the cookie.
         cookieverf: cookieverf3,
-        /// Most bytes of names, file numbers and cookies.
+        /// Maximum bytes of names, file IDs and cookies.
         dircount: u32,
-        /// Most bytes of the results, XDR included.
+        /// Maximum bytes of the results in XDR.
         maxcount: u32,
     }
 
@@ -255,7 +255,7 @@ xdr_struct! {
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.20
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PATHCONF3args<'a> {
-        /// Of what.
+        /// The object.
         object: nfs_fh3<'a>,
     }
 
@@ -265,15 +265,15 @@ xdr_struct! {
     pub struct COMMIT3args<'a> {
         /// The file.
         file: nfs_fh3<'a>,
-        /// From where.
+        /// Start in bytes.
         offset: u64,
-        /// How many bytes; 0 is to the end.
+        /// Length in bytes; 0 means up to the end.
         count: u32,
     }
 }
 
 impl std::fmt::Debug for WRITE3args<'_> {
-    /// Without the data.
+    /// Omits the data.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let WRITE3args { file, offset, count, stable, data } = self;
         let length = data.0.len();
@@ -281,7 +281,7 @@ impl std::fmt::Debug for WRITE3args<'_> {
     }
 }
 
-/// The data of a READ or a WRITE, where it lies in the message.
+/// The data of a READ or a WRITE, borrowed from the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a>(pub &'a [u8]);
 
@@ -295,14 +295,14 @@ impl<'a> Xdr<'a> for Data<'a> {
     }
 }
 
-/// How CREATE makes a file.
+/// Behaviour of CREATE if the name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum createhow3 {
-    /// Whether or not it exists.
+    /// An existing file is allowed.
     UNCHECKED(sattr3),
-    /// Only if it does not exist.
+    /// The name must not exist.
     GUARDED(sattr3),
-    /// Only once for this verifier, however often the call arrives.
+    /// The name must not exist, unless it was created with this verifier.
     EXCLUSIVE(createverf3),
 }
 
@@ -334,7 +334,7 @@ impl Xdr<'_> for createhow3 {
     }
 }
 
-/// What MKNOD makes. The types that other procedures make may be named; the server answers
+/// The object that MKNOD creates. For types of other procedures, the server answers
 /// NFS3ERR_BADTYPE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum mknoddata3 {
@@ -346,11 +346,11 @@ pub enum mknoddata3 {
     NF3SOCK(sattr3),
     /// A named pipe.
     NF3FIFO(sattr3),
-    /// A regular file, which MKNOD does not make.
+    /// A regular file, which MKNOD does not create.
     NF3REG,
-    /// A directory, which MKNOD does not make.
+    /// A directory, which MKNOD does not create.
     NF3DIR,
-    /// A symbolic link, which MKNOD does not make.
+    /// A symbolic link, which MKNOD does not create.
     NF3LNK,
 }
 

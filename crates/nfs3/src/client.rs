@@ -1,17 +1,17 @@
-//! One connection of a client: which calls are outstanding, what their bytes are, and to which of
-//! them a reply belongs.
+//! A client connection: outstanding calls, their bytes, and the call that a reply belongs to.
 //!
-//! The caller owns the socket. It asks for a call ([`Client::read`], [`Client::write`],
-//! [`Client::call`]), sends [`Client::message`] of the slot it got (and after a WRITE the data and
-//! its padding), feeds what arrives to [`Client::receive`], and keeps what it wants to remember of
-//! a call in a table of its own under the slot's index.
+//! The caller owns the socket. It begins a call ([`Client::read`], [`Client::write`],
+//! [`Client::call`]), sends [`Client::message`] of the returned slot (for a WRITE, followed by the
+//! data and its padding), passes received bytes to [`Client::receive`], and stores its own data
+//! about a call in a table indexed by slot.
 //!
-//! An xid is the slot's index in its low bits and above it how often the slot was used: a reply
-//! finds its slot by index, and a late reply to an earlier call is told by its generation.
+//! The low bits of an xid are the slot's index, and the high bits its generation, which increases
+//! with each use. So a reply finds its slot by index, and a late reply to an earlier call is
+//! recognized by its generation.
 //!
-//! After a reconnect every outstanding call is sent again with the same bytes, and so the same
-//! xid: a server that did the first one gives its first answer again instead of doing it twice.
-//! What it is not for: deadlines and when to reconnect, for it has no clock.
+//! After a reconnect, every outstanding call is retransmitted with the same bytes and so the same
+//! xid. A server that has performed it answers with its first reply instead of performing it twice.
+//! Not for: deadlines, and when to reconnect, because it has no clock.
 
 use crate::arguments::stable_how;
 use crate::procedure::{NfsProcedure, Procedure};
@@ -22,68 +22,67 @@ use crate::rpc::{Credential, ReplyHeader, ReplyStatus, encode_call_head};
 use crate::template::{ReadTemplate, WriteTemplate};
 use crate::xdr::{Reader, Writer, Xdr, XdrError, decode_whole};
 
-/// How a connection is set.
+/// Options of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientOptions {
-    /// Most calls outstanding, 1 to 65,536.
+    /// Maximum number of outstanding calls, 1 to 65,536.
     pub slots: u32,
-    /// Most bytes of a reply: the largest READ and some 200 bytes.
+    /// Maximum size of a reply in bytes: the largest READ plus about 200 bytes.
     pub max_reply_bytes: usize,
-    /// Where the generations begin. Connections of one client should differ in it, so that a
-    /// server does not take the call of one for a repeated call of another.
+    /// The first generation. It should differ between connections of a client, so that a server
+    /// does not mistake the call of one for a retransmission of another.
     pub first_generation: u32,
 }
 
-/// Why a stream of replies is of no use any more: the connection must be closed.
+/// Why a stream of replies cannot be used any more: the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// A record above the maximum, or of too many empty fragments.
+    /// A record is too long or has too many empty fragments.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A record that is no reply.
-    #[error("read the head of a reply: {0}")]
+    /// A record is not a reply.
+    #[error("decode the header of a reply: {0}")]
     NotAReply(XdrError),
 }
 
-/// Why a reply holds no results.
+/// Why a reply has no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
-    /// The server did not do the call.
-    #[error("the server did not take the call: {0:?}")]
+    /// The server refused the call.
+    #[error("the server refused the call: {0:?}")]
     Refused(ReplyStatus),
-    /// What follows is not what the procedure gives.
-    #[error("read the results: {0}")]
+    /// The results are invalid for the procedure.
+    #[error("decode the results: {0}")]
     Malformed(XdrError),
-    /// The results of another procedure were asked for.
-    #[error("the reply is one to {0:?}")]
+    /// The results of another procedure were requested.
+    #[error("the reply belongs to {0:?}")]
     OtherProcedure(Procedure),
 }
 
-/// What a record was.
+/// A received record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received<'a> {
     /// The reply to an outstanding call; its slot is free again.
     Completed(Completion<'a>),
-    /// A reply to nothing that is outstanding: a call was given up, or replayed and answered
-    /// twice.
+    /// A reply to no outstanding call: the call was abandoned, or retransmitted and answered twice.
     Stale {
-        /// The reply's.
+        /// The reply's xid.
         xid: u32,
     },
 }
 
-/// The end of a call.
+/// A completed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion<'a> {
-    /// The slot that it had.
+    /// Its slot.
     pub slot: u32,
-    /// The call's.
+    /// Its xid.
     pub xid: u32,
     /// Its procedure.
     pub procedure: Procedure,
-    /// Whether the server did it.
+    /// Whether the server performed it.
     pub status: ReplyStatus,
-    /// The results' bytes.
+    /// The encoded results.
     pub body: &'a [u8],
 }
 
@@ -91,16 +90,16 @@ impl<'a> Completion<'a> {
     /// The results.
     ///
     /// # Errors
-    /// There are none.
+    /// The reply has no such results.
     pub fn results(&self) -> Result<Results<'a>, ReplyError> {
         self.accepted()?;
         Results::decode(self.procedure, self.body).map_err(ReplyError::Malformed)
     }
 
-    /// The results of a READ: the data lies where it was received.
+    /// The results of a READ, with the data borrowed from the received bytes.
     ///
     /// # Errors
-    /// There are none.
+    /// The reply has no such results.
     pub fn read(&self) -> Result<READ3res<'a>, ReplyError> {
         self.typed(NfsProcedure::READ)
     }
@@ -108,7 +107,7 @@ impl<'a> Completion<'a> {
     /// The results of a WRITE.
     ///
     /// # Errors
-    /// There are none.
+    /// The reply has no such results.
     pub fn write(&self) -> Result<WRITE3res, ReplyError> {
         self.typed(NfsProcedure::WRITE)
     }
@@ -116,7 +115,7 @@ impl<'a> Completion<'a> {
     /// The results of a COMMIT.
     ///
     /// # Errors
-    /// There are none.
+    /// The reply has no such results.
     pub fn commit(&self) -> Result<COMMIT3res, ReplyError> {
         self.typed(NfsProcedure::COMMIT)
     }
@@ -137,16 +136,16 @@ impl<'a> Completion<'a> {
     }
 }
 
-/// An entry of the table of outstanding calls.
+/// A slot for an outstanding call.
 #[derive(Debug)]
 struct Slot {
-    /// The call's bytes, without a WRITE's data; kept between calls for its memory.
+    /// The call without a WRITE's data. Reused to avoid allocation.
     message: Vec<u8>,
     procedure: Procedure,
-    /// The xid of the present or last call.
+    /// The xid of the current or last call.
     xid: u32,
     outstanding: bool,
-    /// Grows with each call of the connection: the order of a replay.
+    /// Increases with each call of the connection; the order of retransmission.
     sequence: u64,
     generation: u32,
 }
@@ -156,14 +155,14 @@ struct Slot {
 pub struct Client {
     records: RecordReader,
     slots: Vec<Slot>,
-    /// Indices of free slots; the one used last is taken first, for its memory is warm.
+    /// Indices of free slots. The slot used last is taken first, because its memory is cached.
     free: Vec<u32>,
     index_bits: u32,
     sequence: u64,
 }
 
 impl Client {
-    /// A connection with nothing outstanding.
+    /// A new connection.
     ///
     /// # Panics
     /// `slots` is 0 or above 65,536.
@@ -187,8 +186,8 @@ impl Client {
         }
     }
 
-    /// Takes the memory at once for calls of `message_bytes` and for replies up to the maximum, so
-    /// that nothing is allocated later.
+    /// Allocates memory for calls of `message_bytes` and for replies of the maximum size, so that
+    /// nothing is allocated later.
     pub fn reserve(&mut self, message_bytes: usize) {
         for slot in &mut self.slots {
             slot.message.reserve(message_bytes);
@@ -196,19 +195,19 @@ impl Client {
         self.records.reserve();
     }
 
-    /// How many calls are outstanding.
+    /// Number of outstanding calls.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// How many more calls there is room for.
+    /// Number of free slots.
     #[must_use]
     pub fn room(&self) -> usize {
         self.free.len()
     }
 
-    /// Begins a READ of `count` bytes at `offset`; `None` when all slots are taken.
+    /// Begins a READ of `count` bytes at `offset`; `None` if no slot is free.
     pub fn read(&mut self, template: &ReadTemplate, offset: u64, count: u32) -> Option<u32> {
         let index = self.free.pop()?;
         template.fill(&mut self.slots[index as usize].message, offset, count);
@@ -216,8 +215,8 @@ impl Client {
         Some(index)
     }
 
-    /// Begins a WRITE of `count` bytes at `offset`; `None` when all slots are taken. The caller
-    /// sends the data and its padding after the message.
+    /// Begins a WRITE of `count` bytes at `offset`; `None` if no slot is free. The caller sends the
+    /// data and its padding after the message.
     pub fn write(
         &mut self,
         template: &WriteTemplate,
@@ -231,8 +230,7 @@ impl Client {
         Some(index)
     }
 
-    /// Begins any call; `None` when all slots are taken. The data of a WRITE is part of the
-    /// message here.
+    /// Begins any call; `None` if no slot is free. The message includes the data of a WRITE.
     pub fn call(&mut self, credential: &Credential<'_>, arguments: &Arguments<'_>) -> Option<u32> {
         let index = self.free.pop()?;
         let message = &mut self.slots[index as usize].message;
@@ -258,14 +256,14 @@ impl Client {
         self.sequence += 1;
     }
 
-    /// The bytes to send for the call in `slot`, record mark included.
+    /// The bytes to send for the call in `slot`, including the record mark.
     ///
     /// # Panics
-    /// No call is outstanding there.
+    /// If the slot has no outstanding call.
     #[must_use]
     pub fn message(&self, slot: u32) -> &[u8] {
         let slot = &self.slots[slot as usize];
-        assert!(slot.outstanding, "a message of a call that is outstanding");
+        assert!(slot.outstanding, "the slot has no outstanding call");
         &slot.message
     }
 
@@ -275,22 +273,23 @@ impl Client {
         self.slots[slot as usize].xid
     }
 
-    /// Gives a call up, for example when its deadline has passed: its slot is free, and a reply
-    /// that comes after all is [`Received::Stale`].
+    /// Abandons a call, for example after its deadline. Its slot becomes free, and a late reply is
+    /// [`Received::Stale`].
     ///
     /// # Panics
-    /// No call is outstanding there.
+    /// If the slot has no outstanding call.
     pub fn abandon(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        assert!(entry.outstanding, "only what is outstanding can be given up");
+        assert!(entry.outstanding, "the slot has no outstanding call");
         entry.outstanding = false;
         self.free.push(slot);
     }
 
-    /// Takes bytes from the front of `input` until a reply is whole. `None`: all was taken.
+    /// Takes bytes from the front of `input` until a reply is complete. `None`: all bytes were
+    /// taken.
     ///
     /// # Errors
-    /// The stream is of no use any more. What is outstanding stays so, to be replayed.
+    /// The stream cannot be used any more. Outstanding calls stay outstanding, for retransmission.
     pub fn receive<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
@@ -317,16 +316,16 @@ impl Client {
         })))
     }
 
-    /// Begins a new connection in place of one that is lost: forgets a reply that was not whole
-    /// and tells which calls to send again, in the order in which they were begun.
+    /// Starts a new stream after the connection was lost. Drops an incomplete reply; returns the
+    /// slots to retransmit, in the order in which their calls were begun.
     pub fn reconnected(&mut self) -> Vec<u32> {
         self.records.reset();
-        let mut replay: Vec<(u64, u32)> = (0u32..)
+        let mut outstanding: Vec<(u64, u32)> = (0u32..)
             .zip(&self.slots)
             .filter(|(_, slot)| slot.outstanding)
             .map(|(index, slot)| (slot.sequence, index))
             .collect();
-        replay.sort_unstable();
-        replay.into_iter().map(|(_, index)| index).collect()
+        outstanding.sort_unstable();
+        outstanding.into_iter().map(|(_, index)| index).collect()
     }
 }

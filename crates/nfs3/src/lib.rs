@@ -1,17 +1,16 @@
 //! The NFS version 3 protocol, bytes in and bytes out: XDR, ONC RPC with record marking, the
-//! portmapper, MOUNT and all 22 procedures of NFS, each with its encoder and its decoder, and one
-//! connection of a client and of a server as state machines.
+//! portmapper, MOUNT and all 22 NFS procedures, with encoders and decoders, and a client connection
+//! and a server connection as state machines.
 //!
-//! A core: no socket, no clock, no thread, no file. Whoever owns the connection feeds what was
-//! received and sends what is handed out, so the same code stands behind io_uring and in a
-//! simulator under virtual time.
+//! A core: no socket, no clock, no thread, no file. The owner of a connection passes in received
+//! bytes and sends the bytes it gets, so the same code runs with io_uring and in a simulator under
+//! virtual time.
 //!
-//! Written from RFC 1813 (NFS 3, MOUNT 3), RFC 5531 (ONC RPC 2), RFC 4506 (XDR) and RFC 1833
-//! (portmapper); what they ask and this crate does not do stands in `EXCEPTIONS.md`. Types bear
-//! the names of the RFCs, so that a reader finds in one what the other says.
+//! Implements RFC 1813 (NFS 3, MOUNT 3), RFC 5531 (ONC RPC 2), RFC 4506 (XDR) and RFC 1833
+//! (portmapper); `EXCEPTIONS.md` lists the exceptions. Types have the names of the RFCs.
 //!
-//! Peers are strangers: no bytes from outside panic here or make us hold more memory than a small
-//! multiple of the bytes that arrived.
+//! Peers are not trusted: no received bytes cause a panic, or memory use of more than a small
+//! multiple of their length.
 
 pub mod xdr;
 

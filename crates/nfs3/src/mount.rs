@@ -1,21 +1,21 @@
-//! MOUNT version 3: from the name of an export to the handle of its root.
+//! MOUNT version 3, which returns the root handle of an export.
 //!
 //! Source: RFC 1813, section 5 (appendix I).
 
 use crate::types::nfs_fh3;
 use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct};
 
-/// Most bytes of a path.
+/// Maximum length of a path in bytes.
 pub const MNTPATHLEN: usize = 1024;
-/// Most bytes of a name.
+/// Maximum length of a name in bytes.
 pub const MNTNAMLEN: usize = 255;
-/// AUTH_NONE in the list of flavours that MNT gives.
+/// AUTH_NONE in the list of flavours that MNT returns.
 pub const FLAVOR_NONE: u32 = 0;
-/// AUTH_SYS in the list of flavours that MNT gives.
+/// AUTH_SYS in the list of flavours that MNT returns.
 pub const FLAVOR_SYS: u32 = 1;
 
 xdr_enum! {
-    /// What became of a MNT.
+    /// Status of MNT.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[expect(non_camel_case_types, reason = "the names of RFC 1813")]
     pub enum mountstat3 {
@@ -78,7 +78,7 @@ impl<'a> Xdr<'a> for name<'a> {
 pub struct mountres3_ok<'a> {
     /// The root of the export.
     pub fhandle: nfs_fh3<'a>,
-    /// Flavours of credentials that the server takes there, the one it likes best first.
+    /// Accepted credential flavours, in order of preference.
     pub auth_flavors: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Xdr<'a> for mountres3<'a> {
                 ok.auth_flavors.iter().for_each(|flavor| writer.u32(*flavor));
             }
             Err(status) => {
-                debug_assert!(*status != mountstat3::MNT3_OK, "a failure has a reason");
+                debug_assert!(*status != mountstat3::MNT3_OK, "a failure has an error status");
                 status.encode(writer);
             }
         }
@@ -118,13 +118,13 @@ impl<'a> Xdr<'a> for mountres3<'a> {
 }
 
 xdr_struct! {
-    /// A mount that the server remembers: item of DUMP.
+    /// A mount that the server has recorded; an item of DUMP.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[expect(non_camel_case_types, reason = "the name of RFC 1813")]
     pub struct mountbody<'a> {
-        /// Who mounted.
+        /// The client.
         ml_hostname: name<'a>,
-        /// What.
+        /// The mounted path.
         ml_directory: dirpath<'a>,
     }
 }
@@ -144,13 +144,13 @@ impl<'a> Xdr<'a> for mountlist<'a> {
     }
 }
 
-/// `exportnode`: item of EXPORT.
+/// `exportnode`: an item of EXPORT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(non_camel_case_types, reason = "the name of RFC 1813")]
 pub struct exportnode<'a> {
     /// The export.
     pub ex_dir: dirpath<'a>,
-    /// Who may mount it; none named means everybody.
+    /// Hosts and groups that may mount it; if empty, all hosts.
     pub ex_groups: Vec<name<'a>>,
 }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_above_the_rfcs_length_is_refused() {
+    fn a_path_above_the_maximum_length_is_refused() {
         let mut bytes = 1025u32.to_be_bytes().to_vec();
         bytes.resize(4 + 1028, b'a');
         let refused = decode_whole::<dirpath<'_>>(&bytes);

@@ -1,10 +1,10 @@
-//! The portmapper, version 2: on which port a program listens.
+//! The portmapper, version 2, which returns the port of a program.
 //!
-//! Only what NFS needs; rpcbind's versions 3 and 4 are not here. Source: RFC 1833, section 3.
+//! Only what NFS needs, without versions 3 and 4 (rpcbind). Source: RFC 1833, section 3.
 
 use crate::xdr::{Reader, Writer, Xdr, XdrError, xdr_struct};
 
-/// Where the portmapper itself listens.
+/// The portmapper's port.
 pub const PMAP_PORT: u32 = 111;
 /// `prot` of a [`mapping`] for TCP.
 pub const IPPROTO_TCP: u32 = 6;
@@ -12,8 +12,8 @@ pub const IPPROTO_TCP: u32 = 6;
 pub const IPPROTO_UDP: u32 = 17;
 
 xdr_struct! {
-    /// Argument of SET, UNSET and GETPORT, item of DUMP. GETPORT ignores the port, UNSET also the
-    /// protocol.
+    /// Argument of SET, UNSET and GETPORT, and item of DUMP. GETPORT ignores the port, and UNSET
+    /// also the protocol.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[expect(non_camel_case_types, reason = "the name of RFC 1833")]
     pub struct mapping {
@@ -23,7 +23,7 @@ xdr_struct! {
         vers: u32,
         /// [`IPPROTO_TCP`] or [`IPPROTO_UDP`].
         prot: u32,
-        /// Port; 0 in the answer of GETPORT means: not registered.
+        /// Port; 0 in the result of GETPORT means not registered.
         port: u32,
     }
 }

@@ -1,5 +1,4 @@
-//! The procedures of the programs that this crate speaks: their numbers, their names, and which
-//! of them may be done twice.
+//! The procedures of all programs: numbers, names, and whether they are idempotent.
 
 use crate::xdr::xdr_enum;
 
@@ -61,7 +60,7 @@ xdr_enum! {
 }
 
 xdr_enum! {
-    /// `PMAPPROC_...` without the prefix; CALLIT is not among them (see `EXCEPTIONS.md`).
+    /// `PMAPPROC_...` without the prefix, except CALLIT (see `EXCEPTIONS.md`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     #[expect(missing_docs, reason = "the names of RFC 1833, section 3")]
     pub enum PortmapProcedure {
@@ -85,7 +84,7 @@ pub enum Procedure {
 }
 
 impl Procedure {
-    /// `(program, version, procedure)` as they stand in a call.
+    /// `(program, version, procedure)` as in a call.
     #[must_use]
     pub fn numbers(self) -> (u32, u32, u32) {
         match self {
@@ -105,8 +104,8 @@ impl Procedure {
         }
     }
 
-    /// Whether doing it twice is as good as once. What is not is replayed under its xid after a
-    /// reconnect, and the server keeps its reply to give it again.
+    /// Whether performing it twice has the same effect as once. Otherwise the client retransmits it
+    /// with the same xid after a reconnect, and the server caches its reply.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-4.5
     #[must_use]
     pub fn is_idempotent(self) -> bool {
@@ -145,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_names_or_attributes_may_not_be_done_twice() {
-        let once: Vec<u32> = (0..22)
+    fn procedures_that_change_names_or_attributes_are_not_idempotent() {
+        let not_idempotent: Vec<u32> = (0..22)
             .filter(|number: &u32| {
                 let procedure = decode_whole(&number.to_be_bytes()).unwrap();
                 !Procedure::Nfs(procedure).is_idempotent()
             })
             .collect();
         // SETATTR, and CREATE to LINK.
-        assert_eq!(once, [2, 8, 9, 10, 11, 12, 13, 14, 15]);
+        assert_eq!(not_idempotent, [2, 8, 9, 10, 11, 12, 13, 14, 15]);
     }
 }

@@ -1,7 +1,7 @@
-//! Record marking: whole RPC messages out of a stream of bytes that arrives in any pieces.
+//! Record marking: splits a byte stream, received in pieces of any size, into RPC messages.
 //!
-//! A record that arrives whole and in one fragment is handed out where it lies; others are put
-//! together in one buffer that grows with the bytes received, never with the length announced.
+//! A record that arrives complete in one fragment is returned in place. Others are assembled in a
+//! buffer that grows with the received bytes, never with the announced length.
 //!
 //= https://www.rfc-editor.org/rfc/rfc5531#section-11
 //# The number encodes two values -- a boolean which indicates whether the fragment is the last
@@ -10,30 +10,29 @@
 
 use crate::xdr::Writer;
 
-/// The bit of the mark that says: last fragment.
+/// Bit of the mark: last fragment of the record.
 pub const LAST_FRAGMENT: u32 = 1 << 31;
 
-/// The bytes of a mark.
+/// Size of a mark in bytes.
 pub const MARK_BYTES: usize = 4;
 
-/// Empty fragments that a record may have. RFC 5531 does not forbid them and known peers send none;
-/// without a limit a record of nothing else never ends, and reading it takes a whole processor.
+/// Maximum number of empty fragments in a record. RFC 5531 allows them and known peers send none.
+/// Without a limit, an endless record of empty fragments would use a whole processor.
 pub const EMPTY_FRAGMENTS_MAX: usize = 16;
 
-/// A record that is not read: there is no way to find the next one, so the connection must be
-/// closed.
+/// An invalid record. The start of the next one is unknown, so the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// It is longer than allowed.
-    #[error("a record of {length_bytes} bytes or more arrived, the most allowed is {max_bytes}")]
+    #[error("received a record of at least {length_bytes} bytes; the maximum is {max_bytes}")]
     TooLong {
-        /// The length so far, with the fragment that was announced.
+        /// The length so far, including the announced fragment.
         length_bytes: u64,
-        /// The most allowed.
+        /// The maximum.
         max_bytes: usize,
     },
     /// It has more than [`EMPTY_FRAGMENTS_MAX`] empty fragments.
-    #[error("a record with more than {EMPTY_FRAGMENTS_MAX} empty fragments arrived")]
+    #[error("received a record with more than {EMPTY_FRAGMENTS_MAX} empty fragments")]
     EmptyFragments,
 }
 
@@ -48,45 +47,45 @@ pub fn mark(record_bytes: usize) -> u32 {
     LAST_FRAGMENT | length
 }
 
-/// Begins a message: room for its mark. Returns where, for [`end_record`].
+/// Begins a message with space for its mark; returns its position for [`end_record`].
 pub(crate) fn begin_record(bytes: &mut Vec<u8>) -> usize {
     let start = bytes.len();
     Writer::new(bytes).u32(0);
     start
 }
 
-/// Ends a message that began at `start`, of which `payload_bytes` (with padding) will be sent
-/// after what stands in `bytes`.
+/// Ends a message that begins at `start` in `bytes`, and that continues with a payload of
+/// `payload_bytes` (including padding).
 pub(crate) fn end_record(bytes: &mut [u8], start: usize, payload_bytes: usize) {
     let body = bytes.len() - start - MARK_BYTES;
     bytes[start..start + MARK_BYTES].copy_from_slice(&mark(body + payload_bytes).to_be_bytes());
 }
 
-/// Puts records together.
+/// Assembles records.
 #[derive(Debug)]
 pub struct RecordReader {
     max_bytes: usize,
-    /// The part of a record that is not whole yet.
+    /// The received part of an incomplete record.
     buffer: Vec<u8>,
-    /// The bytes of the mark so far.
+    /// The received part of a mark.
     mark: [u8; MARK_BYTES],
     mark_len: usize,
-    /// What the present fragment still lacks.
+    /// Missing bytes of the current fragment.
     fragment_left: usize,
     fragment_is_last: bool,
-    /// Empty fragments of the present record so far.
+    /// Empty fragments of the current record so far.
     empty_fragments: usize,
-    /// Whether `buffer` holds a record that was handed out.
-    handed_out: bool,
-    /// A buffer beyond this is given back once the record was read.
+    /// Whether `buffer` contains a record that was returned.
+    is_returned: bool,
+    /// A larger buffer is freed after its record was read.
     kept_bytes: usize,
 }
 
 impl RecordReader {
-    /// Buffers of records beyond this are given back once the record was read.
+    /// Default of `kept_bytes`.
     const KEPT_BYTES: usize = 2 << 20;
 
-    /// A reader at the beginning of a stream whose records have at most `max_bytes`.
+    /// A reader for a new stream whose records have at most `max_bytes`.
     #[must_use]
     pub fn new(max_bytes: usize) -> RecordReader {
         RecordReader {
@@ -97,39 +96,38 @@ impl RecordReader {
             fragment_left: 0,
             fragment_is_last: false,
             empty_fragments: 0,
-            handed_out: false,
+            is_returned: false,
             kept_bytes: Self::KEPT_BYTES,
         }
     }
 
-    /// Takes the memory for the longest record at once and keeps it.
+    /// Allocates the memory for the longest record, and keeps it.
     pub fn reserve(&mut self) {
         self.buffer.reserve(self.max_bytes);
         self.kept_bytes = usize::MAX;
     }
 
-    /// Forgets a record that is not whole: the stream begins anew.
+    /// Starts a new stream; drops an incomplete record.
     pub fn reset(&mut self) {
         self.buffer.clear();
         self.mark_len = 0;
         self.fragment_left = 0;
         self.fragment_is_last = false;
         self.empty_fragments = 0;
-        self.handed_out = false;
+        self.is_returned = false;
     }
 
-    /// Takes bytes from the front of `input` until a record is whole. `None`: all was taken and
-    /// more is needed.
+    /// Takes bytes from the front of `input` until a record is complete. `None`: all bytes were
+    /// taken and more are needed.
     ///
     /// # Errors
-    /// The record is longer than allowed, or has too many empty fragments; the stream is of no use
-    /// after that.
+    /// The record is too long or has too many empty fragments. The stream cannot be used any more.
     pub fn next<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
     ) -> Result<Option<&'a [u8]>, RecordError> {
-        if self.handed_out {
-            self.handed_out = false;
+        if self.is_returned {
+            self.is_returned = false;
             self.buffer.clear();
             if self.buffer.capacity() > self.kept_bytes {
                 self.buffer = Vec::new();
@@ -139,8 +137,8 @@ impl RecordReader {
             if self.fragment_left == 0 && !self.take_mark(input)? {
                 return Ok(None);
             }
-            let whole = self.fragment_is_last && self.fragment_left <= input.len();
-            if whole && self.buffer.is_empty() {
+            let is_complete = self.fragment_is_last && self.fragment_left <= input.len();
+            if is_complete && self.buffer.is_empty() {
                 let (record, rest) = input.split_at(self.fragment_left);
                 *input = rest;
                 self.fragment_left = 0;
@@ -154,13 +152,13 @@ impl RecordReader {
                 return Ok(None);
             }
             if self.fragment_is_last {
-                self.handed_out = true;
+                self.is_returned = true;
                 return Ok(Some(&self.buffer));
             }
         }
     }
 
-    /// Reads the mark of the next fragment; false when it is not whole.
+    /// Reads the mark of the next fragment; returns false if it is incomplete.
     fn take_mark(&mut self, input: &mut &[u8]) -> Result<bool, RecordError> {
         let part = input.len().min(MARK_BYTES - self.mark_len);
         let (bytes, rest) = input.split_at(part);
@@ -217,7 +215,7 @@ mod tests {
     ];
 
     #[test]
-    fn records_are_the_same_however_the_stream_is_cut() {
+    fn records_do_not_depend_on_how_the_stream_is_split() {
         let expected = [vec![1, 2], vec![3, 4, 5], vec![], vec![9], vec![6]];
         for piece in 1..=STREAM.len() {
             assert_eq!(records(STREAM, piece, 3).unwrap(), expected, "pieces of {piece}");
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_record_is_handed_out_where_it_lies() {
+    fn a_complete_record_is_returned_in_place() {
         let mut reader = RecordReader::new(8);
         let mut input = &STREAM[..6];
         let record = reader.next(&mut input).unwrap().unwrap();
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_too_long_is_refused_by_its_announcement() {
+    fn a_record_that_is_too_long_is_refused_by_its_announced_length() {
         let error = RecordError::TooLong { length_bytes: 3, max_bytes: 2 };
         assert_eq!(records(STREAM, 7, 2), Err(error));
     }
@@ -246,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_a_limited_number_of_empty_fragments_however_the_stream_is_cut() {
-        // The count begins anew with each record.
+    fn the_number_of_empty_fragments_in_a_record_is_limited() {
+        // The limit applies to each record.
         let most = with_empty_fragments(EMPTY_FRAGMENTS_MAX).repeat(3);
         let endless = with_empty_fragments(EMPTY_FRAGMENTS_MAX + 1);
         for piece in [1, 3, 4, 5, 1000] {
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announced_length_costs_nothing_before_its_bytes_arrive() {
+    fn an_announced_length_allocates_nothing_before_its_bytes_arrive() {
         let mut reader = RecordReader::new(1 << 30);
         let mut input: &[u8] = &[0xbf, 0xff, 0xff, 0xff, 1, 2, 3];
         assert_eq!(reader.next(&mut input), Ok(None));
@@ -269,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_a_huge_record_is_given_back() {
+    fn the_memory_of_a_huge_record_is_freed() {
         let mut reader = RecordReader::new(1 << 24);
         let length = RecordReader::KEPT_BYTES + 1;
         assert_eq!(reader.next(&mut &mark(length).to_be_bytes()[..]), Ok(None));
@@ -280,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_was_reserved_is_kept() {
+    fn reserved_memory_is_kept() {
         let length = RecordReader::KEPT_BYTES + 1;
         let mut reader = RecordReader::new(length);
         reader.reserve();
@@ -293,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reset_the_stream_begins_anew() {
+    fn a_reset_starts_a_new_stream() {
         let mut reader = RecordReader::new(8);
         assert_eq!(reader.next(&mut &[0x80, 0, 0, 5, 1][..]), Ok(None));
         reader.reset();

@@ -1,17 +1,17 @@
-//! The duplicate request cache: a call that must not be done twice is answered with its first
-//! reply when it arrives again.
+//! The duplicate request cache: a retransmitted call that must not be performed twice is answered
+//! with its first reply.
 //!
-//! Bounded in entries and in bytes; the oldest replies go first. It belongs to a client, not to a
-//! connection, for a client repeats its calls on a new connection.
-//! Idea: C. Juszczak, Improving the Performance and Correctness of an NFS Server, USENIX Winter
-//! 1989. As later servers do, a key holds a fingerprint of the arguments, so that an xid that came
-//! round again is not taken for a repeated call.
+//! Limited in entries and bytes; the oldest replies are removed first. It is independent of
+//! connections, because a client retransmits its calls on a new connection.
+//! Source: C. Juszczak, Improving the Performance and Correctness of an NFS Server, USENIX Winter
+//! 1989. As in later servers, a key includes a fingerprint of the arguments, so that a reused xid
+//! is not mistaken for a retransmission.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::procedure::Procedure;
 
-/// By what a repeated call is known.
+/// Identifies a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     client: u64,
@@ -22,8 +22,8 @@ pub struct CallKey {
 }
 
 impl CallKey {
-    /// The key of a call with these bytes of arguments; `client` is the caller's number for who
-    /// sent it (an address without the port).
+    /// The key of a call with these argument bytes. `client` identifies the client (its address
+    /// without the port).
     #[must_use]
     pub fn new(client: u64, xid: u32, procedure: Procedure, arguments: &[u8]) -> CallKey {
         let fingerprint = fingerprint(arguments);
@@ -31,8 +31,8 @@ impl CallKey {
     }
 }
 
-/// Eight bytes at a time. It tells an xid that came round again from a repeated call, among calls
-/// of one client; it need not withstand anyone.
+/// Distinguishes a reused xid from a retransmission among the calls of one client. Need not resist
+/// attacks.
 fn fingerprint(bytes: &[u8]) -> u64 {
     let mix =
         |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -41,14 +41,14 @@ fn fingerprint(bytes: &[u8]) -> u64 {
     rest.iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)))
 }
 
-/// What is known of a call.
+/// Whether a call was received before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
-    /// Nothing: do it and give its reply to [`ReplyCache::finish`].
+    /// No: perform it and pass its reply to [`ReplyCache::finish`].
     New,
-    /// It is being done: the reply goes to whoever asked last.
+    /// Yes, and it is in progress: send the reply where the last copy came from.
     InProgress,
-    /// It was done: send this message, record mark included.
+    /// Yes, and it is finished: send this message, which includes the record mark.
     Replay(&'a [u8]),
 }
 
@@ -59,13 +59,13 @@ pub struct ReplyCache {
     max_bytes: usize,
     /// `None`: in progress.
     replies: BTreeMap<CallKey, Option<Box<[u8]>>>,
-    /// Finished ones, the oldest first.
+    /// Finished calls, the oldest first.
     finished: VecDeque<CallKey>,
     bytes: usize,
 }
 
 impl ReplyCache {
-    /// An empty cache of at most `max_entries` calls whose replies have at most `max_bytes`.
+    /// An empty cache of at most `max_entries` calls with at most `max_bytes` of replies in total.
     #[must_use]
     pub fn new(max_entries: usize, max_bytes: usize) -> ReplyCache {
         ReplyCache {
@@ -77,8 +77,8 @@ impl ReplyCache {
         }
     }
 
-    /// Looks a call up that [is not idempotent](Procedure::is_idempotent) and remembers it. When
-    /// everything in the cache is in progress and it is full, the call is new and not remembered.
+    /// Looks up a call that [is not idempotent](Procedure::is_idempotent), and adds it if it is
+    /// new. It is not added if the cache is full of calls in progress.
     pub fn begin(&mut self, key: CallKey) -> Seen<'_> {
         if !self.replies.contains_key(&key) {
             if self.replies.len() >= self.max_entries {
@@ -95,7 +95,7 @@ impl ReplyCache {
         }
     }
 
-    /// Keeps the reply of a call: the whole message, record mark included.
+    /// Stores the reply of a call: the whole message, including the record mark.
     pub fn finish(&mut self, key: CallKey, reply: &[u8]) {
         if !matches!(self.replies.get(&key), Some(None)) {
             return;
@@ -110,23 +110,11 @@ impl ReplyCache {
         self.finished.push_back(key);
     }
 
-    /// Forgets a call that ends without a reply, for example when its server fails.
+    /// Removes a call that ends without a reply, for example after a failure of the server.
     pub fn forget(&mut self, key: CallKey) {
         if matches!(self.replies.get(&key), Some(None)) {
             self.replies.remove(&key);
         }
-    }
-
-    /// Calls that are remembered.
-    #[must_use]
-    pub fn entries(&self) -> usize {
-        self.replies.len()
-    }
-
-    /// Bytes of the replies that are kept.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 
     fn evict_oldest(&mut self) -> bool {
@@ -148,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_call_gets_the_first_reply() {
+    fn a_retransmitted_call_gets_the_first_reply() {
         let mut cache = ReplyCache::new(4, 100);
         assert_eq!(cache.begin(key(1)), Seen::New);
         assert_eq!(cache.begin(key(1)), Seen::InProgress);
@@ -172,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_replies_go_when_entries_or_bytes_are_used_up() {
+    fn the_oldest_replies_are_removed_when_entries_or_bytes_reach_their_limit() {
         let mut cache = ReplyCache::new(3, 10);
         for xid in 0..100 {
             assert_eq!(cache.begin(key(xid)), Seen::New);
             cache.finish(key(xid), b"four");
-            assert!(cache.entries() <= 3 && cache.bytes() <= 10);
+            assert!(cache.replies.len() <= 3 && cache.bytes <= 10);
         }
         assert_eq!(cache.begin(key(99)), Seen::Replay(b"four"));
         assert_eq!(cache.begin(key(98)), Seen::Replay(b"four"));
@@ -185,16 +173,16 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_progress_are_never_forgotten_and_never_above_the_limit() {
+    fn calls_in_progress_are_never_evicted_and_never_exceed_the_limit() {
         let mut cache = ReplyCache::new(2, 10);
         for xid in 0..5 {
             assert_eq!(cache.begin(key(xid)), Seen::New);
         }
-        assert_eq!(cache.entries(), 2);
+        assert_eq!(cache.replies.len(), 2);
         assert_eq!(cache.begin(key(0)), Seen::InProgress);
         cache.forget(key(0));
         assert_eq!(cache.begin(key(4)), Seen::New);
         cache.finish(key(4), b"longer than ten bytes");
-        assert_eq!((cache.entries(), cache.bytes()), (1, 0));
+        assert_eq!((cache.replies.len(), cache.bytes), (1, 0));
     }
 }

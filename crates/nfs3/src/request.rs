@@ -1,5 +1,4 @@
-//! The arguments and the results of every procedure as one value each: what a server receives and
-//! a client gives, and the other way round.
+//! The arguments and the results of all procedures, as one enum each.
 
 use crate::arguments::*;
 use crate::directory::{READDIR3res, READDIRPLUS3res};
@@ -9,7 +8,7 @@ use crate::procedure::{MountProcedure, NfsProcedure, PortmapProcedure, Procedure
 use crate::results::*;
 use crate::xdr::{Reader, Writer, Xdr, XdrError};
 
-/// Writes the two enumerations of a program from its table: procedure, arguments, results.
+/// Defines the two enums of a program from a table: procedure, arguments, results.
 macro_rules! program {
     ($procedures:ident, $arguments:ident, $results:ident, $doc:literal;
      $($procedure:ident($args:ty) -> $res:ty;)*) => {
@@ -45,7 +44,7 @@ macro_rules! program {
                 }
             }
 
-            /// Whose arguments they are.
+            /// The procedure.
             #[must_use]
             pub fn procedure(&self) -> $procedures {
                 match self {
@@ -72,7 +71,7 @@ macro_rules! program {
                 }
             }
 
-            /// Whose results they are.
+            /// The procedure.
             #[must_use]
             pub fn procedure(&self) -> $procedures {
                 match self {
@@ -135,9 +134,9 @@ pub enum PortmapArguments {
 #[expect(missing_docs, reason = "the procedures' names")]
 pub enum PortmapResults {
     NULL,
-    /// Whether it is registered now.
+    /// Whether the mapping was added.
     SET(bool),
-    /// Whether it was registered.
+    /// Whether a mapping was removed.
     UNSET(bool),
     /// The port, or 0.
     GETPORT(u32),
@@ -154,10 +153,10 @@ pub enum Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads the arguments of `procedure`, which must be the whole of `bytes`.
+    /// Decodes the arguments of `procedure`, which must consist of all `bytes`.
     ///
     /// # Errors
-    /// They are none: GARBAGE_ARGS.
+    /// They are invalid (GARBAGE_ARGS).
     pub fn decode(procedure: Procedure, bytes: &'a [u8]) -> Result<Arguments<'a>, XdrError> {
         let mut reader = Reader::new(bytes);
         let arguments = match procedure {
@@ -191,7 +190,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Whose arguments they are.
+    /// The procedure.
     #[must_use]
     pub fn procedure(&self) -> Procedure {
         match self {
@@ -211,7 +210,7 @@ impl<'a> Arguments<'a> {
 /// The results of any procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the programs' names")]
-#[expect(clippy::large_enum_variant, reason = "almost every reply is one of NFS")]
+#[expect(clippy::large_enum_variant, reason = "almost all replies are NFS replies")]
 pub enum Results<'a> {
     Nfs(NfsResults<'a>),
     Mount(MountResults<'a>),
@@ -219,10 +218,10 @@ pub enum Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Reads the results of `procedure`, which must be the whole of `bytes`.
+    /// Decodes the results of `procedure`, which must consist of all `bytes`.
     ///
     /// # Errors
-    /// They are none.
+    /// They are invalid.
     pub fn decode(procedure: Procedure, bytes: &'a [u8]) -> Result<Results<'a>, XdrError> {
         let mut reader = Reader::new(bytes);
         let results = match procedure {

@@ -1,9 +1,7 @@
-//! The results of the procedures of NFS; those of READDIR and READDIRPLUS are in
-//! [`crate::directory`].
+//! Results of the NFS procedures, except READDIR and READDIRPLUS ([`crate::directory`]).
 //!
-//! Every result is a union over the status: `resok` when it is NFS3_OK, `resfail` otherwise.
-//! [`Res3`] is that union, and the RFC's names are its aliases. Source: RFC 1813, sections 3.3.1
-//! to 3.3.21.
+//! Every result is a union of `resok` (status NFS3_OK) and `resfail`. [`Res3`] is this union, with
+//! aliases for the RFC's names. Source: RFC 1813, sections 3.3.1 to 3.3.21.
 
 use crate::arguments::{Data, stable_how};
 use crate::types::{
@@ -15,7 +13,7 @@ use crate::xdr::{Reader, Writer, Xdr, XdrError, xdr_struct};
 pub const FSF3_LINK: u32 = 0x01;
 /// Bit of FSINFO: symbolic links.
 pub const FSF3_SYMLINK: u32 = 0x02;
-/// Bit of FSINFO: PATHCONF says the same everywhere.
+/// Bit of FSINFO: PATHCONF is the same for all objects.
 pub const FSF3_HOMOGENEOUS: u32 = 0x08;
 /// Bit of FSINFO: SETATTR can set times.
 pub const FSF3_CANSETTIME: u32 = 0x10;
@@ -98,7 +96,7 @@ pub type PATHCONF3res = Res3<PATHCONF3resok, PATHCONF3resfail>;
 /// COMMIT.
 pub type COMMIT3res = Res3<COMMIT3resok, COMMIT3resfail>;
 
-/// CREATE, MKDIR, SYMLINK and MKNOD have the same results under four names.
+/// CREATE, MKDIR, SYMLINK and MKNOD have the same results.
 pub type MKDIR3resok<'a> = CREATE3resok<'a>;
 /// See [`CREATE3resfail`].
 pub type MKDIR3resfail = CREATE3resfail;
@@ -110,19 +108,19 @@ pub type SYMLINK3resfail = CREATE3resfail;
 pub type MKNOD3resok<'a> = CREATE3resok<'a>;
 /// See [`CREATE3resfail`].
 pub type MKNOD3resfail = CREATE3resfail;
-/// REMOVE and RMDIR have the same results under two names, good or bad.
+/// REMOVE and RMDIR have the same results, for success and failure.
 pub type REMOVE3resfail = REMOVE3resok;
 /// See [`REMOVE3resok`].
 pub type RMDIR3resok = REMOVE3resok;
 /// See [`REMOVE3resok`].
 pub type RMDIR3resfail = REMOVE3resok;
-/// Good or bad, the same.
+/// The same for success and failure.
 pub type SETATTR3resfail = SETATTR3resok;
-/// Good or bad, the same.
+/// The same for success and failure.
 pub type RENAME3resfail = RENAME3resok;
-/// Good or bad, the same.
+/// The same for success and failure.
 pub type LINK3resfail = LINK3resok;
-/// Failures of several procedures tell an object's attributes and nothing else.
+/// Failures of several procedures contain only an object's attributes.
 pub type ACCESS3resfail = READ3resfail;
 /// See [`READ3resfail`].
 pub type READLINK3resfail = READ3resfail;
@@ -136,7 +134,7 @@ pub type PATHCONF3resfail = READ3resfail;
 pub type COMMIT3resfail = WRITE3resfail;
 
 xdr_struct! {
-    /// GETATTR done.
+    /// Success of GETATTR.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.1
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GETATTR3resok {
@@ -144,7 +142,7 @@ xdr_struct! {
         obj_attributes: fattr3,
     }
 
-    /// SETATTR, done or not.
+    /// Success or failure of SETATTR.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.2
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SETATTR3resok {
@@ -152,11 +150,11 @@ xdr_struct! {
         obj_wcc: wcc_data,
     }
 
-    /// LOOKUP done.
+    /// Success of LOOKUP.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.3
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LOOKUP3resok<'a> {
-        /// What has the name.
+        /// The object.
         object: nfs_fh3<'a>,
         /// Its attributes.
         obj_attributes: post_op_attr,
@@ -164,80 +162,80 @@ xdr_struct! {
         dir_attributes: post_op_attr,
     }
 
-    /// LOOKUP failed.
+    /// Failure of LOOKUP.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LOOKUP3resfail {
         /// The directory's attributes.
         dir_attributes: post_op_attr,
     }
 
-    /// ACCESS done.
+    /// Success of ACCESS.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.4
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ACCESS3resok {
         /// The object's attributes.
         obj_attributes: post_op_attr,
-        /// Those of the bits that are allowed.
+        /// The allowed bits.
         access: u32,
     }
 
-    /// READLINK done.
+    /// Success of READLINK.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.5
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READLINK3resok<'a> {
         /// The link's attributes.
         symlink_attributes: post_op_attr,
-        /// Its text.
+        /// The target.
         data: nfspath3<'a>,
     }
 
-    /// READ done.
+    /// Success of READ.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.6
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub struct READ3resok<'a> {
         /// The file's attributes.
         file_attributes: post_op_attr,
-        /// How many bytes were read.
+        /// Number of bytes.
         count: u32,
-        /// Whether the read ended at the file's end.
+        /// Whether the data reaches the end of the file.
         eof: bool,
-        /// The data, where it lies in the message.
+        /// The data, borrowed from the message.
         data: Data<'a>,
     }
 
-    /// READ and others failed.
+    /// Failure of READ and other procedures.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READ3resfail {
         /// The object's attributes.
         obj_attributes: post_op_attr,
     }
 
-    /// WRITE done.
+    /// Success of WRITE.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WRITE3resok {
         /// Of the file.
         file_wcc: wcc_data,
-        /// How many bytes were written.
+        /// Number of bytes.
         count: u32,
-        /// How safe they are: as asked or safer.
+        /// At least the requested stability.
         committed: stable_how,
-        /// Compare it with that of the COMMIT.
+        /// The client compares it with the verifier of the COMMIT.
         verf: writeverf3,
     }
 
-    /// WRITE or COMMIT failed.
+    /// Failure of WRITE or COMMIT.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WRITE3resfail {
         /// Of the file.
         file_wcc: wcc_data,
     }
 
-    /// CREATE, MKDIR, SYMLINK, MKNOD done.
+    /// Success of CREATE, MKDIR, SYMLINK, MKNOD.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.8
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CREATE3resok<'a> {
-        /// What was made.
+        /// The new object.
         obj: post_op_fh3<'a>,
         /// Its attributes.
         obj_attributes: post_op_attr,
@@ -245,14 +243,14 @@ xdr_struct! {
         dir_wcc: wcc_data,
     }
 
-    /// CREATE, MKDIR, SYMLINK, MKNOD failed.
+    /// Failure of CREATE, MKDIR, SYMLINK, MKNOD.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CREATE3resfail {
         /// Of the directory.
         dir_wcc: wcc_data,
     }
 
-    /// REMOVE and RMDIR, done or not.
+    /// Success or failure of REMOVE and RMDIR.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.12
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct REMOVE3resok {
@@ -260,17 +258,17 @@ xdr_struct! {
         dir_wcc: wcc_data,
     }
 
-    /// RENAME, done or not.
+    /// Success or failure of RENAME.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.14
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RENAME3resok {
-        /// Of the directory it left.
+        /// Of the source directory.
         fromdir_wcc: wcc_data,
-        /// Of the directory it went to.
+        /// Of the target directory.
         todir_wcc: wcc_data,
     }
 
-    /// LINK, done or not.
+    /// Success or failure of LINK.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.15
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LINK3resok {
@@ -280,89 +278,89 @@ xdr_struct! {
         linkdir_wcc: wcc_data,
     }
 
-    /// FSSTAT done.
+    /// Success of FSSTAT.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.18
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSSTAT3resok {
         /// The root's attributes.
         obj_attributes: post_op_attr,
-        /// Bytes of the file system.
+        /// Size of the file system in bytes.
         tbytes: u64,
-        /// Bytes that are free.
+        /// Free bytes.
         fbytes: u64,
-        /// Bytes that are free for the caller.
+        /// Free bytes for the caller.
         abytes: u64,
-        /// Files that there can be.
+        /// Maximum number of files.
         tfiles: u64,
-        /// Files that there can be beside those that are.
+        /// Free files.
         ffiles: u64,
-        /// Of those, for the caller.
+        /// Free files for the caller.
         afiles: u64,
-        /// Seconds for which this is not expected to change.
+        /// Time in seconds for which these values are not expected to change.
         invarsec: u32,
     }
 
-    /// FSINFO done.
+    /// Success of FSINFO.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.19
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSINFO3resok {
         /// The root's attributes.
         obj_attributes: post_op_attr,
-        /// Most bytes of a READ.
+        /// Maximum size of a READ in bytes.
         rtmax: u32,
-        /// Bytes that a READ should have.
+        /// Preferred size of a READ in bytes.
         rtpref: u32,
-        /// Their number should be a multiple of this.
+        /// The size should be a multiple of this.
         rtmult: u32,
-        /// Most bytes of a WRITE.
+        /// Maximum size of a WRITE in bytes.
         wtmax: u32,
-        /// Bytes that a WRITE should have.
+        /// Preferred size of a WRITE in bytes.
         wtpref: u32,
-        /// Their number should be a multiple of this.
+        /// The size should be a multiple of this.
         wtmult: u32,
-        /// Bytes that a READDIR should ask for.
+        /// Preferred size of a READDIR in bytes.
         dtpref: u32,
-        /// Most bytes of a file.
+        /// Maximum size of a file in bytes.
         maxfilesize: u64,
-        /// How fine the server's times are.
+        /// Resolution of the server's times.
         time_delta: nfstime3,
         /// Bits, see [`FSF3_LINK`].
         properties: u32,
     }
 
-    /// PATHCONF done.
+    /// Success of PATHCONF.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.20
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PATHCONF3resok {
         /// The object's attributes.
         obj_attributes: post_op_attr,
-        /// Most hard links.
+        /// Maximum number of hard links.
         linkmax: u32,
-        /// Most bytes of a name.
+        /// Maximum length of a name in bytes.
         name_max: u32,
-        /// Whether longer names are refused rather than cut.
+        /// Whether longer names are refused instead of truncated.
         no_trunc: bool,
-        /// Whether only the superuser may give files away.
+        /// Whether only the superuser may change the owner of a file.
         chown_restricted: bool,
-        /// Whether names differ when only their case does not.
+        /// Whether names that differ only in case are equal.
         case_insensitive: bool,
-        /// Whether the case of names is kept.
+        /// Whether the case of names is preserved.
         case_preserving: bool,
     }
 
-    /// COMMIT done.
+    /// Success of COMMIT.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.21
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct COMMIT3resok {
         /// Of the file.
         file_wcc: wcc_data,
-        /// If another than that of a WRITE, its data must be written again.
+        /// If it differs from that of a WRITE, the client must write the data again.
         verf: writeverf3,
     }
 }
 
 impl std::fmt::Debug for READ3resok<'_> {
-    /// Without the data.
+    /// Omits the data.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let READ3resok { file_attributes, count, eof, data } = self;
         let length = data.0.len();
@@ -398,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_keeps_its_status_also_when_the_rfc_does_not_have_it() {
+    fn a_failure_keeps_a_status_that_the_rfc_does_not_define() {
         let bytes = b"\0\0\x30\x39\0\0\0\0";
         let fail = READ3res::Fail(nfsstat3(12345), READ3resfail { obj_attributes: None });
         assert_eq!(decode_whole(bytes), Ok(fail));

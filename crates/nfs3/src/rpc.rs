@@ -1,20 +1,20 @@
-//! ONC RPC version 2: the head of a call with its credential, and the head of a reply.
+//! ONC RPC version 2: the header of a call with its credential, and the header of a reply.
 //!
-//! Not the framing (see [`crate::record`]) and not the procedures: what follows the head is
-//! handed on as bytes. Source: RFC 5531.
+//! Not for: framing (see [`crate::record`]), and procedures, which are bytes here. Source: RFC
+//! 5531.
 
 use crate::xdr::{Reader, Writer, Xdr, XdrError, xdr_enum};
 
 /// The version of ONC RPC.
 pub const RPC_VERSION: u32 = 2;
-/// Most bytes of a credential's or verifier's body.
+/// Maximum length of the body of a credential or verifier in bytes.
 ///
 //= https://www.rfc-editor.org/rfc/rfc5531#section-8.2
 //# opaque body<400>;
 pub const MAX_AUTH_BYTES: usize = 400;
-/// Most bytes of the machine's name in AUTH_SYS.
+/// Maximum length of the machine name in AUTH_SYS in bytes.
 pub const MAX_MACHINE_NAME: usize = 255;
-/// Most supplementary groups in AUTH_SYS.
+/// Maximum number of supplementary groups in AUTH_SYS.
 pub const MAX_GIDS: usize = 16;
 
 const CALL: u32 = 0;
@@ -22,7 +22,7 @@ const REPLY: u32 = 1;
 const AUTH_NONE: u32 = 0;
 const AUTH_SYS: u32 = 1;
 
-/// Groups of a caller: at most sixteen, kept in place.
+/// The supplementary groups of a caller, at most sixteen.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gids {
     gids: [u32; MAX_GIDS],
@@ -30,7 +30,7 @@ pub struct Gids {
 }
 
 impl Gids {
-    /// The groups, or `None` when there are more than [`MAX_GIDS`].
+    /// The groups; `None` if there are more than [`MAX_GIDS`].
     #[must_use]
     pub fn new(gids: &[u32]) -> Option<Gids> {
         let mut all = Gids { len: gids.len(), ..Gids::default() };
@@ -51,16 +51,16 @@ impl std::fmt::Debug for Gids {
     }
 }
 
-/// Who calls, as the caller says.
+/// The claimed identity of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthSys<'a> {
-    /// Anything that the caller chose.
+    /// Chosen by the caller.
     pub stamp: u32,
-    /// The caller's host.
+    /// The caller's host name.
     pub machinename: &'a [u8],
-    /// Effective user.
+    /// Effective user ID.
     pub uid: u32,
-    /// Effective group.
+    /// Effective group ID.
     pub gid: u32,
     /// Supplementary groups.
     pub gids: Gids,
@@ -89,7 +89,7 @@ impl<'a> Xdr<'a> for AuthSys<'a> {
     }
 }
 
-/// `opaque_auth`: a flavour and what only that flavour understands.
+/// `opaque_auth`: a flavour, and a body whose format depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpaqueAuth<'a> {
     /// The flavour's number.
@@ -99,7 +99,7 @@ pub struct OpaqueAuth<'a> {
 }
 
 impl OpaqueAuth<'_> {
-    /// AUTH_NONE, the verifier of everything that we send.
+    /// AUTH_NONE, the verifier of all sent messages.
     pub const NONE: OpaqueAuth<'static> = OpaqueAuth { flavor: AUTH_NONE, body: &[] };
 }
 
@@ -118,20 +118,20 @@ impl<'a> Xdr<'a> for OpaqueAuth<'a> {
 /// The credential of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential<'a> {
-    /// Nobody in particular.
+    /// AUTH_NONE.
     None,
-    /// A user of a Unix system.
+    /// AUTH_SYS: a user of a UNIX system.
     Sys(AuthSys<'a>),
-    /// A flavour that this crate does not read.
+    /// Another flavour, which is not decoded.
     Other(OpaqueAuth<'a>),
 }
 
 impl<'a> Credential<'a> {
-    /// Reads what an authenticator holds.
+    /// Decodes a credential.
     ///
     /// # Errors
-    /// AUTH_SYS with a body that is none.
-    pub fn of(auth: OpaqueAuth<'a>) -> Result<Credential<'a>, XdrError> {
+    /// AUTH_SYS with an invalid body.
+    pub fn decode(auth: OpaqueAuth<'a>) -> Result<Credential<'a>, XdrError> {
         match auth.flavor {
             AUTH_NONE if auth.body.is_empty() => Ok(Credential::None),
             AUTH_SYS => Ok(Credential::Sys(crate::xdr::decode_whole(auth.body)?)),
@@ -144,7 +144,7 @@ impl<'a> Credential<'a> {
             Credential::None => OpaqueAuth::NONE.encode(writer),
             Credential::Other(auth) => auth.encode(writer),
             Credential::Sys(sys) => {
-                // The length of the body is known from its parts: no second buffer.
+                // The body's length is computed, which saves a second buffer.
                 let name = sys.machinename.len();
                 let fixed = 5 * 4 + 4 * sys.gids.len;
                 let body = fixed + name + crate::xdr::padding(name).len();
@@ -156,10 +156,10 @@ impl<'a> Credential<'a> {
     }
 }
 
-/// The head of a call.
+/// The header of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallHeader<'a> {
-    /// Names the call; its reply bears the same.
+    /// Identifies the call; its reply has the same xid.
     pub xid: u32,
     /// The program, for example [`crate::procedure::NFS_PROGRAM`].
     pub program: u32,
@@ -167,36 +167,36 @@ pub struct CallHeader<'a> {
     pub version: u32,
     /// The procedure's number.
     pub procedure: u32,
-    /// Who calls.
+    /// The claimed identity of the caller.
     pub credential: OpaqueAuth<'a>,
-    /// Proof of the credential; AUTH_SYS has none.
+    /// Proof of the credential; none for AUTH_SYS.
     pub verifier: OpaqueAuth<'a>,
 }
 
-/// Why a message is no call that can be looked at.
+/// Why the header of a call cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// Not even an RPC message, or a reply: nothing can be answered.
+    /// Not an RPC message, or a reply. There is no answer to it.
     NotACall,
     /// Another version of RPC.
     RpcMismatch {
-        /// The call's.
+        /// The call's xid.
         xid: u32,
     },
     /// The credential or the verifier is malformed.
     BadAuth {
-        /// The call's.
+        /// The call's xid.
         xid: u32,
-        /// What the answer says.
+        /// The reason to return.
         stat: auth_stat,
     },
 }
 
 impl<'a> CallHeader<'a> {
-    /// Reads the head of a call; the reader then stands before the arguments.
+    /// Decodes the header of a call; the arguments follow in `reader`.
     ///
     /// # Errors
-    /// It is none that can be looked at.
+    /// See [`CallError`].
     pub fn decode(reader: &mut Reader<'a>) -> Result<CallHeader<'a>, CallError> {
         let not_a_call = |_: XdrError| CallError::NotACall;
         let xid = reader.u32().map_err(not_a_call)?;
@@ -216,7 +216,7 @@ impl<'a> CallHeader<'a> {
     }
 }
 
-/// Writes the head of a call with no verifier.
+/// Writes the header of a call without a verifier.
 pub fn encode_call_head(
     writer: &mut Writer<'_>,
     xid: u32,
@@ -235,7 +235,7 @@ xdr_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[expect(non_camel_case_types, reason = "the names of RFC 5531")]
     pub enum auth_stat {
-        /// Success; stands in no refusal.
+        /// Success, which no refusal contains.
         AUTH_OK = 0,
         /// Bad credential (seal broken).
         AUTH_BADCRED = 1,
@@ -268,43 +268,43 @@ xdr_enum! {
     }
 }
 
-/// What a reply says about its call before any result.
+/// The RPC status of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyStatus {
-    /// Accepted and done: the results follow.
+    /// Accepted and performed; the results follow.
     Success,
     /// Accepted, but the server does not have the program.
     ProgUnavail,
-    /// Accepted, but the server has other versions of the program.
+    /// Accepted, but the server has only other versions of the program.
     ProgMismatch {
-        /// The lowest version it has.
+        /// The lowest available version.
         low: u32,
-        /// The highest version it has.
+        /// The highest available version.
         high: u32,
     },
     /// Accepted, but the program has no such procedure.
     ProcUnavail,
-    /// Accepted, but the arguments cannot be read.
+    /// Accepted, but the arguments cannot be decoded.
     GarbageArgs,
-    /// Accepted, but the server failed, for example for want of memory.
+    /// Accepted, but the server failed, for example because it is out of memory.
     SystemErr,
-    /// Denied: the server speaks other versions of RPC.
+    /// Denied: the server supports other versions of RPC.
     RpcMismatch {
-        /// The lowest version it speaks.
+        /// The lowest supported version.
         low: u32,
-        /// The highest version it speaks.
+        /// The highest supported version.
         high: u32,
     },
-    /// Denied: the credential does not do.
+    /// Denied: the credential is not accepted.
     AuthError(auth_stat),
 }
 
-/// The head of a reply.
+/// The header of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyHeader<'a> {
-    /// The call's.
+    /// The call's xid.
     pub xid: u32,
-    /// What became of the call.
+    /// Status of the call.
     pub status: ReplyStatus,
     /// The server's verifier; a denied reply has none.
     pub verifier: OpaqueAuth<'a>,
@@ -346,7 +346,7 @@ impl<'a> Xdr<'a> for ReplyHeader<'a> {
 
     fn encode(&self, writer: &mut Writer<'_>) {
         if (self.status, self.verifier) == (ReplyStatus::Success, OpaqueAuth::NONE) {
-            // What almost every reply begins with: accepted, no verifier, success.
+            // The header of almost every reply: accepted, no verifier, success.
             return writer.words([self.xid, REPLY, 0, AUTH_NONE, 0, 0]);
         }
         writer.u32(self.xid);
@@ -411,15 +411,15 @@ mod tests {
         let header = CallHeader::decode(&mut reader).unwrap();
         assert_eq!(reader.finish(), Ok(()));
         assert_eq!((header.xid, header.program, header.procedure), (0xaabb, 100_003, 6));
-        assert_eq!(Credential::of(header.credential), Ok(Credential::Sys(sys)));
+        assert_eq!(Credential::decode(header.credential), Ok(Credential::Sys(sys)));
     }
 
     #[test]
-    fn more_than_sixteen_groups_are_refused_before_they_are_read() {
+    fn more_than_sixteen_groups_are_refused() {
         assert_eq!(Gids::new(&[0; 17]), None);
         let mut body = vec![0; 16];
         body.extend([0xff; 4]);
-        let refused = Credential::of(OpaqueAuth { flavor: AUTH_SYS, body: &body });
+        let refused = Credential::decode(OpaqueAuth { flavor: AUTH_SYS, body: &body });
         assert!(matches!(refused, Err(XdrError::TooLong { max: 16, .. })), "{refused:?}");
     }
 
@@ -445,15 +445,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_told_from_what_can_be_answered() {
-        let of = |words: &[u32]| {
+    fn messages_that_are_not_calls_are_distinguished_from_invalid_calls() {
+        let error = |words: &[u32]| {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
             CallHeader::decode(&mut Reader::new(&bytes)).unwrap_err()
         };
-        assert_eq!(of(&[9]), CallError::NotACall);
-        assert_eq!(of(&[9, 1, 0, 0, 0, 0]), CallError::NotACall);
-        assert_eq!(of(&[9, 0, 3]), CallError::RpcMismatch { xid: 9 });
+        assert_eq!(error(&[9]), CallError::NotACall);
+        assert_eq!(error(&[9, 1, 0, 0, 0, 0]), CallError::NotACall);
+        assert_eq!(error(&[9, 0, 3]), CallError::RpcMismatch { xid: 9 });
         let bad = CallError::BadAuth { xid: 9, stat: auth_stat::AUTH_BADCRED };
-        assert_eq!(of(&[9, 0, 2, 100_003, 3, 0, 1, 401]), bad);
+        assert_eq!(error(&[9, 0, 2, 100_003, 3, 0, 1, 401]), bad);
     }
 }

@@ -1,9 +1,9 @@
-//! One connection of a server: requests out of the bytes that arrive, and replies into bytes.
+//! A server connection: decodes requests from received bytes, and encodes replies.
 //!
-//! What cannot be done is answered here as RFC 5531 says. The caller does the rest: it looks at
-//! the credential, does the procedure now or later and in any order, sends the reply, and calls
-//! [`Server::finished`]. While as many requests are in progress as allowed, nothing further is
-//! taken from the input: not reading on is how a server pushes back.
+//! Calls that cannot be performed are answered here as RFC 5531 requires. The caller does the rest:
+//! it checks the credential, performs the procedures at any time and in any order, sends the reply,
+//! and calls [`Server::finished`]. While the maximum number of requests is in progress, no more
+//! input is taken, which applies back-pressure to the client.
 
 use crate::procedure::{
     MOUNT_PROGRAM, MOUNT_V3, MountProcedure, NFS_PROGRAM, NFS_V3, NfsProcedure, PMAP_PROG,
@@ -17,7 +17,7 @@ use crate::rpc::{
 use crate::types::{nfsstat3, post_op_attr};
 use crate::xdr::{Reader, Writer, Xdr, decode_whole, padding};
 
-/// Which programs are served on the connection.
+/// The programs that are served on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Programs {
     /// NFS 3.
@@ -28,44 +28,45 @@ pub struct Programs {
     pub portmap: bool,
 }
 
-/// How a connection is set.
+/// Options of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
-    /// What is served.
+    /// Served programs.
     pub programs: Programs,
-    /// Most bytes of a call: the largest WRITE and some 700 bytes of credential, handle and names.
+    /// Maximum size of a call in bytes: the largest WRITE plus about 700 bytes for credential,
+    /// handle and names.
     pub max_call_bytes: usize,
-    /// Most requests in progress.
+    /// Maximum number of requests in progress.
     pub max_in_progress: usize,
 }
 
-/// A request to be done.
+/// A request to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// Names the call; its reply bears the same.
+    /// Identifies the call; its reply has the same xid.
     pub xid: u32,
-    /// Who calls, as the caller says.
+    /// The claimed identity of the caller.
     pub credential: Credential<'a>,
-    /// What is to be done.
+    /// The procedure and its arguments.
     pub arguments: Arguments<'a>,
-    /// The arguments' bytes, for [`crate::reply_cache::CallKey`].
+    /// The encoded arguments, for [`crate::reply_cache::CallKey`].
     pub arguments_bytes: &'a [u8],
 }
 
-/// What a record was.
+/// A received record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "almost everything received is a request")]
 pub enum Received<'a> {
-    /// A request; it is in progress until [`Server::finished`].
+    /// A request, which is in progress until [`Server::finished`].
     Request(Request<'a>),
-    /// A call that cannot be done; its answer was appended to `replies`.
+    /// A call that cannot be performed. Its reply was appended to `replies`.
     Answered {
-        /// The call's.
+        /// The call's xid.
         xid: u32,
-        /// What was answered.
+        /// The reply's status.
         status: ReplyStatus,
     },
-    /// No call: there is nothing that could be answered.
+    /// Not a call, so there is no reply.
     NotACall,
 }
 
@@ -79,7 +80,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A connection with nothing in progress.
+    /// A new connection.
     #[must_use]
     pub fn new(options: ServerOptions) -> Server {
         Server {
@@ -96,29 +97,29 @@ impl Server {
         self.in_progress < self.max_in_progress
     }
 
-    /// Requests in progress.
+    /// Number of requests in progress.
     #[must_use]
     pub fn in_progress(&self) -> usize {
         self.in_progress
     }
 
-    /// A request's reply was handed to the connection, or the request dropped.
+    /// Ends a request, after its reply was passed to the connection or the request was dropped.
     ///
     /// # Panics
-    /// None is in progress.
+    /// If no request is in progress.
     pub fn finished(&mut self) {
-        assert!(self.in_progress > 0, "only what was begun can be finished");
+        assert!(self.in_progress > 0, "no request is in progress");
         self.in_progress -= 1;
     }
 
-    /// Takes bytes from the front of `input` until a call is whole. `None`: all was taken and
-    /// more is needed, or reading is not allowed; the rest of `input` must then be given again.
+    /// Takes bytes from the front of `input` until a call is complete. `None`: all bytes were taken
+    /// and more are needed, or reading is not allowed; then pass the rest of `input` again.
     ///
-    /// Answers to calls that cannot be done are not in progress: a caller that sends them slower
-    /// than it receives stops reading by the length of `replies`.
+    /// Calls that cannot be performed are not in progress. The caller must stop reading if
+    /// `replies` grows faster than it can be sent.
     ///
     /// # Errors
-    /// A record above the maximum, or of too many empty fragments: the connection must be closed.
+    /// A record is too long or has too many empty fragments. The connection must be closed.
     pub fn receive<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
@@ -134,14 +135,14 @@ impl Server {
     }
 }
 
-/// Takes a whole message, such as a datagram. The answer to a call that cannot be done is appended
-/// to `replies`, record mark included.
+/// Decodes a complete message, such as a datagram. The reply to a call that cannot be performed is
+/// appended to `replies`, including the record mark.
 pub fn receive_message<'a>(
     message: &'a [u8],
     programs: Programs,
     replies: &mut Vec<u8>,
 ) -> Received<'a> {
-    match judge(message, programs) {
+    match decode_request(message, programs) {
         Ok(request) => Received::Request(request),
         Err(Some((xid, status))) => {
             refuse(replies, xid, status);
@@ -151,8 +152,11 @@ pub fn receive_message<'a>(
     }
 }
 
-/// The request in a record, or what to answer instead, if anything.
-fn judge(record: &[u8], programs: Programs) -> Result<Request<'_>, Option<(u32, ReplyStatus)>> {
+/// The request in a record. `Err` contains the reply, unless the record is not a call.
+fn decode_request(
+    record: &[u8],
+    programs: Programs,
+) -> Result<Request<'_>, Option<(u32, ReplyStatus)>> {
     let mut reader = Reader::new(record);
     let header = CallHeader::decode(&mut reader).map_err(|error| match error {
         CallError::NotACall => None,
@@ -162,7 +166,7 @@ fn judge(record: &[u8], programs: Programs) -> Result<Request<'_>, Option<(u32, 
         CallError::BadAuth { xid, stat } => Some((xid, ReplyStatus::AuthError(stat))),
     })?;
     let refused = |status| Some((header.xid, status));
-    let credential = match Credential::of(header.credential) {
+    let credential = match Credential::decode(header.credential) {
         Ok(Credential::Other(_)) | Err(_) => {
             return Err(refused(ReplyStatus::AuthError(auth_stat::AUTH_BADCRED)));
         }
@@ -210,21 +214,21 @@ pub fn reply(replies: &mut Vec<u8>, xid: u32, results: &Results<'_>) {
     end_record(replies, start, 0);
 }
 
-/// Appends a reply with the results of one procedure, where their type is known.
+/// Appends a reply with the results of a procedure, if their type is known.
 pub fn reply_with<'a>(replies: &mut Vec<u8>, xid: u32, results: &impl Xdr<'a>) {
     reply_written(replies, xid, |writer| results.encode(writer));
 }
 
-/// Appends a reply whose results are written piece by piece, for example those of READDIR straight
-/// out of a directory.
+/// Appends a reply whose results are written by a function, for example those of READDIR directly
+/// from a directory.
 pub fn reply_written(replies: &mut Vec<u8>, xid: u32, write: impl FnOnce(&mut Writer<'_>)) {
     let start = reply_head(replies, xid, ReplyStatus::Success);
     write(&mut Writer::new(replies));
     end_record(replies, start, 0);
 }
 
-/// Appends the reply of a READ that is done, up to its data; the caller sends `count` bytes of
-/// data and their [`padding`] after it.
+/// Appends the reply of a successful READ up to its data. The caller sends `count` bytes of data
+/// and their [`padding`] after it.
 pub fn reply_read_head(
     replies: &mut Vec<u8>,
     xid: u32,
@@ -242,9 +246,9 @@ pub fn reply_read_head(
     end_record(replies, start, count as usize + padding(count as usize).len());
 }
 
-/// Appends a reply that says why a call was not done.
+/// Appends a reply that refuses a call.
 pub fn refuse(replies: &mut Vec<u8>, xid: u32, status: ReplyStatus) {
-    debug_assert!(status != ReplyStatus::Success, "a refusal has a reason");
+    debug_assert!(status != ReplyStatus::Success, "a refusal has an error status");
     let start = reply_head(replies, xid, status);
     end_record(replies, start, 0);
 }

@@ -1,8 +1,8 @@
-//! Calls of READ and WRITE that are written once for a file and only patched for each operation:
-//! record mark, RPC head, credential and handle never change between two calls to one file.
+//! Templates of READ and WRITE calls. Record mark, RPC header, credential and handle are the same
+//! in all calls for a file, so they are encoded once and only the rest is patched.
 //!
-//! Making a call from a template is one copy of some 150 bytes into a buffer that has them
-//! already, and a few words written over it: no allocation, no branch on what is in it.
+//! A call from a template is a copy of about 150 bytes into an existing buffer, and a few patched
+//! words. It does not allocate.
 
 use crate::arguments::{READ3args, WRITE3args, stable_how};
 use crate::procedure::{NfsProcedure, Procedure};
@@ -11,13 +11,13 @@ use crate::rpc::{Credential, encode_call_head};
 use crate::types::nfs_fh3;
 use crate::xdr::{Writer, Xdr, padding};
 
-/// Writes `values` over the end of `bytes`.
+/// Overwrites the end of `bytes` with `values`.
 fn patch_tail(bytes: &mut [u8], values: &[u8]) {
     let start = bytes.len() - values.len();
     bytes[start..].copy_from_slice(values);
 }
 
-/// A message up to its procedure's arguments, and then `arguments`.
+/// A call with these arguments and xid 0.
 fn message<'a>(
     procedure: NfsProcedure,
     credential: &Credential<'_>,
@@ -32,21 +32,21 @@ fn message<'a>(
     bytes
 }
 
-/// READs of one file.
+/// Template of READs of one file.
 #[derive(Clone, Debug)]
 pub struct ReadTemplate {
     bytes: Vec<u8>,
 }
 
 impl ReadTemplate {
-    /// READs of `file` in the name of `credential`.
+    /// READs of `file` with `credential`.
     #[must_use]
     pub fn new(credential: &Credential<'_>, file: nfs_fh3<'_>) -> ReadTemplate {
         let args = READ3args { file, offset: 0, count: 0 };
         ReadTemplate { bytes: message(NfsProcedure::READ, credential, &args) }
     }
 
-    /// Replaces `call` with a READ of `count` bytes at `offset`; the xid is not set yet.
+    /// Replaces `call` by a READ of `count` bytes at `offset`, without its xid.
     pub(crate) fn fill(&self, call: &mut Vec<u8>, offset: u64, count: u32) {
         call.clear();
         call.extend_from_slice(&self.bytes);
@@ -57,15 +57,15 @@ impl ReadTemplate {
     }
 }
 
-/// WRITEs to one file. A call is made without its data: the caller sends the data after it, then
-/// [`padding`].
+/// Template of WRITEs to one file. A call does not contain its data: the caller sends the data and
+/// its [`padding`] after it.
 #[derive(Clone, Debug)]
 pub struct WriteTemplate {
     bytes: Vec<u8>,
 }
 
 impl WriteTemplate {
-    /// WRITEs to `file` in the name of `credential`.
+    /// WRITEs to `file` with `credential`.
     #[must_use]
     pub fn new(credential: &Credential<'_>, file: nfs_fh3<'_>) -> WriteTemplate {
         let data = crate::arguments::Data(&[]);
@@ -73,8 +73,7 @@ impl WriteTemplate {
         WriteTemplate { bytes: message(NfsProcedure::WRITE, credential, &args) }
     }
 
-    /// Replaces `call` with a WRITE of `count` bytes at `offset`, up to the length of the data;
-    /// the xid is not set yet.
+    /// Replaces `call` by a WRITE of `count` bytes at `offset`, without its xid and its data.
     pub(crate) fn fill(&self, call: &mut Vec<u8>, offset: u64, count: u32, stable: stable_how) {
         call.clear();
         call.extend_from_slice(&self.bytes);

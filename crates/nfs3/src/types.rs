@@ -1,18 +1,17 @@
-//! The types that the procedures share: handles, statuses, attributes, what to set of them, and
-//! weak cache consistency data.
+//! The types that procedures share: handles, statuses, attributes, and weak cache consistency data.
 //!
 //! Source: RFC 1813, sections 2.4 to 2.6. Names are the RFC's.
 #![expect(non_camel_case_types, reason = "the names of RFC 1813")]
 
 use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct};
 
-/// Most bytes of a handle.
+/// Maximum length of a handle in bytes.
 pub const NFS3_FHSIZE: usize = 64;
-/// Bytes of the verifier of a directory's cookies.
+/// Length of the verifier of directory cookies in bytes.
 pub const NFS3_COOKIEVERFSIZE: usize = 8;
-/// Bytes of the verifier of an exclusive CREATE.
+/// Length of the verifier of an exclusive CREATE in bytes.
 pub const NFS3_CREATEVERFSIZE: usize = 8;
-/// Bytes of the verifier of unstable writes.
+/// Length of the verifier of unstable writes in bytes.
 pub const NFS3_WRITEVERFSIZE: usize = 8;
 
 /// `cookieverf3`.
@@ -26,7 +25,7 @@ pub type createverf3 = [u8; NFS3_CREATEVERFSIZE];
 //# data may be lost.
 pub type writeverf3 = [u8; NFS3_WRITEVERFSIZE];
 
-/// A handle where it lies in a message; [`Handle`] is one to keep.
+/// A handle, borrowed from a message; see [`Handle`] for an owned one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct nfs_fh3<'a>(pub &'a [u8]);
 
@@ -46,7 +45,7 @@ impl<'a> Xdr<'a> for nfs_fh3<'a> {
     }
 }
 
-/// A handle to keep: no allocation.
+/// An owned handle, without allocation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle {
     bytes: [u8; NFS3_FHSIZE],
@@ -54,7 +53,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// The handle with these bytes, or `None` when they are more than [`NFS3_FHSIZE`].
+    /// The handle with these bytes; `None` if there are more than [`NFS3_FHSIZE`].
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Handle> {
         let mut handle = Handle { bytes: [0; NFS3_FHSIZE], len: bytes.len() };
@@ -62,7 +61,7 @@ impl Handle {
         Some(handle)
     }
 
-    /// The handle as it stands in a message.
+    /// The handle for a message.
     #[must_use]
     pub fn fh(&self) -> nfs_fh3<'_> {
         nfs_fh3(&self.bytes[..self.len])
@@ -71,9 +70,9 @@ impl Handle {
 
 impl From<nfs_fh3<'_>> for Handle {
     /// # Panics
-    /// More than [`NFS3_FHSIZE`] bytes, which no decoder lets through.
+    /// If there are more than [`NFS3_FHSIZE`] bytes, which decoders refuse.
     fn from(fh: nfs_fh3<'_>) -> Handle {
-        Handle::new(fh.0).expect("a handle was held against its maximum when it was decoded")
+        Handle::new(fh.0).expect("the decoder checked the length of the handle")
     }
 }
 
@@ -83,12 +82,12 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// `filename3` or `nfspath3`: bytes, for the RFC knows no character set. The RFC gives no maximum;
-/// a server says NFS3ERR_NAMETOOLONG.
+/// `filename3` or `nfspath3`: bytes, because the RFC specifies no character set. The RFC has no
+/// maximum length; a server answers NFS3ERR_NAMETOOLONG.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct filename3<'a>(pub &'a [u8]);
 
-/// `nfspath3`: the text of a symbolic link.
+/// `nfspath3`: the target of a symbolic link.
 pub type nfspath3<'a> = filename3<'a>;
 
 impl std::fmt::Debug for filename3<'_> {
@@ -107,8 +106,8 @@ impl<'a> Xdr<'a> for filename3<'a> {
     }
 }
 
-/// What became of an operation. A number that the RFC does not have is kept: an unknown failure is
-/// the failure of one operation, not of the connection.
+/// Status of an operation. Unknown numbers are kept: an unknown failure concerns one operation, not
+/// the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct nfsstat3(pub u32);
 
@@ -118,10 +117,10 @@ macro_rules! statuses {
         impl nfsstat3 {
             $(#[doc = $says] pub const $name: nfsstat3 = nfsstat3($value);)*
 
-            /// Every status of the RFC.
+            /// All statuses of the RFC.
             pub const ALL: &[nfsstat3] = &[$(nfsstat3::$name),*];
 
-            /// The RFC's name.
+            /// The name in the RFC.
             #[must_use]
             pub fn name(self) -> Option<&'static str> {
                 match self.0 {
@@ -212,28 +211,28 @@ xdr_enum! {
 }
 
 xdr_struct! {
-    /// The numbers of a device.
+    /// Major and minor number of a device.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct specdata3 {
-        /// Major.
+        /// Major number.
         specdata1: u32,
-        /// Minor.
+        /// Minor number.
         specdata2: u32,
     }
 
-    /// A moment since 1970, as the server's clock has it.
+    /// Time since 1970.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub struct nfstime3 {
         /// Whole seconds.
         seconds: u32,
-        /// And nanoseconds.
+        /// Nanoseconds.
         nseconds: u32,
     }
 
-    /// The attributes before an operation by which a client sees whether its cache was right.
+    /// Attributes before an operation, by which a client checks its cache.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct wcc_attr {
-        /// Bytes of the file.
+        /// Length of the file in bytes.
         size: u64,
         /// Last change of the data.
         mtime: nfstime3,
@@ -241,16 +240,16 @@ xdr_struct! {
         ctime: nfstime3,
     }
 
-    /// Weak cache consistency data. No side need be given: [`wcc_data::default`] has none.
+    /// Weak cache consistency data. Both parts are optional; [`wcc_data::default`] has none.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct wcc_data {
         /// Before the operation.
         before: pre_op_attr,
-        /// After it.
+        /// After the operation.
         after: post_op_attr,
     }
 
-    /// What SETATTR and the creating procedures set; `None` and `DONT_CHANGE` leave as is.
+    /// Attributes to set; `None` and `DONT_CHANGE` leave an attribute unchanged.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct sattr3 {
         /// Permission bits.
@@ -259,7 +258,7 @@ xdr_struct! {
         uid: Option<u32>,
         /// Group.
         gid: Option<u32>,
-        /// Bytes of the file: cuts it or makes it longer.
+        /// Length of the file in bytes.
         size: Option<u64>,
         /// Last access.
         atime: set_time,
@@ -290,11 +289,11 @@ pub struct fattr3 {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub size: u64,
-    /// Bytes of storage it takes.
+    /// Used space in bytes.
     pub used: u64,
-    /// Of a device.
+    /// Device numbers.
     pub rdev: specdata3,
     /// The file system.
     pub fsid: u64,
@@ -327,7 +326,7 @@ impl Xdr<'_> for fattr3 {
         })
     }
 
-    /// At once: almost every reply has them, and one append is quicker than fifteen.
+    /// With one append, which is faster than fifteen; almost every reply has attributes.
     fn encode(&self, writer: &mut Writer<'_>) {
         let high = |number: u64| (number >> 32) as u32;
         let low = |number: u64| number as u32;
@@ -347,7 +346,7 @@ impl Xdr<'_> for fattr3 {
 }
 
 impl sattr3 {
-    /// Leaves everything as it is.
+    /// Changes no attribute.
     pub const UNCHANGED: sattr3 = sattr3 {
         mode: None,
         uid: None,
@@ -364,17 +363,17 @@ pub type post_op_attr = Option<fattr3>;
 pub type pre_op_attr = Option<wcc_attr>;
 /// A handle that a server may leave out.
 pub type post_op_fh3<'a> = Option<nfs_fh3<'a>>;
-/// The guard of a SETATTR: the object's ctime as the client knows it.
+/// The guard of a SETATTR: the ctime that the client expects.
 pub type sattrguard3 = Option<nfstime3>;
 
 /// `set_atime` and `set_mtime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum set_time {
-    /// Leave it.
+    /// Do not change it.
     DONT_CHANGE,
     /// The server's clock.
     SET_TO_SERVER_TIME,
-    /// The client's.
+    /// A time from the client.
     SET_TO_CLIENT_TIME(nfstime3),
 }
 
@@ -436,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_set_has_the_bytes_of_the_rfc() {
+    fn attributes_to_set_have_the_bytes_of_the_rfc() {
         let time = nfstime3 { seconds: 3, nseconds: 4 };
         let set = sattr3 {
             size: Some(9),

@@ -1,18 +1,16 @@
-//! XDR: a reader that borrows from what was received, and a writer into a buffer that is used
-//! again and again.
+//! XDR: a reader that borrows from received bytes, and a writer into a reusable buffer.
 //!
-//! Every length from the wire is held against the bytes that are really there and against the
-//! maximum that the RFC gives before anything is done with it. Payloads (the data of READ and
-//! WRITE) need not be copied: a message can be written up to its payload's length, and the
-//! payload be sent after it ([`padding`] gives the bytes that follow it).
+//! Every received length is checked against the available bytes and the RFC's maximum before it is
+//! used. Payloads (the data of READ and WRITE) need not be copied: a message can be written up to
+//! the payload's length, and the payload sent after it, followed by its [`padding`].
 //!
-//! Source: RFC 4506. The shape of the reader (borrowed opaques, `finish`) is a common one among
-//! decoders of untrusted input.
+//! Source: RFC 4506. The form of the reader (borrowed opaques, `finish`) is common for decoders of
+//! untrusted input.
 
-/// The largest length of `opaque<>` and `string<>` where the RFC names none: the record bounds it.
+/// Maximum length of `opaque<>` and `string<>` without a maximum in the RFC. The record limits it.
 pub const UNBOUNDED: usize = u32::MAX as usize;
 
-/// Why bytes are not the value that was expected.
+/// Why bytes cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum XdrError {
     /// The bytes end within a value.
@@ -21,14 +19,14 @@ pub enum XdrError {
     /// A length above the RFC's maximum.
     #[error("{what} has {length} bytes or items, more than the {max} allowed")]
     TooLong {
-        /// What has the length.
+        /// The value with this length.
         what: &'static str,
         /// The length on the wire.
         length: u32,
-        /// The most that the RFC allows.
+        /// The RFC's maximum.
         max: usize,
     },
-    /// A number that the enumeration or union does not have.
+    /// A number that is not defined for the enumeration or union.
     #[error("{what} has no value {value}")]
     NoSuchValue {
         /// The enumeration.
@@ -43,23 +41,23 @@ pub enum XdrError {
 
 /// A value with an XDR form.
 ///
-/// Decoding borrows from the message; encoding a decoded value gives the same bytes again, save
-/// for padding that was not zero.
+/// Decoding borrows from the message. Encoding a decoded value gives the same bytes, except for
+/// padding that was not zero.
 pub trait Xdr<'a>: Sized {
     /// Reads one value.
     ///
     /// # Errors
-    /// The bytes are not such a value; how far the reader went is then of no use.
+    /// The bytes are invalid. The reader's position is then undefined.
     fn decode(reader: &mut Reader<'a>) -> Result<Self, XdrError>;
 
     /// Appends the value.
     fn encode(&self, writer: &mut Writer<'_>);
 }
 
-/// Decodes a value that must be the whole of `bytes`.
+/// Decodes a value that must consist of all `bytes`.
 ///
 /// # Errors
-/// The bytes are no such value, or more follow.
+/// The bytes are invalid, or bytes follow the value.
 pub fn decode_whole<'a, T: Xdr<'a>>(bytes: &'a [u8]) -> Result<T, XdrError> {
     let mut reader = Reader::new(bytes);
     let value = T::decode(&mut reader)?;
@@ -67,8 +65,9 @@ pub fn decode_whole<'a, T: Xdr<'a>>(bytes: &'a [u8]) -> Result<T, XdrError> {
     Ok(value)
 }
 
-/// The bytes of one value, in a buffer of its own.
-pub fn encoded<'a, T: Xdr<'a>>(value: &T) -> Vec<u8> {
+/// Encodes a value into a new buffer.
+#[cfg(test)]
+pub(crate) fn encoded<'a, T: Xdr<'a>>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();
     value.encode(&mut Writer::new(&mut bytes));
     bytes
@@ -97,7 +96,7 @@ impl<'a> Reader<'a> {
         Reader { rest: bytes }
     }
 
-    /// What has not been read.
+    /// The bytes that are not yet read.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -106,11 +105,11 @@ impl<'a> Reader<'a> {
     /// Ends the message.
     ///
     /// # Errors
-    /// Bytes are left.
+    /// Bytes remain.
     pub fn finish(self) -> Result<(), XdrError> {
         match self.rest.len() {
             0 => Ok(()),
-            left => Err(XdrError::TrailingBytes(left)),
+            remaining => Err(XdrError::TrailingBytes(remaining)),
         }
     }
 
@@ -152,10 +151,10 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// `opaque<max>` or `string<max>`: borrowed, without its padding.
+    /// `opaque<max>` or `string<max>`, borrowed, without its padding.
     ///
     /// # Errors
-    /// The length is above `max`, or the bytes end before the data or its padding does.
+    /// The length exceeds `max`, or the bytes end before the end of the padding.
     pub fn opaque(&mut self, what: &'static str, max: usize) -> Result<&'a [u8], XdrError> {
         let length = self.count(what, max)?;
         let data = self.rest.get(..length).ok_or(XdrError::Truncated(what))?;
@@ -164,10 +163,10 @@ impl<'a> Reader<'a> {
         Ok(data)
     }
 
-    /// The length before an opaque or an array.
+    /// The length of an opaque or an array.
     ///
     /// # Errors
-    /// It is above `max`, or the bytes end.
+    /// It exceeds `max`, or the bytes end.
     pub fn count(&mut self, what: &'static str, max: usize) -> Result<usize, XdrError> {
         let length = self.u32()?;
         match usize::try_from(length) {
@@ -176,11 +175,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list whose items each have a `true` before them and whose end is a `false`: what
-    /// `struct item *next` looks like on the wire.
+    /// A list in the form of `struct item *next`: `true` before each item, and `false` at the end.
     ///
     /// # Errors
-    /// An item's.
+    /// Those of an item.
     pub fn list<T: Xdr<'a>>(&mut self) -> Result<Vec<T>, XdrError> {
         let mut items = Vec::new();
         while self.bool()? {
@@ -208,7 +206,7 @@ impl<'b> Writer<'b> {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
-    /// Several `unsigned int` in one append.
+    /// Several `unsigned int` with one append.
     pub fn words<const N: usize>(&mut self, words: [u32; N]) {
         self.bytes.extend_from_slice(words.map(u32::to_be_bytes).as_flattened());
     }
@@ -232,23 +230,23 @@ impl<'b> Writer<'b> {
     /// `opaque<max>` or `string<max>`.
     ///
     /// # Panics
-    /// More bytes than `max`: the caller's values come from us or were checked by a decoder.
+    /// If the length exceeds `max`. A decoder has checked all received values.
     pub fn opaque(&mut self, bytes: &[u8], max: usize) {
         self.count(bytes.len(), max);
         self.bytes.extend_from_slice(bytes);
         self.bytes.extend_from_slice(padding(bytes.len()));
     }
 
-    /// The length before an opaque or an array.
+    /// The length of an opaque or an array.
     ///
     /// # Panics
-    /// It is above `max`.
+    /// If it exceeds `max`.
     pub fn count(&mut self, count: usize, max: usize) {
-        assert!(count <= max, "{count} is above the protocol's maximum of {max}");
+        assert!(count <= max, "{count} exceeds the protocol's maximum of {max}");
         self.u32(u32::try_from(count).expect("maxima of the protocol fit 32 bits"));
     }
 
-    /// A list as [`Reader::list`] reads it.
+    /// A list, see [`Reader::list`].
     pub fn list<'a, T: Xdr<'a>>(&mut self, items: &[T]) {
         for item in items {
             self.bool(true);
@@ -296,7 +294,7 @@ impl Xdr<'_> for bool {
     }
 }
 
-/// A verifier: eight bytes that mean something to the server alone.
+/// A verifier: eight bytes that only the server interprets.
 impl Xdr<'_> for [u8; 8] {
     fn decode(reader: &mut Reader<'_>) -> Result<[u8; 8], XdrError> {
         reader.array("a verifier")
@@ -321,7 +319,7 @@ impl<'a, T: Xdr<'a>> Xdr<'a> for Option<T> {
     }
 }
 
-/// Writes a struct with the codec that follows from its fields in order.
+/// Defines a struct that is encoded as its fields in order.
 macro_rules! xdr_struct {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? {
         $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
@@ -361,7 +359,7 @@ macro_rules! xdr_struct {
     };
 }
 
-/// Writes an enumeration with its codec; other numbers are refused.
+/// Defines an enumeration with its encoding. Other numbers are refused.
 macro_rules! xdr_enum {
     ($(#[$meta:meta])* pub enum $name:ident {
         $($(#[$variant_meta:meta])* $variant:ident = $value:literal,)*
@@ -420,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_held_against_the_maximum_and_the_bytes_before_it_is_used() {
+    fn a_length_beyond_the_maximum_or_the_bytes_is_refused() {
         let huge = [0xff; 4];
         let too_long = XdrError::TooLong { what: "a handle", length: u32::MAX, max: 64 };
         assert_eq!(Reader::new(&huge).opaque("a handle", 64), Err(too_long));

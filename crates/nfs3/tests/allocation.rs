@@ -1,9 +1,8 @@
-//! What memory the codec takes, counted by the allocator itself: no more than a small multiple of
-//! the bytes that arrived, whatever lengths they announce; and none at all on the way of READ and
-//! WRITE once their buffers are warm.
+//! Memory use of the codec, counted by the allocator: at most a small multiple of the received
+//! bytes, whatever lengths they announce, and no allocation for READ and WRITE after warm-up.
 
-#![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+#![expect(unsafe_code, reason = "a counting allocator needs it")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -21,9 +20,9 @@ use nfs3::xdr::decode_whole;
 use proptest::prelude::*;
 
 thread_local! {
-    /// Bytes that the thread holds, most of them at once, and calls of the allocator.
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static MOST: Cell<isize> = const { Cell::new(0) };
+    /// Allocated bytes of the thread, their maximum, and the number of allocator calls.
+    static ALLOCATED: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATED_MAX: Cell<isize> = const { Cell::new(0) };
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -31,30 +30,30 @@ struct Counting;
 
 fn count(change: isize) {
     CALLS.set(CALLS.get() + 1);
-    HELD.set(HELD.get() + change);
-    MOST.set(MOST.get().max(HELD.get()));
+    ALLOCATED.set(ALLOCATED.get() + change);
+    ALLOCATED_MAX.set(ALLOCATED_MAX.get().max(ALLOCATED.get()));
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is; counting touches
-// thread-locals that need neither initialisation nor destruction, so it does not allocate.
+// SAFETY: every call is passed on unchanged to the system's allocator. Counting uses thread-locals
+// without initialisation or destruction, so it does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new exist together for a moment.
+        // The old and the new block exist at the same time.
         count(size as isize);
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -62,12 +61,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that `work` holds at once beyond what was held before it.
-fn most_held(work: impl FnOnce()) -> usize {
-    let before = HELD.get();
-    MOST.set(before);
+/// The maximum of bytes that `work` has allocated at a time.
+fn allocated_max(work: impl FnOnce()) -> usize {
+    let before = ALLOCATED.get();
+    ALLOCATED_MAX.set(before);
     work();
-    usize::try_from(MOST.get() - before).expect("the most is not below the beginning")
+    usize::try_from(ALLOCATED_MAX.get() - before).expect("the maximum is not below the start")
 }
 
 fn procedures() -> Vec<Procedure> {
@@ -80,7 +79,7 @@ fn procedures() -> Vec<Procedure> {
     nfs.chain(mount).chain(portmap).collect()
 }
 
-/// Words that make lists go on and lengths huge, among others.
+/// Random words, including many that continue lists and announce huge lengths.
 fn words() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         4 => Just(0u32),
@@ -94,26 +93,26 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|words| words.iter().flat_map(|word| word.to_be_bytes()).collect())
 }
 
-/// The largest value in memory for the fewest bytes is an entry of READDIRPLUS: some 150 bytes for
-/// 36; the list's buffer may be twice as large as needed, and its old and new one exist together.
-const BYTES_HELD_PER_BYTE: usize = 16;
+/// The highest ratio is that of a READDIRPLUS entry: about 150 bytes in memory for 36 bytes. The
+/// list's buffer may be twice as large as needed, and an old and a new one exist at the same time.
+const ALLOCATED_PER_BYTE: usize = 16;
 
 proptest! {
     #[test]
-    fn decoding_holds_no_more_than_the_bytes_justify(bytes in words()) {
+    fn decoding_allocates_at_most_a_multiple_of_the_bytes(bytes in words()) {
         for procedure in procedures() {
-            let held = most_held(|| {
+            let allocated = allocated_max(|| {
                 std::hint::black_box(Arguments::decode(procedure, &bytes).is_ok());
                 drop(Results::decode(procedure, &bytes));
             });
-            let most = BYTES_HELD_PER_BYTE * bytes.len() + 1024;
-            prop_assert!(held <= most, "{held} for {} bytes of {procedure:?}", bytes.len());
+            let max = ALLOCATED_PER_BYTE * bytes.len() + 1024;
+            prop_assert!(allocated <= max, "{allocated} for {} bytes of {procedure:?}", bytes.len());
         }
     }
 
     #[test]
-    fn a_stream_holds_no_more_than_the_bytes_justify(bytes in words(), piece in 1..100usize) {
-        let held = most_held(|| {
+    fn a_stream_allocates_at_most_a_multiple_of_its_bytes(bytes in words(), piece in 1..100usize) {
+        let allocated = allocated_max(|| {
             let mut reader = RecordReader::new(usize::MAX);
             'stream: for mut input in bytes.chunks(piece) {
                 loop {
@@ -125,12 +124,12 @@ proptest! {
                 }
             }
         });
-        prop_assert!(held <= 4 * bytes.len() + 64, "{held} for {} bytes", bytes.len());
+        prop_assert!(allocated <= 4 * bytes.len() + 64, "{allocated} for {} bytes", bytes.len());
     }
 }
 
 #[test]
-fn a_long_directory_holds_no_more_than_its_bytes_justify() {
+fn a_long_directory_allocates_at_most_a_multiple_of_its_bytes() {
     // Entries of READDIRPLUS with an empty name and without attributes and handle.
     let mut bytes = vec![0; 16];
     for _ in 0..10_000 {
@@ -139,13 +138,13 @@ fn a_long_directory_holds_no_more_than_its_bytes_justify() {
     }
     bytes.extend([0, 0, 0, 0, 0, 0, 0, 1]);
     let procedure = Procedure::Nfs(NfsProcedure::READDIRPLUS);
-    let held = most_held(|| drop(Results::decode(procedure, &bytes).unwrap()));
-    assert!(held > bytes.len(), "the list is there");
-    assert!(held <= BYTES_HELD_PER_BYTE * bytes.len(), "{held} for {}", bytes.len());
+    let allocated = allocated_max(|| drop(Results::decode(procedure, &bytes).unwrap()));
+    assert!(allocated > bytes.len(), "the list was allocated");
+    assert!(allocated <= ALLOCATED_PER_BYTE * bytes.len(), "{allocated} for {}", bytes.len());
 }
 
 #[test]
-fn reads_and_writes_do_not_allocate_once_their_buffers_are_warm() {
+fn reads_and_writes_do_not_allocate_after_warm_up() {
     let gids = Gids::new(&[1; 16]).unwrap();
     let sys = AuthSys { stamp: 0, machinename: b"host", uid: 0, gid: 0, gids };
     let file = nfs_fh3(&[7; 64]);
@@ -163,7 +162,7 @@ fn reads_and_writes_do_not_allocate_once_their_buffers_are_warm() {
         } else {
             client.write(&writes, offset, 0, stable_how::UNSTABLE)
         };
-        let slot = slot.expect("one slot for one call");
+        let slot = slot.expect("the slot is free");
         calls.clear();
         calls.extend_from_slice(client.message(slot));
         replies.clear();

@@ -8,6 +8,7 @@ use cloud::figure::{self, Access};
 use cloud::service_level::VolumeKind;
 use predict::topology::{HostGroup, Load, Topology, VolumeGroup, Workload};
 use predict::{Parameters, curve};
+use units::BytesPerSec;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -17,11 +18,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let calibrated = started.elapsed();
     let mut host = HostGroup::linux("host", 1000, 16);
     host.vcpu = Some(32);
-    host.egress_bytes_per_s = Some(2e9);
+    host.egress = Some(BytesPerSec::new(2e9));
     // Enough that all of them are sent, and none waits for a slot.
     host.slots = 1024;
     let mut volume = VolumeGroup::of("volume", 10, VolumeKind::Large);
-    volume.limit_bytes_per_s = Some(12_800.0 * MIB);
+    volume.limit = Some(BytesPerSec::new(12_800.0 * MIB));
     let topology = Topology {
         name: "scale".to_owned(),
         floor: None,
@@ -40,15 +41,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }],
     };
     let curve = curve(&topology, &parameters)?;
-    let asked = curve.asked.ok_or("a closed load is always let through")?;
+    let requested = curve.requested.ok_or("a closed load is always let through")?;
     writeln!(
         std::io::stdout(),
         "{} connections, {:.0} outstanding: {:.0} ops/s, {:.3} s; {} points in {:?}, after \
          calibration in {calibrated:?}",
         topology.flows(&topology.workloads[0]),
-        asked.outstanding,
-        asked.ops_per_s.value,
-        asked.response_s.value,
+        requested.outstanding,
+        requested.ops_per_s.value,
+        requested.response_s.value,
         curve.points.len(),
         started.elapsed() - calibrated,
     )?;

@@ -1,4 +1,4 @@
-//! Prints `docs/validation.md`: the model beside every published figure.
+//! Prints `docs/validation.md`: predictions of every published figure.
 
 use std::io::Write;
 

@@ -1,33 +1,35 @@
-//! Parameters from published figures.
+//! Fits the parameters to published figures.
 //!
-//! For: the one way from `data/published.toml` to the numbers of the model. Parts are fitted one
-//! after the other, the nearest to the client first: a connection from what one connection was seen
-//! to do, volumes from many hosts on one volume, hosts from one host with many connections,
-//! endpoints from many volumes. A figure that the parts before it explain says nothing of the part
-//! behind them and is left out there. Only figures for calibration are looked at.
+//! Fits the figures in `data/published.toml`, part by part, starting at the client: connections
+//! from figures of one connection, volumes from figures of many hosts on one volume, hosts from
+//! figures of one host with many connections, endpoints from figures of many volumes. A figure that
+//! earlier parts explain contains no information on later parts and is left out there. Only figures
+//! for calibration are used.
 
 use cloud::figure::{Figure, Protocol, Role, Scope, Value};
-use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
+use statistics::average::sum_of_squares;
+use statistics::positive_least_squares::minimize_positive;
 use units::Nanos;
 
-use crate::fit::{least_squares, squares};
 use crate::of_figure::Case;
-use crate::parameters::{Group, Parameter, Parameters, Per};
+use crate::parameter::{Group, Parameter, Per};
+use crate::parameters::Parameters;
 use crate::spread::Spread;
+use crate::statement::{Reason, Statement};
 use crate::topology::Client;
 
-/// A figure that is missed by no more is explained.
+/// A figure with at most this error is explained.
 const EXPLAINED: f64 = 0.2;
-/// Where searches begin, on the slow side of everything seen, so that every parameter is felt at
-/// first: they end at the same numbers from others.
+/// Start of searches, slower than every figure, so that every parameter has an effect at first.
+/// Other starts give the same results.
 pub(crate) const START_CALL_S: f64 = 1e-3;
 /// The same for a byte.
 pub(crate) const START_BYTE_S: f64 = 1e-7;
 
-/// Cores of an AV36, the host of VMware's that was measured (Azure VMware Solution, introduction).
+/// Cores of an AV36, the AVS host that was measured (Azure VMware Solution, introduction).
 const AV36_CORES: f64 = 36.0;
-/// The transfer size at which an endpoint's random operations are published.
+/// Transfer size of the published random operations of an endpoint.
 const ENDPOINT_BYTES: f64 = 8192.0;
 
 /// Groups in the order in which they are fitted.
@@ -43,10 +45,10 @@ const ORDER: [Group; 9] = [
     Group::Endpoint,
 ];
 
-/// What parameters are found from.
+/// The figures for a fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Published<'a> {
-    /// Rates that the model can say something about.
+    /// Rates that the model can predict.
     pub(crate) cases: Vec<&'a Case>,
     /// Response times of one operation at a time.
     pub(crate) anchors: Vec<&'a Figure>,
@@ -80,8 +82,8 @@ impl<'a> Published<'a> {
 }
 
 impl Parameters {
-    /// The parameters that published figures give; figures that are not for calibration are not
-    /// fitted. Intervals are those of the embedded figures ([`Spread::PUBLISHED`]).
+    /// Fits the parameters to the figures for calibration. Intervals are those of the embedded
+    /// figures ([`Spread::PUBLISHED`]).
     pub fn calibrated(figures: &[Figure]) -> Parameters {
         let cases: Vec<Case> = figures.iter().filter_map(Case::of).collect();
         let fitted =
@@ -89,7 +91,7 @@ impl Parameters {
         fitted.with_spread(Spread::PUBLISHED)
     }
 
-    /// The fit alone: nothing is in doubt.
+    /// The fit without intervals.
     pub(crate) fn fitted(published: &Published<'_>, call_s: f64, byte_s: f64) -> Parameters {
         let is_fitted = |case: &&&Case| {
             case.figure.role == Role::Calibration && case.figure.outstanding.is_none()
@@ -123,7 +125,7 @@ impl Parameters {
     }
 }
 
-/// Logarithm of what the model says over what was published.
+/// Logarithm of the predicted over the published number.
 pub(crate) fn residual(case: &Case, parameters: &Parameters) -> f64 {
     (case.capacity_ops_per_s(parameters) / case.published_ops_per_s()).ln()
 }
@@ -132,12 +134,12 @@ fn is_explained(case: &Case, parameters: &Parameters) -> bool {
     residual(case, parameters) <= (1.0 + EXPLAINED).ln()
 }
 
-/// Whether a group explains only what groups before it leave over.
+/// Whether a group is fitted only to figures that earlier groups do not explain.
 fn needs_rest(group: Group) -> bool {
     matches!(group, Group::Guest | Group::LinuxHost | Group::EsxiHost | Group::Endpoint)
 }
 
-/// Whether what a figure was measured on shows the group.
+/// Whether a figure contains information on the group.
 fn belongs(group: Group, case: &Case) -> bool {
     let figure = &case.figure;
     let is_esxi = matches!(case.topology.hosts[0].client, Client::Esxi { .. });
@@ -181,21 +183,21 @@ fn fit(all: &mut Parameters, group: Group, cases: &[&Case], start: (f64, f64)) {
         }
         tried
     };
-    let found = least_squares(&begin, |values| {
+    let found = minimize_positive(&begin, |values| {
         let tried = with(values);
         cases.iter().map(|case| residual(case, &tried)).collect()
     });
     *all = with(&found);
 }
 
-/// Gives the parameters of groups without figures the values of their nearest relatives with some;
-/// without those nothing limits.
+/// Gives groups without figures the parameters of the most similar group with figures; without one
+/// they do not limit.
 fn stand_in(all: &mut Parameters, used: &[(Group, Vec<&Case>)]) {
     use Parameter as P;
     let has_figures = |group| used.iter().any(|(of, cases)| *of == group && !cases.is_empty());
     let cores = AV36_CORES;
     let power = cores.powf(all.get(P::VcpuPower));
-    // A large volume's numbers are those of its own endpoint, too: there with 8 KiB of a read.
+    // A large volume's parameters include its own endpoint, with 8 KiB per read.
     let (call, byte) = (all.get(P::RegularRead), all.get(P::RegularByte));
     let call_only = call / (call + byte * ENDPOINT_BYTES);
     for (parameter, relatives) in [
@@ -216,15 +218,15 @@ fn stand_in(all: &mut Parameters, used: &[(Group, Vec<&Case>)]) {
         (P::BreakthroughWritePath, [(P::LargeWritePath, 1.0), (P::RegularWritePath, 1.0)]),
     ] {
         let own = parameter.group();
-        let is_told = used.iter().all(|(group, _)| *group != own) || has_figures(own);
+        let is_fitted = used.iter().all(|(group, _)| *group != own) || has_figures(own);
         let relative = relatives.iter().find(|(other, _)| has_figures(other.group()));
-        if let (false, Some((other, share))) = (is_told, relative) {
+        if let (false, Some((other, share))) = (is_fitted, relative) {
             all.values[parameter as usize] = all.get(*other) / share;
         }
     }
 }
 
-/// The middle of the published response times of one operation at a time.
+/// Median of the published response times of one operation at a time.
 fn floor(anchors: &[&Figure]) -> (f64, Reason) {
     let mut times: Vec<(f64, &Figure)> = anchors
         .iter()
@@ -235,45 +237,29 @@ fn floor(anchors: &[&Figure]) -> (f64, Reason) {
         .collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(first), Some(last)) = (times.first(), times.last()) else {
-        return (0.0, Reason::asked("no response time is published"));
+        return (0.0, Reason::given(Statement::FloorNotPublished));
     };
     let value = times[times.len() / 2].0;
-    let text = format!(
-        "one operation at a time takes {}, the middle of {} published values from {} to {}",
-        Nanos(value * 1e9),
-        times.len(),
-        Nanos(first.0 * 1e9),
-        Nanos(last.0 * 1e9)
-    );
-    let rows = times.iter().map(|(_, figure)| figure.row_ref());
-    (value, Reason::from_rows(text, rows))
+    let statement = Statement::FloorPublished {
+        median: Nanos(value * 1e9),
+        count: times.len() as u64,
+        low: Nanos(first.0 * 1e9),
+        high: Nanos(last.0 * 1e9),
+    };
+    let rows = times.iter().map(|(_, figure)| figure.row_ref()).collect();
+    (value, Reason { statement, rows })
 }
 
 fn reason(group: Group, cases: &[&Case], all: &Parameters) -> (Group, Reason) {
-    let numbers: Vec<String> = Parameter::ALL
-        .iter()
-        .filter(|parameter| parameter.group() == group)
-        .map(|parameter| {
-            let value = all.get(*parameter);
-            match parameter.per() {
-                Per::Call => format!("{}: {:.2} us", parameter.words(), value * 1e6),
-                Per::Byte => {
-                    format!("{}: {:.3} ns", parameter.words(), value * 1e9)
-                }
-                Per::Power => format!("{}: {value:.2}", parameter.words()),
-            }
-        })
-        .collect();
-    let rms = (squares(&cases.iter().map(|case| residual(case, all)).collect::<Vec<_>>())
-        / cases.len().max(1) as f64)
-        .sqrt();
-    let text = format!(
-        "{}; fitted to {} published figures, which it meets within {:.0} % (root mean square)",
-        numbers.join(", "),
-        cases.len(),
-        100.0 * rms
-    );
-    (group, Reason::from_rows(text, cases.iter().map(|case| case.figure.row_ref())))
+    let own = Parameter::ALL.iter().copied().filter(|parameter| parameter.group() == group);
+    let residuals: Vec<f64> = cases.iter().map(|case| residual(case, all)).collect();
+    let statement = Statement::Calibration {
+        parameters: own.map(|parameter| (parameter, all.get(parameter))).collect(),
+        figures: cases.len() as u64,
+        error: (sum_of_squares(&residuals) / cases.len().max(1) as f64).sqrt(),
+    };
+    let rows = cases.iter().map(|case| case.figure.row_ref()).collect();
+    (group, Reason { statement, rows })
 }
 
 #[cfg(test)]
@@ -281,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fit_does_not_depend_on_where_it_begins() {
+    fn a_fit_does_not_depend_on_its_start() {
         let figures = cloud::figure::all();
         let cases: Vec<Case> = figures.iter().filter_map(Case::of).collect();
         let published = Published::of(&cases, &figures);
@@ -289,7 +275,7 @@ mod tests {
         let other = Parameters::fitted(&published, 3e-4, 3e-8);
         for parameter in Parameter::ALL {
             let (a, b) = (one.get(*parameter), other.get(*parameter));
-            // Where another part bounds a figure first, it says only that this one is faster.
+            // If another part bounds a figure, the figure is only a lower bound for this part.
             assert!((a / b).ln().abs() < 0.03, "{parameter:?}: {a:e} and {b:e}");
         }
         assert_eq!(one, Parameters::calibrated(&figures), "the same figures, the same bits");
@@ -305,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_volume_without_figures_takes_the_numbers_of_the_nearest_kind() {
+    fn a_kind_of_volume_without_figures_uses_the_most_similar_kind() {
         let mut figures = cloud::figure::all();
         figures.retain(|figure| figure.volume != Some(VolumeKind::Breakthrough));
         let all = Parameters::calibrated(&figures);

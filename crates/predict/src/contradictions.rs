@@ -1,37 +1,38 @@
-//! What no model can meet: published figures to which a model that knows no more than the sources
-//! say must give one number.
+//! Contradictions between published figures: figures for which any model with only the stated
+//! configuration must predict the same number.
 //!
-//! For: saying in `docs/validation.md` how much of an error is the figures' own, computed and not
-//! claimed.
+//! For: the part of the error in `docs/validation.md` that is due to the figures themselves.
 
 use std::fmt::Write;
 
 use cloud::figure::{Figure, Mix, Role, Value};
 
-use crate::parameters::{Parameter, Parameters};
+use crate::figure_row::{Row, digits, errors, rows, unit};
+use crate::parameter::Parameter;
+use crate::parameters::Parameters;
 use crate::resource::ResourceKind;
-use crate::validation::{Row, digits, errors, rows, unit};
 
-/// Predictions nearer to each other are one number.
+/// Predictions within this share count as equal.
 const ONE_NUMBER: f64 = 1e-3;
-/// Figures nearer to each other need no explanation.
-const WORTH_SAYING: f64 = 0.05;
+/// Figures within this share count as equal.
+const EQUAL_WITHIN: f64 = 0.05;
 
 const HEAD: &str = "\
-Part B is of one page, which gives two numbers for one configuration: those of 2019, measured with
-the same offsets in each run (caching included), and newer ones without. A model that is not told
-which of them is meant gives one number for both. Whatever number that is: of `a` and `b` it misses
-one by at least `(b - a) / (a + b)`, which is what `2ab / (a + b)` misses both by.
+Part B comes from one page, which states two numbers for one configuration: those of 2019, measured
+with the same offsets in each run (caching included), and newer ones without caching. The model does
+not distinguish them and predicts one number for both. For published numbers `a` and `b`, any
+prediction has an error of at least `(b - a) / (a + b)` for one of them; `2ab / (a + b)` has this
+error for both.
 
 ";
 
-/// The section's words below its summary.
+/// Text of the section, after its summary.
 pub(crate) fn section(figures: &[Figure], all: &[Row], parameters: &Parameters) -> String {
     let mut out = String::from(HEAD);
     for (one, other) in pairs(all) {
         let _ = writeln!(
             out,
-            "- {} and {}, of one configuration ({} and {} {}): at least {:.1} %.",
+            "- {} and {}, with the same configuration ({} and {} {}): error of at least {:.1} %.",
             one.figure.id,
             other.figure.id,
             digits(one.published),
@@ -44,9 +45,9 @@ pub(crate) fn section(figures: &[Figure], all: &[Row], parameters: &Parameters) 
         let (low, high) = ends(&group);
         let _ = writeln!(
             out,
-            "- Bounded by {}: {} figures get one number, {} {}, because what they differ in bounds \
-             none of them; they go from {} ({}) to {} ({}), so one of them is missed by at least \
-             {:.1} %, whatever the number.",
+            "- Bounded by {}: {} figures have the same prediction, {} {}, because none of their \
+             differences is a bound. They range from {} ({}) to {} ({}), so any common prediction \
+             has an error of at least {:.1} % for one of them.",
             group[0].bounded_by,
             group.len(),
             digits(group[0].predicted.value),
@@ -63,17 +64,17 @@ pub(crate) fn section(figures: &[Figure], all: &[Row], parameters: &Parameters) 
     out
 }
 
-/// What one number misses one of two by, at least, as a share of it.
+/// Least relative error of one number for two published ones.
 pub(crate) fn least_miss(one: f64, other: f64) -> f64 {
     (one - other).abs() / (one + other)
 }
 
-/// Figures for validation that name each other as contradicting, the smaller first.
+/// Figures for validation that are marked as contradicting each other, the smaller one first.
 fn pairs(all: &[Row]) -> Vec<(&Row, &Row)> {
     let of = |row: &&Row| row.figure.role == Role::Validation && row.figure.caching.is_some();
     let mut pairs = Vec::new();
-    for (place, one) in all.iter().enumerate().filter(|(_, row)| of(row)) {
-        let others = all[place + 1..].iter().filter(of);
+    for (index, one) in all.iter().enumerate().filter(|(_, row)| of(row)) {
+        let others = all[index + 1..].iter().filter(of);
         for other in others.filter(|other| one.figure.contradicts.contains(&other.figure.id)) {
             let ascending = one.published <= other.published;
             pairs.push(if ascending { (one, other) } else { (other, one) });
@@ -82,8 +83,8 @@ fn pairs(all: &[Row]) -> Vec<(&Row, &Row)> {
     pairs
 }
 
-/// Figures to which the model gives one number, where they are of volumes and lie apart, and some
-/// test it.
+/// Figures of volumes with equal predictions but different numbers, at least one of them for
+/// validation.
 fn groups(all: &[Row]) -> Vec<Vec<&Row>> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in all.iter().filter(|row| row.figure.volume.is_some()) {
@@ -103,7 +104,7 @@ fn groups(all: &[Row]) -> Vec<Vec<&Row>> {
     groups.retain(|group| {
         let (low, high) = ends(group);
         let tested = group.iter().any(|row| row.figure.role == Role::Validation);
-        tested && least_miss(low.published, high.published) >= WORTH_SAYING
+        tested && least_miss(low.published, high.published) >= EQUAL_WITHIN
     });
     groups
 }
@@ -115,45 +116,44 @@ fn ends<'a>(group: &[&'a Row]) -> (&'a Row, &'a Row) {
     (low, high)
 }
 
-/// What would change if writes in order went as fast as the newer figures of them say: as fast as
-/// the lowest of those that say that nothing was cached.
+/// The effect of setting sequential writes to the lowest newer figure without caching.
 fn newer(figures: &[Figure], all: &[Row], parameters: &Parameters, out: &mut String) {
     let writes = all.iter().filter(|row| {
-        row.bounded_by == ResourceKind::VolumeWrites.short()
+        row.bounded_by == ResourceKind::VolumeWrites.label()
             && row.figure.caching == Some(false)
             && row.figure.read == Mix::Share(0.0)
     });
     let Some(lowest) = writes.min_by(|a, b| a.published.total_cmp(&b.published)) else { return };
-    let Value::BytesPerSec(rate) = lowest.figure.value else { return };
-    let with = parameters.clone().with(Parameter::RegularWritePath, 1.0 / rate);
-    let told = rows(figures, &with);
-    let of = |role| errors(told.iter().filter(move |row| row.figure.role == role));
+    let Value::Throughput(rate) = lowest.figure.value else { return };
+    let with = parameters.clone().with(Parameter::RegularWritePath, 1.0 / rate.get());
+    let changed = rows(figures, &with);
+    let of = |role| errors(changed.iter().filter(move |row| row.figure.role == role));
     let (Some(fitted), Some(tested)) = (of(Role::Calibration), of(Role::Validation)) else {
         return;
     };
     let mean = |rows: &[Row]| rows.iter().find(|row| row.figure.id == MEAN).cloned();
-    let (Some(before), Some(after)) = (mean(all), mean(&told)) else { return };
+    let (Some(before), Some(after)) = (mean(all), mean(&changed)) else { return };
     let _ = writeln!(
         out,
-        "The older figures agree with each other and are many, so the model keeps to them. What \
-         speaks for the newer ones in part A is {MEAN} alone, of {}, a mean over all mixes: it is \
-         missed by {:+.1} %, and with sequential writes at the {} {} of {} it would be by {:+.1} %; \
-         but faster reads would explain it as well, and one figure cannot tell which. So there is \
-         no parameter for the age of a figure. With those writes the worst error of the figures \
-         that fit would be {:.1} %, of those that test {:.1} %. For sequential writes to a regular \
-         volume of today expect more than is predicted.\n",
+        "The older figures are many and agree with each other, so the model is fitted to them. In \
+         part A only {MEAN}, from {}, a mean over all mixes, supports the newer ones: its error is \
+         {:+.1} %, and would be {:+.1} % with sequential writes at the {} {} of {}. Faster reads \
+         would explain it as well, and one figure cannot distinguish the two. Therefore the model \
+         has no parameter for the age of a figure. With those writes the worst error would be \
+         {:.1} % for calibration and {:.1} % for validation. Expect more than predicted for \
+         sequential writes to a regular volume today.\n",
         before.figure.origin.date,
         100.0 * before.error(),
+        100.0 * after.error(),
         digits(lowest.published),
         unit(&lowest.figure),
         lowest.figure.id,
-        100.0 * after.error(),
         100.0 * fitted.worst,
         100.0 * tested.worst,
     );
 }
 
-/// The newest figure of part A to which sequential writes of a regular volume matter.
+/// The newest figure of part A that depends on sequential writes of a regular volume.
 const MEAN: &str = "A35";
 
 #[cfg(test)]

@@ -1,25 +1,27 @@
-//! How many published figures lie in the interval that was predicted without their document.
+//! Coverage: how many published figures are in the interval predicted without their document.
 //!
-//! For: knowing what "nine in ten" is worth, in `docs/validation.md` and with every prediction.
-//! Nothing of a left-out document is used: neither the fit nor the errors that its interval comes
-//! from ([`crate::spread`]) have seen it.
+//! For: the true coverage of intervals that should contain nine in ten figures, in
+//! `docs/validation.md` and with every prediction. Nothing of a left-out document is used, neither
+//! for the fit nor for the errors that determine the interval ([`crate::spread`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use cloud::figure::{Figure, Value};
+use statistics::average::median;
 
 use crate::calibrate::{Published, START_BYTE_S, START_CALL_S};
+use crate::cross_validation::{LeftOut, Quantity, predicted};
+use crate::figure_row::{digits, what};
 use crate::of_figure::Case;
 use crate::parameters::Parameters;
-use crate::spread::{LeftOut, Quantity, Spread, predicted};
-use crate::validation::{digits, what};
+use crate::spread::Spread;
 
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
 /// Milliseconds in a second.
 const MS_PER_S: f64 = 1e3;
-/// Errors of this share of the published number are listed one by one.
+/// Errors of at least this share of the published number are listed individually.
 const FAR_OFF: f64 = 0.25;
 /// The two-sided 95 % point of the standard normal distribution.
 const Z_95: f64 = 1.96;
@@ -27,22 +29,22 @@ const Z_95: f64 = 1.96;
 /// Coverage of some figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
-    /// Figures in their interval.
+    /// Number of figures in their interval.
     pub inside: usize,
-    /// Figures.
+    /// Number of figures.
     pub count: usize,
     /// The median of the intervals' upper ends over their lower ones.
     pub width: f64,
 }
 
 impl Coverage {
-    /// Of the rates of the embedded figures; a test holds it to the computation, which takes too
-    /// long for every start of the program.
+    /// Coverage of the embedded figures' rates. A test compares it with the computation, which
+    /// takes too long for each program start.
     pub const RATES: Coverage = Coverage { inside: 84, count: 93, width: 2.62 };
-    /// The same of their response times.
+    /// Coverage of the embedded figures' response times.
     pub const LATENCIES: Coverage = Coverage { inside: 9, count: 10, width: 14.0 };
 
-    /// Of some figures; `None` where there are none.
+    /// Coverage of some figures; `None` without figures.
     pub fn of<'a>(all: impl IntoIterator<Item = &'a LeftOut>) -> Option<Coverage> {
         let (mut widths, mut inside) = (Vec::new(), 0);
         for one in all {
@@ -50,7 +52,7 @@ impl Coverage {
             inside += usize::from(one.is_inside());
         }
         let count = widths.len();
-        Some(Coverage { inside, count, width: median(widths)? })
+        Some(Coverage { inside, count, width: median(&widths)? })
     }
 
     /// The share of figures in their interval, 0 to 1.
@@ -58,8 +60,8 @@ impl Coverage {
         self.inside as f64 / self.count as f64
     }
 
-    /// Half the width of the share's 95 % interval, by the normal approximation of the binomial
-    /// distribution. Figures of one document err together, so it is rather more.
+    /// Half-width of the share's 95 % interval, by the normal approximation of the binomial
+    /// distribution. The true one is larger, because errors within a document are correlated.
     fn uncertainty(&self) -> f64 {
         let share = self.share();
         Z_95 * (share * (1.0 - share) / self.count as f64).sqrt()
@@ -69,21 +71,6 @@ impl Coverage {
     pub fn in_words(&self) -> String {
         format!("{} of {} ({:.0} %)", self.inside, self.count, 100.0 * self.share())
     }
-}
-
-/// What the brackets of a prediction mean, with the coverage that was found.
-pub fn sentence() -> String {
-    let (rates, latencies) = (Coverage::RATES, Coverage::LATENCIES);
-    format!(
-        "In brackets: 90 % intervals, from the errors for documents that the model was not fitted \
-         to; they are wider the less the system resembles a published one. Of the published figures, \
-         predicted without their own document, {} rates and {} response times lie in their interval; \
-         its median width (upper over lower end) is {:.1} and {:.0}.",
-        rates.in_words(),
-        latencies.in_words(),
-        rates.width,
-        latencies.width
-    )
 }
 
 /// Every published number, predicted without its document.
@@ -102,11 +89,12 @@ pub fn left_out(figures: &[Figure]) -> Vec<LeftOut> {
 const HEAD: &str = "\
 ## Coverage by left-out document
 
-What the intervals are worth. Each document in turn is left out; the model is fitted to all others,
-the errors that its intervals come from are those of all others (each of them left out of the rest in
-its turn), and then the document's figures are predicted. The SMB figures of SQL Server are among
-them, because they fit what hosts of 4, 8 and 16 processors do; their response times are those of
-SQL Server and are not. Some documents repeat numbers of older ones, which makes those easier.
+This section shows the coverage of the intervals. Each document in turn is left out: the model is
+fitted to all others, its intervals come from the errors of all others (each of which is in turn
+left out of the rest), and then the document's figures are predicted. The SMB figures of SQL Server
+are included, because hosts of 4, 8 and 16 processors are fitted to them; their response times are
+those of SQL Server and are not included. Some documents repeat numbers of older ones, which are
+therefore easier to predict.
 
 ";
 
@@ -146,7 +134,7 @@ pub(crate) fn section(all: &[LeftOut]) -> String {
             }
             None => ("-".to_owned(), "-".to_owned()),
         };
-        let error = median(by(Quantity::Rate).map(|one| one.error().abs()).collect());
+        let error = median(&by(Quantity::Rate).map(|one| one.error().abs()).collect::<Vec<f64>>());
         let error = error.map_or("-".to_owned(), |error| format!("{:.1} %", 100.0 * error));
         let (rates, rate_width) = cells(Coverage::of(by(Quantity::Rate)));
         let (times, time_width) = cells(Coverage::of(by(Quantity::Latency)));
@@ -157,7 +145,7 @@ pub(crate) fn section(all: &[LeftOut]) -> String {
     }
     let _ = writeln!(
         out,
-        "\nEvery figure that is missed by more than {:.0} %, or lies outside its interval:\n\n| \
+        "\nEvery figure with an error above {:.0} % or outside its interval:\n\n| \
          figure | what | published | predicted without its document | error | inside | distance \
          |\n| :-- | :-- | --: | --: | --: | :-- | --: |",
         100.0 * FAR_OFF
@@ -181,17 +169,11 @@ pub(crate) fn section(all: &[LeftOut]) -> String {
     out
 }
 
-/// What the number is shown in: a factor and a unit.
+/// The unit of a number, with its factor.
 fn unit(one: &LeftOut) -> (f64, &'static str) {
     match (one.quantity, one.figure.value) {
         (Quantity::Latency, _) => (MS_PER_S, "ms"),
-        (Quantity::Rate, Value::BytesPerSec(rate)) => (rate / MIB / one.published, "MiB/s"),
-        (Quantity::Rate, Value::OpsPerSec(_) | Value::Seconds(_)) => (1.0, "ops/s"),
+        (Quantity::Rate, Value::Throughput(rate)) => (rate.get() / MIB / one.published, "MiB/s"),
+        (Quantity::Rate, Value::Rate(_) | Value::Seconds(_)) => (1.0, "ops/s"),
     }
-}
-
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let count = values.len();
-    (count > 0).then(|| 0.5 * (values[(count - 1) / 2] + values[count / 2]))
 }

@@ -1,178 +1,287 @@
-//! How far a published figure is from a configuration: a sum over what differs.
+//! Distance between a published figure and a configuration: the sum of their differences.
 //!
-//! The weights are a judgement, not a measurement: a doubling of anything counts a half, what a
-//! source does not say counts one, another kind of thing counts more. They order figures, and
-//! intervals of predictions grow with the distance to the nearest figure; how fast is fitted
-//! ([`crate::spread`]). `docs/method.md`, section Expectations, has them.
+//! The weights are a judgement, not a measurement: a doubling counts 0.5, an unknown property
+//! counts 1, a different kind counts more. The distance orders figures, and intervals of
+//! predictions grow with the distance to the nearest figure; the growth is fitted
+//! ([`crate::spread`]). `docs/method.md`, section Expectations, lists the weights.
 
-use cloud::figure::{Figure, Mix};
+use cloud::figure::{Access, Figure, Mix, Protocol};
 use cloud::row::Status;
 use cloud::service_level::VolumeKind;
 use units::Bytes;
 
-use crate::expect::{
+use crate::configuration::{
     Configuration, endpoints_of, hosts_of, is_esxi, is_of_endpoint, read_of, size_of,
 };
 
-/// Of each doubling.
+/// Weight of each doubling.
 const DOUBLING: f64 = 0.5;
-/// Of something that the source does not say.
+/// Weight of a property that the source does not state.
 const NOT_STATED: f64 = 1.0;
-/// Of another protocol: nothing else makes up for it.
+/// Weight of another protocol, too much for other similarities to compensate.
 const PROTOCOL: f64 = 16.0;
-/// Of random instead of sequential.
+/// Weight of random instead of sequential access.
 const PATTERN: f64 = 6.0;
-/// Of all reads instead of all writes.
+/// Weight of only reads instead of only writes.
 const MIX: f64 = 6.0;
-/// Of VMware's client instead of Linux's.
+/// Weight of the VMware client instead of the Linux client.
 const CLIENT: f64 = 4.0;
-/// Of another kind of volume.
+/// Weight of another kind of volume.
 const KIND: f64 = 3.0;
-/// Of machines of another size that have as many processors.
+/// Weight of another machine size with as many processors.
 const SIZE: f64 = 0.2;
-/// Of a year.
+/// Weight of a year.
 const YEAR: f64 = 0.05;
-/// Of caching that was let take part.
+/// Weight of possible caching.
 const CACHING: f64 = 0.5;
-/// Of a figure that a newer one has taken the place of.
+/// Weight of a figure that is replaced by a newer one.
 const SUPERSEDED: f64 = 0.5;
 
-/// What differs, in words, and what it counts.
+/// A difference and its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What: `connections`.
-    pub field: &'static str,
-    /// What the figure has, and what the configuration has.
-    pub words: String,
-    /// What it counts.
+    /// What differs.
+    pub contrast: Contrast,
+    /// Its weight.
     pub weight: f64,
 }
 
+/// Properties of a figure and of a configuration that can differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// The protocol.
+    Protocol,
+    /// The access pattern.
+    Pattern,
+    /// The share of reads.
+    Read,
+    /// The transfer size.
+    TransferSize,
+    /// Linux or VMware client.
+    Client,
+    /// Connections of each host.
+    Nconnect,
+    /// The kind of the volumes.
+    Volume,
+    /// The number of volumes.
+    Volumes,
+    /// The number of endpoints.
+    Endpoints,
+    /// The number of hosts.
+    Hosts,
+    /// The size of the virtual machines.
+    Vm,
+    /// Whether caches contributed.
+    Caching,
+    /// The age of the figure.
+    Age,
+    /// Whether a newer figure exists.
+    Superseded,
+}
+
+impl Property {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Property::Protocol => "protocol",
+            Property::Pattern => "pattern",
+            Property::Read => "read",
+            Property::TransferSize => "transfer_size",
+            Property::Client => "client",
+            Property::Nconnect => "nconnect",
+            Property::Volume => "volume",
+            Property::Volumes => "volumes",
+            Property::Endpoints => "endpoints",
+            Property::Hosts => "hosts",
+            Property::Vm => "vm",
+            Property::Caching => "caching",
+            Property::Age => "age",
+            Property::Superseded => "superseded",
+        }
+    }
+}
+
+/// A property with the value of the figure, then that of the configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Contrast {
+    /// Protocols.
+    Protocol(Protocol, Protocol),
+    /// Access patterns.
+    Pattern(Access, Access),
+    /// Shares of reads, 0 to 1.
+    Read(f64, f64),
+    /// The figure is for the best share of reads.
+    BestRead,
+    /// The figure is a mean over shares of reads.
+    MeanRead,
+    /// Transfer sizes.
+    TransferSize(Bytes, Bytes),
+    /// Whether each client is VMware's.
+    VmwareClient(bool, bool),
+    /// Connections of each host.
+    Nconnect(u64, u64),
+    /// The figure is for an endpoint, whatever its volumes.
+    Endpoint,
+    /// Kinds of volumes.
+    Volume(VolumeKind, VolumeKind),
+    /// Numbers of volumes.
+    Volumes(u64, u64),
+    /// Numbers of endpoints.
+    Endpoints(u64, u64),
+    /// Numbers of hosts.
+    Hosts(u64, u64),
+    /// Sizes of virtual machines.
+    Vm(String, String),
+    /// A size of virtual machine, and a number of processors.
+    VmProcessors(String, u64),
+    /// Caches contributed to the figure.
+    Cached,
+    /// The year of the figure, and its age in years.
+    Age(u64, u64),
+    /// A newer figure replaces this one.
+    Superseded,
+    /// The figure's source does not state the property.
+    NotStated(Property),
+}
+
+impl Contrast {
+    /// What differs.
+    pub const fn property(&self) -> Property {
+        match self {
+            Contrast::Protocol(..) => Property::Protocol,
+            Contrast::Pattern(..) => Property::Pattern,
+            Contrast::Read(..) | Contrast::BestRead | Contrast::MeanRead => Property::Read,
+            Contrast::TransferSize(..) => Property::TransferSize,
+            Contrast::VmwareClient(..) => Property::Client,
+            Contrast::Nconnect(..) => Property::Nconnect,
+            Contrast::Endpoint | Contrast::Volume(..) => Property::Volume,
+            Contrast::Volumes(..) => Property::Volumes,
+            Contrast::Endpoints(..) => Property::Endpoints,
+            Contrast::Hosts(..) => Property::Hosts,
+            Contrast::Vm(..) | Contrast::VmProcessors(..) => Property::Vm,
+            Contrast::Cached => Property::Caching,
+            Contrast::Age(..) => Property::Age,
+            Contrast::Superseded => Property::Superseded,
+            Contrast::NotStated(property) => *property,
+        }
+    }
+}
+
 impl Difference {
-    /// Whether the model can weigh it; what it cannot is a word to the reader and no factor.
+    /// Whether the model can account for it; otherwise it is only reported.
     pub fn is_modelled(&self) -> bool {
-        !["protocol", "caching", "age", "superseded"].contains(&self.field)
+        !matches!(
+            self.contrast.property(),
+            Property::Protocol | Property::Caching | Property::Age | Property::Superseded
+        )
     }
 }
 
 /// All differences, in a fixed order.
 pub(crate) fn differences(mine: &Configuration, figure: &Figure, year: u64) -> Vec<Difference> {
     let mut all = Vec::new();
-    each(mine, figure, &mut |field, weight, words| {
-        all.push(Difference { field, words: words(), weight });
+    each(mine, figure, &mut |weight, contrast| {
+        all.push(Difference { contrast: contrast(), weight });
     });
-    let mut add = |field, weight: f64, words: String| {
+    let mut add = |weight: f64, contrast: Contrast| {
         if weight > 0.0 {
-            all.push(Difference { field, words, weight });
+            all.push(Difference { contrast, weight });
         }
     };
     match figure.caching {
-        Some(true) => add("caching", CACHING, "caches took part".to_owned()),
+        Some(true) => add(CACHING, Contrast::Cached),
         Some(false) => {}
-        None => add("caching", CACHING / 2.0, "caching is not stated".to_owned()),
+        None => add(CACHING / 2.0, Contrast::NotStated(Property::Caching)),
     }
     let then: u64 = figure.origin.date.get(..4).and_then(|y| y.parse().ok()).unwrap_or(year);
     let age = year.saturating_sub(then);
-    add("age", YEAR * age as f64, format!("of {then}, {age} years old"));
+    add(YEAR * age as f64, Contrast::Age(then, age));
     if figure.origin.status == Status::Superseded {
-        add("superseded", SUPERSEDED, "a newer figure has taken its place".to_owned());
+        add(SUPERSEDED, Contrast::Superseded);
     }
     all
 }
 
-/// How far a configuration is from the nearest of some figures, by the configurations alone:
-/// neither age nor caching counts. `None` where there are none.
+/// Distance of a configuration from the nearest of some figures, by configuration only: neither age
+/// nor caching counts. `None` without figures.
 pub(crate) fn to_nearest<'a>(
     mine: &Configuration,
     figures: impl Iterator<Item = &'a Figure>,
 ) -> Option<f64> {
     let of = |figure: &Figure| {
         let mut sum = 0.0;
-        each(mine, figure, &mut |_, weight, _| sum += weight);
+        each(mine, figure, &mut |weight, _| sum += weight);
         sum
     };
     figures.map(of).min_by(f64::total_cmp)
 }
 
-/// What takes a difference: its field, what it counts, and its words.
-type Add<'f> = dyn FnMut(&'static str, f64, &dyn Fn() -> String) + 'f;
+/// Receives a difference: its weight, and a function for what differs, because distances need only
+/// weights.
+type Add<'f> = dyn FnMut(f64, &dyn Fn() -> Contrast) + 'f;
 
 /// Every difference between a configuration and that of a figure.
 fn each(mine: &Configuration, figure: &Figure, add: &mut Add<'_>) {
-    let mut add = |field, weight: f64, words: &dyn Fn() -> String| {
+    let mut add = |weight: f64, contrast: &dyn Fn() -> Contrast| {
         if weight > 0.0 {
-            add(field, weight, words);
+            add(weight, contrast);
         }
     };
     if figure.protocol != mine.protocol {
-        let words = || format!("{}, not {}", figure.protocol.name(), mine.protocol.name());
-        add("protocol", PROTOCOL, &words);
+        add(PROTOCOL, &|| Contrast::Protocol(figure.protocol, mine.protocol));
     }
     if let Some(pattern) = figure.pattern.filter(|pattern| *pattern != mine.access) {
-        let words = || format!("{}, not {}", pattern.name(), mine.access.name());
-        add("pattern", PATTERN, &words);
+        add(PATTERN, &|| Contrast::Pattern(pattern, mine.access));
     }
     match (read_of(figure), figure.read) {
         (Some(read), _) => {
-            let words = || format!("{} of reads, not {}", percent(read), percent(mine.read));
-            add("read", MIX * (read - mine.read).abs(), &words);
+            add(MIX * (read - mine.read).abs(), &|| Contrast::Read(read, mine.read));
         }
-        (None, Mix::Peak) => add("read", NOT_STATED, &|| "the best share of reads".to_owned()),
-        (None, Mix::Average) => {
-            add("read", NOT_STATED, &|| "a mean over shares of reads".to_owned())
-        }
-        (None, _) => add("read", NOT_STATED, &|| "the share of reads is not stated".to_owned()),
+        (None, Mix::Peak) => add(NOT_STATED, &|| Contrast::BestRead),
+        (None, Mix::Average) => add(NOT_STATED, &|| Contrast::MeanRead),
+        (None, _) => add(NOT_STATED, &|| Contrast::NotStated(Property::Read)),
     }
     match figure.transfer_bytes {
         Some(bytes) => {
-            let own = Bytes::new(mine.transfer_bytes);
-            let words = || format!("transfers of {}, not {own}", Bytes::new(bytes));
-            add("transfer_size", doublings(bytes, mine.transfer_bytes), &words);
+            let (its, own) = (Bytes::new(bytes), Bytes::new(mine.transfer_bytes));
+            let weight = doublings(bytes, mine.transfer_bytes);
+            add(weight, &|| Contrast::TransferSize(its, own));
         }
-        None => add("transfer_size", NOT_STATED, &|| "the transfer size is not stated".to_owned()),
+        None => add(NOT_STATED, &|| Contrast::NotStated(Property::TransferSize)),
     }
     if is_esxi(figure) != mine.esxi {
-        let name = |esxi| if esxi { "VMware's client" } else { "Linux's client" };
-        add("client", CLIENT, &|| format!("{}, not {}", name(!mine.esxi), name(mine.esxi)));
+        add(CLIENT, &|| Contrast::VmwareClient(!mine.esxi, mine.esxi));
     }
     hosts(mine, figure, &mut add);
     match (figure.nconnect.filter(|_| !is_esxi(figure)), mine.esxi) {
         (_, true) => {}
         (Some(nconnect), false) => {
-            let words = || format!("nconnect {nconnect}, not {}", mine.nconnect);
-            add("nconnect", doublings(nconnect, mine.nconnect), &words);
+            let weight = doublings(nconnect, mine.nconnect);
+            add(weight, &|| Contrast::Nconnect(nconnect, mine.nconnect));
         }
         (None, false) if is_esxi(figure) => {}
-        (None, false) => add("nconnect", NOT_STATED, &|| "nconnect is not stated".to_owned()),
+        (None, false) => add(NOT_STATED, &|| Contrast::NotStated(Property::Nconnect)),
     }
     match is_of_endpoint(figure) {
-        true => add("volume", NOT_STATED, &|| "of an endpoint, whatever its volumes".to_owned()),
+        true => add(NOT_STATED, &|| Contrast::Endpoint),
         false => {
             let kind = figure.volume.unwrap_or(VolumeKind::Regular);
             if kind != mine.kind {
-                let words = || format!("a {} volume, not a {} one", kind.name(), mine.kind.name());
-                add("volume", KIND, &words);
+                add(KIND, &|| Contrast::Volume(kind, mine.kind));
             }
-            let words = || format!("{} volumes, not {}", figure.volumes, mine.volumes);
-            add("volumes", doublings(figure.volumes, mine.volumes), &words);
+            let volumes = figure.volumes;
+            add(doublings(volumes, mine.volumes), &|| Contrast::Volumes(volumes, mine.volumes));
             let endpoints = endpoints_of(figure);
-            let words = || format!("{endpoints} endpoints, not {}", mine.endpoints);
-            add("endpoints", doublings(endpoints, mine.endpoints), &words);
+            let weight = doublings(endpoints, mine.endpoints);
+            add(weight, &|| Contrast::Endpoints(endpoints, mine.endpoints));
         }
     }
 }
 
-fn hosts(
-    mine: &Configuration,
-    figure: &Figure,
-    add: &mut impl FnMut(&'static str, f64, &dyn Fn() -> String),
-) {
+fn hosts(mine: &Configuration, figure: &Figure, add: &mut Add<'_>) {
     match hosts_of(figure) {
-        Some(hosts) => {
-            let words = || format!("{hosts} hosts, not {}", mine.hosts);
-            add("hosts", doublings(hosts, mine.hosts), &words);
-        }
-        None => add("hosts", NOT_STATED, &|| "the number of hosts is not stated".to_owned()),
+        Some(hosts) => add(doublings(hosts, mine.hosts), &|| Contrast::Hosts(hosts, mine.hosts)),
+        None => add(NOT_STATED, &|| Contrast::NotStated(Property::Hosts)),
     }
     if mine.esxi || is_esxi(figure) {
         return;
@@ -180,21 +289,17 @@ fn hosts(
     let name = mine.vm.as_ref().map(|own| own.name.as_str());
     match (size_of(figure), mine.vcpu) {
         (Some(size), Some(own)) if name != Some(size.name.as_str()) => {
-            let words = || match name {
-                Some(name) => format!("{}, not {name}", size.name),
-                None => format!("{}, not {own} processors", size.name),
+            let contrast = || match name {
+                Some(name) => Contrast::Vm(size.name.clone(), name.to_owned()),
+                None => Contrast::VmProcessors(size.name.clone(), own),
             };
-            add("vm", SIZE + doublings(size.vcpu, own), &words);
+            add(SIZE + doublings(size.vcpu, own), &contrast);
         }
-        (None, Some(_)) => add("vm", NOT_STATED, &|| "the VM size is not stated".to_owned()),
+        (None, Some(_)) => add(NOT_STATED, &|| Contrast::NotStated(Property::Vm)),
         (Some(_), _) | (None, None) => {}
     }
 }
 
 fn doublings(one: u64, other: u64) -> f64 {
     DOUBLING * (one.max(1) as f64 / other.max(1) as f64).log2().abs()
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
 }

@@ -1,17 +1,17 @@
-//! The tables of the documents that the product grew from, cell by cell, beside the model.
+//! The tables of the two documents of reference, cell by cell, with the model's predictions.
 //!
-//! For: the first section of `docs/validation.md`. A document's table is the figures that name it
-//! (`table` in `data/published.toml`); those that its text does not give, because they stand in
-//! pictures only, are predicted all the same, without a number beside them.
+//! For: the first section of `docs/validation.md`. A document's table contains the figures that
+//! name it (`table` in `data/published.toml`). Figures that are in the document's pictures only are
+//! predicted as well, without a published number.
 
 use std::fmt::Write;
 
 use cloud::figure::{Access, Figure, Mix, Qualifier, Role, Table, Value};
 use cloud::row::Status;
 
+use crate::figure_row::{Row, digits, errors, unit, what};
 use crate::of_figure::Case;
 use crate::parameters::Parameters;
-use crate::validation::{Row, digits, errors, unit, what};
 
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
@@ -21,19 +21,20 @@ const STEPS: u32 = 10;
 const HEAD: &str = "\
 ## The tables of the documents
 
-Every number of the four tables that the documents state in words. Cells that *fit* are among those
-that the model was fitted to; those that *test* are not.
+This section lists every number that the documents state in the text of their four tables. The model
+is fitted to the cells marked *fits*; the cells marked *tests* test it.
 
 ";
 
 const PICTURES: &str = "\
-The documents have these ranges, in steps of ten percent, as pictures; their texts give the ends
-only, here in parentheses. Between the ends nothing is published in words for these configurations;
-A34 and A35 above are means over all eleven mixes, B17 and B18 below half reads and half writes.
+The documents show these ranges as pictures, in steps of ten percent; their texts state the ends
+only, which are here in parentheses. Between the ends no text states a number for these
+configurations. A34 and A35 above are means over all eleven mixes, B17 and B18 below are half reads
+and half writes.
 
 ";
 
-/// Rows that are a cell of one of the documents' tables.
+/// Rows for cells of the documents' tables.
 pub fn cells(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| row.figure.table.is_some())
 }
@@ -47,13 +48,13 @@ pub(crate) fn section(figures: &[Figure], rows: &[Row], parameters: &Parameters)
     for table in Table::ALL {
         let _ = writeln!(out, "### {}\n", title(table));
         let mut of: Vec<&Row> = cells(rows).filter(|row| row.figure.table == Some(table)).collect();
-        of.sort_by_key(|row| place(&row.figure));
+        of.sort_by_key(|row| sort_key(&row.figure));
         if let Some(errors) = errors(of.iter().copied()) {
             let _ = writeln!(out, "{}.\n", errors.in_words("cells"));
         }
         cells_of(&of, &mut out);
     }
-    out.push_str("### From all reads to all writes, predicted\n\n");
+    out.push_str("### Predictions from only reads to only writes\n\n");
     out.push_str(PICTURES);
     ranges(figures, parameters, &mut out);
     out
@@ -61,15 +62,15 @@ pub(crate) fn section(figures: &[Figure], rows: &[Row], parameters: &Parameters)
 
 const fn title(table: Table) -> &'static str {
     match table {
-        Table::HostsAndDatastores => "VMware: connections are hosts x datastores",
+        Table::HostsAndDatastores => "VMware: one connection per host and datastore",
         Table::Connections => "One D32s_v3: one connection and sixteen",
-        Table::Range => "One regular volume: from all reads to all writes",
+        Table::Range => "One regular volume: from only reads to only writes",
         Table::LargeVolume => "One large volume: twelve hosts, and one host",
     }
 }
 
-/// Like beside like: pattern, then reads before writes, then the smaller system first.
-fn place(figure: &Figure) -> (u8, u32, u64, u64, u64, u64) {
+/// Order of rows: by pattern, then reads before writes, then the smaller system first.
+fn sort_key(figure: &Figure) -> (u8, u32, u64, u64, u64, u64) {
     let pattern = match figure.pattern {
         Some(Access::Random) => 0,
         Some(Access::Sequential) | None => 1,
@@ -115,7 +116,7 @@ fn cells_of(rows: &[&Row], out: &mut String) {
     out.push('\n');
 }
 
-/// What was measured, with the machines that did it where they are few.
+/// What was measured, with the machines if they are few.
 fn guests(figure: &Figure) -> String {
     let guests = match figure.guests {
         Some(1) => ", 1 machine on each host".to_owned(),
@@ -125,7 +126,7 @@ fn guests(figure: &Figure) -> String {
     format!("{}{guests}", what(figure))
 }
 
-/// Configurations whose ends are published, by their mixes.
+/// Configurations with published figures for only reads and only writes.
 fn ranges(figures: &[Figure], parameters: &Parameters, out: &mut String) {
     let mut ends: Vec<(&Figure, &Figure)> = figures
         .iter()
@@ -140,7 +141,7 @@ fn ranges(figures: &[Figure], parameters: &Parameters, out: &mut String) {
             Some((reads, writes))
         })
         .collect();
-    // Of two sources that say the same of one configuration the first.
+    // Of two sources with the same configuration, use the first.
     let mut said: Vec<String> = Vec::new();
     ends.retain(|(reads, _)| {
         let words = what(reads);
@@ -171,7 +172,7 @@ fn ranges(figures: &[Figure], parameters: &Parameters, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether two figures are of one configuration, by one source.
+/// Whether two figures have the same configuration and source.
 fn is_same(one: &Figure, other: &Figure) -> bool {
     let key = |figure: &Figure| {
         let what = what(figure);
@@ -180,23 +181,23 @@ fn is_same(one: &Figure, other: &Figure) -> bool {
     key(one) == key(other)
 }
 
-/// In the unit that the figure is stated in.
+/// The number in the figure's unit.
 fn number(figure: &Figure) -> f64 {
     match figure.value {
-        Value::OpsPerSec(rate) => rate,
-        Value::BytesPerSec(rate) => rate / MIB,
+        Value::Rate(rate) => rate.get(),
+        Value::Throughput(rate) => rate.get() / MIB,
         Value::Seconds(s) => s,
     }
 }
 
-/// What the model says of a figure's configuration with another share of reads.
+/// The prediction for a figure's configuration with another share of reads.
 fn at_mix(figure: &Figure, share: f64, parameters: &Parameters) -> f64 {
-    let asked = Figure { read: Mix::Share(share), ..figure.clone() };
-    let Some(case) = Case::of(&asked) else { return f64::NAN };
+    let changed = Figure { read: Mix::Share(share), ..figure.clone() };
+    let Some(case) = Case::of(&changed) else { return f64::NAN };
     let bytes = case.topology.workloads[0].transfer_bytes as f64;
     let ops = case.predicted_ops_per_s(parameters);
     match figure.value {
-        Value::BytesPerSec(_) => ops * bytes / MIB,
-        Value::OpsPerSec(_) | Value::Seconds(_) => ops,
+        Value::Throughput(_) => ops * bytes / MIB,
+        Value::Rate(_) | Value::Seconds(_) => ops,
     }
 }

@@ -1,4 +1,4 @@
-//! The few limits of the service that a topology has where it says nothing else, read once.
+//! Default limits of the service for topologies, read once.
 
 use std::sync::LazyLock;
 
@@ -8,18 +8,18 @@ use cloud::row::{LimitName, Status};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
 
-/// What is taken where a topology says nothing.
+/// Defaults of a topology.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Calls outstanding on a connection.
+    /// Most outstanding calls per connection.
     pub(crate) slots: u64,
     /// rsize and wsize.
     pub(crate) call_bytes: u64,
     /// The most connections of a mount.
     pub(crate) nconnect_max: u64,
-    /// Endpoints of a volume in breakthrough mode.
+    /// Number of endpoints of a volume in breakthrough mode.
     breakthrough_endpoints: u64,
-    /// Everything else.
+    /// All facts.
     pub(crate) catalog: Catalog,
 }
 
@@ -27,7 +27,7 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     let catalog = Catalog::embedded();
     Facts {
         slots: catalog.limit(LimitName::OutstandingPerConnectionMax),
-        call_bytes: ClientFacts::embedded().setting(SettingName::TransferSizeWanted),
+        call_bytes: ClientFacts::embedded().setting(SettingName::TransferSizeRecommended),
         nconnect_max: catalog.limit(LimitName::NconnectMax),
         breakthrough_endpoints: catalog.limit(LimitName::BreakthroughEndpoints),
         catalog,
@@ -36,7 +36,7 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
 
 static SIZES: LazyLock<Vec<VmSize>> = LazyLock::new(vm_size::all);
 
-/// The current row of a size of virtual machine; `None` where it is not known.
+/// The current row of a size of virtual machine; `None` if unknown.
 pub(crate) fn vm_size(name: &str) -> Option<&'static VmSize> {
     let is_current = |size: &&VmSize| size.origin.status == Status::Current;
     SIZES.iter().filter(is_current).find(|size| size.name.eq_ignore_ascii_case(name))
@@ -47,7 +47,7 @@ pub(crate) fn of() -> &'static Facts {
     &FACTS
 }
 
-/// Endpoints of its own that a volume has; a regular one shares one with others, counted as 1.
+/// Number of a volume's own endpoints; a regular volume shares one with others, counted as 1.
 pub(crate) fn endpoints_of_one(kind: VolumeKind) -> u64 {
     match kind {
         VolumeKind::Regular | VolumeKind::Large => 1,

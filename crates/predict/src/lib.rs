@@ -1,12 +1,12 @@
-//! Predicts what a system of hosts, connections, endpoints and volumes will do, before anyone buys
-//! it.
+//! Predicts throughput and response time of a system of hosts, connections, endpoints and volumes.
 //!
-//! For: rate and response time against concurrency, which resource bounds where, and how far off
-//! that may be. A [`Topology`] says the system in groups of equals, [`Parameters`] what its parts
-//! can do ([`Parameters::calibrated`] from published figures, [`Parameters::unbounded`] where the
-//! topology says every limit itself), [`curve()`] gives the whole curve with intervals and reasons,
-//! [`at`] one load quickly, [`capacity`] the least bound. Not for: reading files, which the caller
-//! does ([`topology_file::parse`] takes the text); nor for what should be bought.
+//! For: rate and response time against concurrency, the bottleneck at each load, and the
+//! uncertainty of both. A [`Topology`] describes the system in groups of equals; [`Parameters`]
+//! hold the service demands of its parts ([`Parameters::calibrated`] from published figures,
+//! [`Parameters::unbounded`] if the topology gives all limits). [`curve()`] computes the whole
+//! curve with intervals and reasons, [`at`] one load quickly, [`capacity`] the lowest bound. Not
+//! for: reading files, which the caller does ([`topology_file::parse`] takes the text), or deciding
+//! what to buy.
 //!
 //! ```
 //! use cloud::{figure, service_level::VolumeKind};
@@ -36,37 +36,45 @@
 //! assert!((450e3..650e3).contains(&most.ops_per_s.value));
 //! ```
 //!
-//! Pure: the same topology and parameters give the same bits. Groups of equals cost what one of
-//! them costs, so a thousand hosts with millions of operations outstanding take milliseconds.
+//! Deterministic: the same topology and parameters give the same bits. A group costs as much as one
+//! member, so a thousand hosts with millions of outstanding operations take milliseconds.
 
 pub mod calibrate;
+pub mod configuration;
 mod contradictions;
 pub mod coverage;
+pub mod cross_validation;
 pub mod curve;
 pub mod distance;
 pub mod documents;
 pub mod expect;
 mod facts;
-pub mod fields;
-mod fit;
+pub mod figure_row;
 pub mod interval;
 pub mod measured;
-mod meeting;
 mod model;
 mod network;
 pub mod of_figure;
+pub mod parameter;
 pub mod parameters;
+pub mod point;
 mod reasons;
 pub mod resource;
+mod several_classes;
 mod solve;
 pub mod spread;
+pub mod statement;
 pub mod topology;
 pub mod topology_file;
 pub mod validation;
 mod volume_settings;
+mod waits;
 
-pub use curve::{Bound, Curve, Point, Stretch, Unpredictable, at, capacity, curve};
+pub use curve::{Curve, Stretch, at, capacity, curve};
 pub use interval::Interval;
-pub use parameters::{Group, Parameter, Parameters};
+pub use parameter::{Group, Parameter};
+pub use parameters::Parameters;
+pub use point::{Bound, Point, Unpredictable};
 pub use resource::{Resource, ResourceKind};
+pub use statement::{Assumption, Reason, Statement};
 pub use topology::Topology;

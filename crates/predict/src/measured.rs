@@ -1,44 +1,50 @@
-//! What was measured beside what is predicted of the same load.
+//! Compares a measured load point with the prediction for the same load.
 
-use crate::curve::{Point, Unpredictable, at};
+use units::OpsPerSec;
+
+use crate::curve::at;
 use crate::parameters::Parameters;
+use crate::point::{Point, Unpredictable};
 use crate::topology::Topology;
 
-/// One load.
+/// A measured load point with its prediction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
-    /// Operations outstanding on average, over all hosts.
+pub struct MeasuredPoint {
+    /// Mean outstanding operations of all hosts.
     pub outstanding: f64,
-    /// Operations per second that were measured.
-    pub ops_per_s: f64,
-    /// The mean response time that was measured, in seconds.
+    /// Measured rate.
+    pub rate: OpsPerSec,
+    /// Measured mean response time, in seconds.
     pub response_s: f64,
-    /// What is predicted, without an interval.
+    /// The prediction, without intervals.
     pub predicted: Point,
 }
 
-impl Beside {
-    /// A measured load beside the prediction of a topology.
+impl MeasuredPoint {
+    /// Predicts a measured load.
+    ///
+    /// * `measured` - rate, and mean response time in seconds
     ///
     /// # Errors
-    /// The topology has nothing to be predicted.
+    /// The topology cannot be predicted.
     pub fn of(
         topology: &Topology,
         parameters: &Parameters,
         outstanding: f64,
-        (ops_per_s, response_s): (f64, f64),
-    ) -> Result<Beside, Unpredictable> {
+        measured: (OpsPerSec, f64),
+    ) -> Result<MeasuredPoint, Unpredictable> {
+        let (rate, response_s) = measured;
         let predicted = at(topology, parameters, outstanding)?;
-        Ok(Beside { outstanding, ops_per_s, response_s, predicted })
+        Ok(MeasuredPoint { outstanding, rate, response_s, predicted })
     }
 
-    /// How far the predicted rate is off, as a share of the measured one.
-    pub fn rate_off(&self) -> f64 {
-        self.predicted.ops_per_s.value / self.ops_per_s - 1.0
+    /// Relative error of the predicted rate.
+    pub fn rate_error(&self) -> f64 {
+        self.predicted.ops_per_s.value / self.rate.get() - 1.0
     }
 
-    /// How far the predicted response time is off, as a share of the measured one.
-    pub fn response_off(&self) -> f64 {
+    /// Relative error of the predicted response time.
+    pub fn response_error(&self) -> f64 {
         self.predicted.response_s.value / self.response_s - 1.0
     }
 }
@@ -49,15 +55,17 @@ mod tests {
     use crate::topology_file::parse;
 
     #[test]
-    fn a_measurement_that_is_as_predicted_is_not_off() {
+    fn a_measurement_equal_to_the_prediction_has_no_error() {
         let text = "floor = \"2ms\"\nfloor_spread = 0\n[[host]]\n[[volume]]\n\
                     throughput = \"32MiB/s\"\n[[workload]]\ntransfer_size = \"64KiB\"\n\
                     read = \"100%\"\npattern = \"sequential\"\n";
         let topology = parse(text, "t.toml").unwrap();
-        let of = |measured| Beside::of(&topology, &Parameters::unbounded(), 4.0, measured).unwrap();
-        let same = of((512.0, 4.0 / 512.0));
-        assert_eq!((same.rate_off(), same.response_off()), (0.0, 0.0));
-        let slower = of((256.0, 4.0 / 256.0));
-        assert_eq!((slower.rate_off(), slower.response_off()), (1.0, -0.5));
+        let of = |measured| {
+            MeasuredPoint::of(&topology, &Parameters::unbounded(), 4.0, measured).unwrap()
+        };
+        let same = of((OpsPerSec::new(512.0), 4.0 / 512.0));
+        assert_eq!((same.rate_error(), same.response_error()), (0.0, 0.0));
+        let slower = of((OpsPerSec::new(256.0), 4.0 / 256.0));
+        assert_eq!((slower.rate_error(), slower.response_error()), (1.0, -0.5));
     }
 }

@@ -1,18 +1,19 @@
-//! A topology's network with what is asked of it: one point of a curve, and its bounds.
+//! A topology's network with its requested load: single points of a curve, and bounds.
 
-use crate::curve::{Bound, Point, Unpredictable};
 use crate::interval::Interval;
 use crate::network::{Class, Network, Station};
 use crate::parameters::{End, Parameters};
+use crate::point::{Bound, Point, Unpredictable};
 use crate::resource::Resource;
 use crate::solve::{self, Solved};
 use crate::topology::{Floor, Load, Topology};
+use crate::waits;
 
-/// Points for each doubling of the concurrency.
+/// Points per doubling of the concurrency.
 const POINTS_PER_DOUBLING: f64 = 2.0;
-/// A curve goes on to this many times the concurrency at which its bounds cross.
+/// End of a curve, in multiples of the concurrency at which its bounds cross.
 const BEYOND_THE_KNEE: f64 = 8.0;
-/// Shares of the largest rate at which an open load is shown, in hundredths.
+/// Shares of the highest rate for the points of an open load, in percent.
 const OPEN_SHARES: [u32; 14] = [5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 98, 99];
 
 /// Loads of all classes.
@@ -23,7 +24,7 @@ pub(crate) enum Loads {
     Open(Vec<f64>),
 }
 
-/// The network at the middle of every interval, and at their ends.
+/// The network with the middle of every interval, and with their ends.
 pub(crate) struct Model {
     pub(crate) middle: Network,
     pub(crate) ends: Option<Box<(Network, Network)>>,
@@ -48,7 +49,7 @@ impl Model {
     ) -> Result<Model, Unpredictable> {
         check(topology)?;
         let middle = Network::of(topology, parameters);
-        let alone = |(c, class)| solve::alone_s(&middle, c, class);
+        let alone = |(c, class)| waits::alone_s(&middle, c, class);
         if middle.classes.iter().enumerate().map(alone).any(|s: f64| s <= 0.0) {
             return Err(Unpredictable::NoTime { topology: topology.name.clone() });
         }
@@ -56,11 +57,11 @@ impl Model {
         Ok(Model { middle, ends: None, floor_ends: (floor_s, floor_s) })
     }
 
-    /// What the topology asks for.
-    pub(crate) fn asked(&self) -> Loads {
+    /// The load that the topology requests.
+    pub(crate) fn requested(&self) -> Loads {
         let of = |class: &Class| match class.load {
             Load::Closed { outstanding } => outstanding as f64 * class.hosts,
-            Load::Offered { ops_per_s } => ops_per_s,
+            Load::Offered { rate } => rate.get(),
         };
         let loads = self.middle.classes.iter().map(of).collect();
         match self.is_open() {
@@ -73,7 +74,7 @@ impl Model {
         matches!(self.middle.classes[0].load, Load::Offered { .. })
     }
 
-    /// Closed loads of so many together.
+    /// Closed loads with this total number of operations.
     pub(crate) fn shared(&self, outstanding: f64) -> Loads {
         let weight = |class: &Class| match class.load {
             Load::Closed { outstanding } => outstanding.max(1) as f64 * class.hosts,
@@ -86,24 +87,24 @@ impl Model {
 
     /// The loads of a curve.
     pub(crate) fn loads(&self, topology: &Topology, knee: f64) -> Vec<Loads> {
-        if let (true, Loads::Open(asked)) = (self.is_open(), self.asked()) {
+        if let (true, Loads::Open(requested)) = (self.is_open(), self.requested()) {
             let most = self.bounds().first().map_or(0.0, |least| least.ops_per_s.value);
-            let all: f64 = asked.iter().sum();
+            let all: f64 = requested.iter().sum();
             let at = |share: &u32| most * f64::from(*share) / 100.0 / all;
-            let scaled = |factor: f64| asked.iter().map(|rate| rate * factor).collect();
+            let scaled = |factor: f64| requested.iter().map(|rate| rate * factor).collect();
             return OPEN_SHARES.iter().map(at).map(scaled).map(Loads::Open).collect();
         }
-        let Loads::Closed(asked) = self.asked() else { return Vec::new() };
+        let Loads::Closed(requested) = self.requested() else { return Vec::new() };
         let slots: f64 = self.middle.classes.iter().map(|class| class.slots).sum();
-        let asked: f64 = asked.iter().sum();
-        let most = (BEYOND_THE_KNEE * knee).min(slots).max(asked).max(topology_min(topology));
+        let requested: f64 = requested.iter().sum();
+        let most = (BEYOND_THE_KNEE * knee).min(slots).max(requested).max(topology_min(topology));
         let mut all: Vec<f64> = Vec::new();
         let mut at = 1.0f64;
         while at < most {
             all.push(at.round());
             at *= 2f64.powf(1.0 / POINTS_PER_DOUBLING);
         }
-        all.extend([most.round(), asked]);
+        all.extend([most.round(), requested]);
         all.retain(|load| *load >= 1.0);
         all.sort_by(f64::total_cmp);
         all.dedup();
@@ -136,7 +137,7 @@ impl Model {
             None => (None, None),
             Some(ends) => (of(&ends.0), of(&ends.1)),
         };
-        // An end that cannot keep up with an open load has no response time.
+        // An end that is overloaded by an open load has no response time.
         let is_over = self.ends.is_some() && slow.is_none();
         let end = |end: &Option<(f64, f64, f64, Solved)>| {
             end.as_ref()
@@ -157,32 +158,32 @@ impl Model {
         })
     }
 
-    /// The least of the asymptotic bounds at a load. With several workloads: what is busiest, or
-    /// the slots of the first that has none left.
+    /// The lowest asymptotic bound at a load. With several workloads: the busiest resource, or the
+    /// slots of the first workload without free ones.
     fn bounding(&self, topology: &Topology, load: &Loads, solved: &Solved) -> Resource {
         let network = &self.middle;
         let busiest = solved.utilizations.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         let Loads::Closed(populations) = load else {
-            let busiest = busiest.map(|(place, _)| network.stations[place].resource.clone());
+            let busiest = busiest.map(|(index, _)| network.stations[index].resource.clone());
             return busiest.unwrap_or_else(Resource::outstanding);
         };
         for (c, class) in network.classes.iter().enumerate() {
-            let alone_s = solve::alone_s(network, c, class);
+            let alone_s = waits::alone_s(network, c, class);
             let has_slots = populations[c] <= class.slots;
             let by_slots = class.slots / alone_s;
-            let least = network.stations.iter().map(|station| solve::bound(station, c));
+            let least = network.stations.iter().map(|station| waits::bound(station, c));
             if !has_slots && least.fold(f64::INFINITY, f64::min) > by_slots {
                 let hosts = topology.workloads[c].hosts;
                 return Resource::slots(&topology.hosts[hosts].name);
             }
         }
         let Some((busiest, utilization)) = busiest else { return Resource::outstanding() };
-        // Below the crossing of the asymptotes more outstanding operations bring more.
+        // Below the crossing of the asymptotes more outstanding operations raise the rate.
         let free: f64 = network
             .classes
             .iter()
             .enumerate()
-            .map(|(c, class)| populations[c] / solve::alone_s(network, c, class))
+            .map(|(c, class)| populations[c] / waits::alone_s(network, c, class))
             .sum();
         let rate: f64 = solved.rates.iter().sum();
         match free < rate / utilization {
@@ -191,13 +192,13 @@ impl Model {
         }
     }
 
-    /// What every resource would let through, the least first.
+    /// The highest rate of every resource, the lowest first.
     pub(crate) fn bounds(&self) -> Vec<Bound> {
         let (slow, fast) = match &self.ends {
             None => (&self.middle, &self.middle),
             Some(ends) => (&ends.0, &ends.1),
         };
-        // Several workloads share a resource as they do at the largest rate.
+        // Several workloads share a resource as at the highest rate.
         let top = self.top();
         let all: f64 = top.iter().sum();
         let bytes = top.iter().zip(&self.middle.classes).map(|(x, c)| x * c.transfer_bytes);
@@ -205,7 +206,7 @@ impl Model {
         let of = |network: &Network, resource: &Resource| {
             let mut stations = network.stations.iter();
             let station = stations.find(|station| station.resource == *resource);
-            station.map_or(0.0, |station| all / solve::utilization(station, &top))
+            station.map_or(0.0, |station| all / waits::utilization(station, &top))
         };
         let bound = |station: &Station| {
             let resource = &station.resource;
@@ -221,17 +222,17 @@ impl Model {
         bounds
     }
 
-    /// The least rate that a resource or the slots allow one workload, in operations per second.
+    /// The lowest bound by a resource or the slots for one workload, in operations per second.
     pub(crate) fn least_bound(&self) -> f64 {
         let class = &self.middle.classes[0];
-        let slots = class.slots / solve::alone_s(&self.middle, 0, class);
-        self.middle.stations.iter().map(|station| solve::bound(station, 0)).fold(slots, f64::min)
+        let slots = class.slots / waits::alone_s(&self.middle, 0, class);
+        self.middle.stations.iter().map(|station| waits::bound(station, 0)).fold(slots, f64::min)
     }
 
     pub(crate) fn bounds_with_slots(&self, topology: &Topology) -> Vec<Bound> {
         let mut bounds = self.bounds();
         for (c, class) in self.middle.classes.iter().enumerate() {
-            let rate = class.slots / solve::alone_s(&self.middle, c, class);
+            let rate = class.slots / waits::alone_s(&self.middle, c, class);
             let workload = &topology.workloads[c];
             bounds.push(Bound {
                 resource: Resource::slots(&topology.hosts[workload.hosts].name),
@@ -244,11 +245,11 @@ impl Model {
         bounds
     }
 
-    /// Rates of the classes under very much load.
+    /// Rates of the classes at a very high load.
     fn top(&self) -> Vec<f64> {
         let network = &self.middle;
-        if let Loads::Open(asked) = self.asked() {
-            return asked;
+        if let Loads::Open(requested) = self.requested() {
+            return requested;
         }
         if let [class] = &network.classes[..] {
             return vec![class.slots];
@@ -257,13 +258,13 @@ impl Model {
         solve::closed(network, &populations).rates
     }
 
-    /// Where the asymptotes cross: Little's law at the least bound.
+    /// Where the asymptotes cross: Little's law at the lowest bound.
     pub(crate) fn knee(&self) -> Interval {
         let of = |network: &Network, floor_s: f64| -> f64 {
             let classes = network.classes.iter().enumerate();
             let one = |(c, class): (usize, &Class)| {
-                let alone_s = solve::alone_s(network, c, class).max(floor_s);
-                let least = network.stations.iter().map(|station| solve::bound(station, c));
+                let alone_s = waits::alone_s(network, c, class).max(floor_s);
+                let least = network.stations.iter().map(|station| waits::bound(station, c));
                 let slots = class.slots / alone_s;
                 least.fold(slots, f64::min) * alone_s
             };
@@ -280,7 +281,7 @@ impl Model {
     }
 }
 
-/// At least one operation of each host, so that a curve is not only of a few of them.
+/// At least one operation per host, so that a curve includes all hosts.
 fn topology_min(topology: &Topology) -> f64 {
     2.0 * topology.host_count() as f64
 }

@@ -1,30 +1,31 @@
 //! A topology as a network of queues: stations in groups of equals, and classes of operations.
 //!
-//! For: [`crate::solve`]. Each operation visits one connection, its host, an endpoint, one volume.
-//! What a part of the service needs for it is a queue's service demand; a limit that paces (a
-//! volume's throughput limit, a VM's egress) takes no time while it is not reached.
+//! For: [`crate::solve`]. Each operation visits one connection, its host, an endpoint and one
+//! volume. The busy time at a part of the service is a service demand of a queue. A rate limit (a
+//! volume's throughput limit, a VM's egress) adds no time until it is reached.
 
 use cloud::figure::Access;
 use cloud::service_level::VolumeKind;
 
 use crate::facts;
-use crate::parameters::{Group, Parameter, Parameters};
+use crate::parameter::{Group, Parameter};
+use crate::parameters::Parameters;
 use crate::resource::{Resource, ResourceKind};
 use crate::topology::{Client, Floor, HostGroup, Load, SPREAD, Topology, Workload};
 
-/// Equal stations that operations go to with equal probability.
+/// Equal stations, which operations visit with equal probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Station {
     pub(crate) resource: Resource,
-    /// How many of them.
+    /// Number of stations.
     pub(crate) count: f64,
-    /// Whether it only paces.
+    /// Whether it is a rate limit.
     pub(crate) paces: bool,
-    /// Whether the operations of one host meet no others there.
+    /// Whether it serves only one host.
     pub(crate) is_private: bool,
-    /// By class: the share of operations that come here at all.
+    /// By class: the share of operations that visit it.
     pub(crate) visits: Vec<f64>,
-    /// By class: busy time of one operation here, over all its visits, in seconds.
+    /// By class: busy time of one operation, over all its visits, in seconds.
     pub(crate) demands: Vec<f64>,
 }
 
@@ -32,26 +33,26 @@ pub(crate) struct Station {
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub(crate) hosts: f64,
-    /// Operations that the connections have slots for, over all hosts.
+    /// Number of slots of all connections, over all hosts.
     pub(crate) slots: f64,
-    /// The response time of an operation that is alone, and its spread.
+    /// Response time of a single operation, with its spread.
     pub(crate) floor: Floor,
     pub(crate) load: Load,
     pub(crate) transfer_bytes: f64,
 }
 
-/// All of it.
+/// A network of queues.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     pub(crate) classes: Vec<Class>,
     pub(crate) stations: Vec<Station>,
-    /// What limits let pass at once after a pause, as a time.
+    /// Burst of rate limits after a pause, as a time.
     pub(crate) burst_s: f64,
 }
 
-/// What tells the endpoint of a group of volumes from others.
+/// Identity of the endpoint of a group of volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum EndpointIdentity {
     Named(usize),
     Shared,
     Own(usize),
@@ -92,7 +93,7 @@ struct Adding<'a> {
     class: usize,
 }
 
-/// What one operation needs where reads and writes differ.
+/// Demands of one operation that differ between reads and writes.
 struct Needs {
     calls: f64,
     bytes: f64,
@@ -116,20 +117,20 @@ impl Adding<'_> {
         Needs { calls: workload.calls(host), bytes, read: workload.read }
     }
 
-    /// Adds to a group of stations, or makes it. What needs nothing is no station.
+    /// Adds a demand to a group of stations, creating the group if needed. A demand of 0 adds none.
     fn add(&mut self, resource: Resource, count: f64, paces: bool, visits: f64, demand: f64) {
         if demand <= 0.0 {
             return;
         }
         let is_private = resource.kind.is_private();
         let stations = &mut self.network.stations;
-        let place = stations.iter().position(|station| station.resource == resource);
-        let place = place.unwrap_or_else(|| {
+        let index = stations.iter().position(|station| station.resource == resource);
+        let index = index.unwrap_or_else(|| {
             let (visits, demands) = (Vec::new(), Vec::new());
             stations.push(Station { resource, count, paces, is_private, visits, demands });
             stations.len() - 1
         });
-        let station = &mut stations[place];
+        let station = &mut stations[index];
         station.visits.resize(self.class + 1, 0.0);
         station.demands.resize(self.class + 1, 0.0);
         station.visits[self.class] += visits;
@@ -142,13 +143,13 @@ impl Adding<'_> {
         let of = |kind: ResourceKind, group: Option<Group>| Resource {
             kind,
             group,
-            place: workload.hosts,
+            index: workload.hosts,
             name: host.name.clone(),
         };
         match (host.client, host.vcpu) {
             (Client::Linux, Some(vcpu)) => {
-                // A host is bounded by its calls or by its bytes, whichever need more time. Bytes
-                // were seen to need a time proportional to 1 / processors; calls were not.
+                // A host is bounded by its calls or its bytes, whichever need more time. Measured,
+                // the time for bytes is proportional to 1 / processors; that for calls is not.
                 let vcpu = vcpu.max(1) as f64;
                 let power = self.get(Parameter::VcpuPower);
                 let calls = needs.calls * self.get(Parameter::Vcpu) / vcpu.powf(power);
@@ -173,12 +174,12 @@ impl Adding<'_> {
             }
         }
         let (sent, received) = ((1.0 - needs.read) * needs.bytes, needs.read * needs.bytes);
-        if let Some(rate) = host.egress_bytes_per_s {
-            self.add(of(ResourceKind::Egress, None), count, true, 1.0, sent / rate);
+        if let Some(rate) = host.egress {
+            self.add(of(ResourceKind::Egress, None), count, true, 1.0, sent / rate.get());
         }
-        if let Some(rate) = host.link_bytes_per_s {
-            self.add(of(ResourceKind::LinkOut, None), count, true, 1.0, sent / rate);
-            self.add(of(ResourceKind::LinkIn, None), count, true, 1.0, received / rate);
+        if let Some(rate) = host.link {
+            self.add(of(ResourceKind::LinkOut, None), count, true, 1.0, sent / rate.get());
+            self.add(of(ResourceKind::LinkIn, None), count, true, 1.0, received / rate.get());
         }
     }
 
@@ -193,17 +194,17 @@ impl Adding<'_> {
         }
     }
 
-    fn door(&self, volume: usize) -> (Door, u64, String) {
+    fn endpoint_identity(&self, volume: usize) -> (EndpointIdentity, u64, String) {
         let volumes = &self.topology.volumes[volume];
         match (volumes.endpoint, volumes.kind) {
             (Some(index), _) => {
                 let endpoint = &self.topology.endpoints[index];
-                (Door::Named(index), endpoint.count, endpoint.name.clone())
+                (EndpointIdentity::Named(index), endpoint.count, endpoint.name.clone())
             }
-            (None, VolumeKind::Regular) => (Door::Shared, 1, "shared".to_owned()),
+            (None, VolumeKind::Regular) => (EndpointIdentity::Shared, 1, "shared".to_owned()),
             (None, kind) => {
                 let count = volumes.count * facts::endpoints_of_one(kind);
-                (Door::Own(volume), count, volumes.name.clone())
+                (EndpointIdentity::Own(volume), count, volumes.name.clone())
             }
         }
     }
@@ -216,18 +217,18 @@ impl Adding<'_> {
         share: f64,
         needs: &Needs,
     ) {
-        let (door, endpoints, _) = self.door(volume);
-        let door = match door {
-            Door::Shared => 0,
-            Door::Named(index) => 1 + index,
-            Door::Own(index) => 1 + self.topology.endpoints.len() + index,
+        let (endpoint_identity, endpoints, _) = self.endpoint_identity(volume);
+        let endpoint_identity = match endpoint_identity {
+            EndpointIdentity::Shared => 0,
+            EndpointIdentity::Named(index) => 1 + index,
+            EndpointIdentity::Own(index) => 1 + self.topology.endpoints.len() + index,
         };
-        let (group, count, place, demand) = match host.client {
+        let (group, count, index, demand) = match host.client {
             Client::Linux => {
                 let read = (self.get(Parameter::FlowRead), self.get(Parameter::FlowReadByte));
                 let write = (self.get(Parameter::FlowWrite), self.get(Parameter::FlowWriteByte));
                 let count = host.count * host.nconnect * endpoints;
-                (Group::LinuxFlow, count, door, needs.of(read, write))
+                (Group::LinuxFlow, count, endpoint_identity, needs.of(read, write))
             }
             Client::Esxi { .. } => {
                 let both = (self.get(Parameter::EsxiFlow), self.get(Parameter::EsxiFlowByte));
@@ -235,37 +236,37 @@ impl Adding<'_> {
                 (Group::EsxiFlow, count, volume, needs.of(both, both))
             }
         };
-        let places = 1 + self.topology.endpoints.len() + self.topology.volumes.len();
+        let identities = 1 + self.topology.endpoints.len() + self.topology.volumes.len();
         let resource = |kind, group| Resource {
             kind,
             group,
-            place: workload.hosts * places + place,
+            index: workload.hosts * identities + index,
             name: host.name.clone(),
         };
         let count = count as f64;
         let own = resource(ResourceKind::Flow, Some(group));
         self.add(own, count, false, share, share * demand);
-        if let Some(rate) = host.flow_bytes_per_s {
-            let demand = share * needs.bytes / rate;
+        if let Some(rate) = host.flow_throughput {
+            let demand = share * needs.bytes / rate.get();
             self.add(resource(ResourceKind::FlowLimit, None), count, true, share, demand);
         }
-        if let Some(rate) = host.flow_ops_per_s {
-            let demand = share * needs.calls / rate;
+        if let Some(rate) = host.flow_rate {
+            let demand = share * needs.calls / rate.get();
             self.add(resource(ResourceKind::FlowOpsLimit, None), count, true, share, demand);
         }
     }
 
     fn endpoint(&mut self, volume: usize, share: f64, needs: &Needs) {
-        let (door, count, name) = self.door(volume);
+        let (endpoint_identity, count, name) = self.endpoint_identity(volume);
         let is_regular = self.topology.volumes[volume].kind == VolumeKind::Regular;
-        let place = match door {
-            Door::Shared => 0,
-            Door::Named(index) => 1 + index,
-            // What a large volume's own endpoint can do is in the volume's numbers.
-            Door::Own(_) => return,
+        let index = match endpoint_identity {
+            EndpointIdentity::Shared => 0,
+            EndpointIdentity::Named(index) => 1 + index,
+            // A large volume's parameters include its own endpoint.
+            EndpointIdentity::Own(_) => return,
         };
         let count = count as f64;
-        let of = |kind, group| Resource { kind, group, place, name: name.clone() };
+        let of = |kind, group| Resource { kind, group, index, name: name.clone() };
         if is_regular {
             let calls = share * needs.calls * self.get(Parameter::Endpoint);
             let bytes = share * needs.bytes * self.get(Parameter::EndpointByte);
@@ -273,23 +274,23 @@ impl Adding<'_> {
             self.add(of(ResourceKind::EndpointOps, group), count, false, share, calls);
             self.add(of(ResourceKind::EndpointThroughput, group), count, false, share, bytes);
         }
-        if let Door::Named(index) = door
-            && let Some(rate) = self.topology.endpoints[index].limit_bytes_per_s
+        if let EndpointIdentity::Named(index) = endpoint_identity
+            && let Some(rate) = self.topology.endpoints[index].limit
         {
-            let demand = share * needs.bytes / rate;
+            let demand = share * needs.bytes / rate.get();
             self.add(of(ResourceKind::EndpointLimit, None), count, true, share, demand);
         }
     }
 
     fn volume(&mut self, access: Access, index: usize, share: f64, needs: &Needs) {
         let volumes = &self.topology.volumes[index];
-        let of = |kind, group| Resource { kind, group, place: index, name: volumes.name.clone() };
-        if let Some(rate) = volumes.limit_bytes_per_s {
-            let demand = share * needs.bytes / rate;
+        let of = |kind, group| Resource { kind, group, index, name: volumes.name.clone() };
+        if let Some(rate) = volumes.limit {
+            let demand = share * needs.bytes / rate.get();
             let count = volumes.count as f64;
             self.add(of(ResourceKind::VolumeLimit, None), count, true, share, demand);
         }
-        // What is known of a volume in breakthrough mode is known for each of its endpoints.
+        // The parameters of a volume in breakthrough mode are per endpoint.
         let count = (volumes.count * facts::endpoints_of_one(volumes.kind)) as f64;
         let kind = volumes.kind;
         let group = Some(match kind {
@@ -319,8 +320,8 @@ impl Adding<'_> {
         }
     }
 
-    /// What a random read, a byte, and a random write need. Of large volumes only one transfer
-    /// size is published: a byte costs them as much of a read as it costs regular ones.
+    /// Demands of a random read, a byte, and a random write. Figures of large volumes have one
+    /// transfer size only, so the share of bytes in a read is taken from regular volumes.
     fn random(&self, kind: VolumeKind) -> (f64, f64, f64) {
         use Parameter::{BreakthroughRead, BreakthroughWrite, LargeRead, LargeWrite};
         let (read, byte) = (self.get(Parameter::RegularRead), self.get(Parameter::RegularByte));

@@ -1,44 +1,43 @@
-//! A published figure as a topology, and what the model says of it.
+//! A published figure as a topology, with its prediction.
 //!
-//! For: calibration, validation, and setting a topology beside what was published. What a source
-//! does not say is taken so that it does not limit: many hosts, as many connections as a mount may
-//! have, many volumes behind an endpoint's figure.
+//! For: calibration, validation, and comparison of a topology with published figures. Properties
+//! that a source does not state are assumed not to limit: many hosts, as many connections as a
+//! mount can have, many volumes behind an endpoint's figure.
 
 use cloud::figure::{Access, Figure, Mix, Protocol, Role, Scope, Value};
 use cloud::service_level::VolumeKind;
 
-use crate::curve::{Point, at, capacity};
-use crate::expect::{Configuration, size_of};
+use crate::configuration::{Configuration, MANY, size_of};
+use crate::curve::{at, capacity};
 use crate::facts;
 use crate::interval::Interval;
 use crate::model::Model;
 use crate::parameters::{End, Parameters};
+use crate::point::Point;
 use crate::resource::ResourceKind;
 use crate::topology::{EndpointGroup, Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
 
-/// Where a source says "many" or nothing: more than any resource behind them lets through.
-pub(crate) const MANY: u64 = 1000;
-/// Steps from all writes to all reads over which sources average.
+/// Steps from only writes to only reads for averages over mixes.
 const MIXES: u32 = 10;
 
-/// A figure that the model can say something about.
+/// A figure that the model covers.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The figure.
     pub figure: Figure,
-    /// What it was measured on, with the mix at all reads where it does not say one.
+    /// Its configuration, with only reads if it states no mix.
     pub topology: Topology,
 }
 
 impl Case {
-    /// The case of a figure; `None` where it is no rate, or context only.
+    /// The case of a figure; `None` if it is not a rate, or is context only.
     pub fn of(figure: &Figure) -> Option<Case> {
         if figure.role == Role::Context || matches!(figure.value, Value::Seconds(_)) {
             return None;
         }
         let access = figure.pattern?;
         let transfer_bytes = figure.transfer_bytes.or(match access {
-            // Of large sequential transfers only the bytes count.
+            // For large sequential transfers only bytes count.
             Access::Sequential => Some(facts::of().call_bytes),
             Access::Random => None,
         })?;
@@ -51,7 +50,7 @@ impl Case {
                 let kind = figure.volume.unwrap_or(VolumeKind::Regular);
                 let volumes = VolumeGroup::of("volume", figure.volumes, kind);
                 VolumeGroup {
-                    limit_bytes_per_s: figure.limit_bytes_per_s,
+                    limit: figure.limit,
                     endpoint: figure.endpoints.map(|_| 0),
                     ..volumes
                 }
@@ -90,13 +89,13 @@ impl Case {
     pub fn published_ops_per_s(&self) -> f64 {
         let bytes = self.topology.workloads[0].transfer_bytes as f64;
         match self.figure.value {
-            Value::OpsPerSec(rate) => rate,
-            Value::BytesPerSec(rate) => rate / bytes,
+            Value::Rate(rate) => rate.get(),
+            Value::Throughput(rate) => rate.get() / bytes,
             Value::Seconds(_) => f64::NAN,
         }
     }
 
-    /// What the model says in its place, in operations per second.
+    /// The prediction, in operations per second.
     pub fn predicted_ops_per_s(&self, parameters: &Parameters) -> f64 {
         self.over_mixes(|topology| {
             let Load::Closed { outstanding } = topology.workloads[0].load else { return f64::NAN };
@@ -105,37 +104,37 @@ impl Case {
         })
     }
 
-    /// What the model says in its place with its interval, in operations per second.
+    /// The prediction with its interval, in operations per second.
     pub fn predicted_interval(&self, parameters: &Parameters) -> Interval {
         let distance = parameters.distance_of(&self.configuration());
         let end = |end| self.predicted_ops_per_s(&parameters.at_end(end, distance));
         Interval::around(self.predicted_ops_per_s(parameters), end(End::Slow), end(End::Fast))
     }
 
-    /// What bounds the prediction.
+    /// The resource that bounds the prediction.
     pub(crate) fn bounded_by(&self, parameters: &Parameters) -> Option<ResourceKind> {
         capacity(&self.topology, parameters).ok().map(|bound| bound.resource.kind)
     }
 
-    /// What it was measured on.
     pub(crate) fn configuration(&self) -> Configuration {
         Configuration::of(&self.topology, &self.topology.workloads[0])
     }
 
-    /// Whether the model is of the figure's protocol. Figures of others only fit what a host does.
+    /// Whether the model covers the figure's protocol. Figures of other protocols are used for the
+    /// fit of hosts only.
     pub(crate) fn is_modelled(&self) -> bool {
         self.figure.protocol == Protocol::Nfsv3
     }
 
-    /// The asymptotic bound in its place, in operations per second.
+    /// The asymptotic bound, in operations per second.
     pub(crate) fn capacity_ops_per_s(&self, parameters: &Parameters) -> f64 {
         self.over_mixes(|topology| {
             Model::of_one(topology, parameters).map_or(f64::NAN, |model| model.least_bound())
         })
     }
 
-    /// A number of the mix that is stated; of the best one; or the mean over mixes, which is how
-    /// sources average and what is least wrong where they do not say.
+    /// A number for the stated mix, for the best mix, or the mean over mixes, which is how sources
+    /// average and the best estimate for an unstated mix.
     fn over_mixes(&self, of: impl Fn(&Topology) -> f64) -> f64 {
         let mixes = (0..=MIXES).map(|step| {
             let mut topology = self.topology.clone();
@@ -161,7 +160,7 @@ fn host(figure: &Figure) -> HostGroup {
     if let Some(size) = size_of(figure) {
         host.vm = Some(size.clone());
         host.vcpu = Some(size.vcpu);
-        host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
+        host.egress = Some(size.egress());
     }
     host.call_bytes = figure.call_bytes.unwrap_or(host.call_bytes);
     host
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_machine_of_a_figure_is_a_known_one() {
+    fn every_machine_of_a_figure_is_known() {
         for figure in cloud::figure::all() {
             if let Some(vm) = &figure.vm {
                 assert!(facts::vm_size(vm).is_some(), "{}: {vm}", figure.id);

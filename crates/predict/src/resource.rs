@@ -1,52 +1,50 @@
-//! What can bound a rate, and its words.
+//! Resources that can limit the rate.
 
-use std::fmt;
+use crate::parameter::Group;
 
-use crate::parameters::Group;
-
-/// A part of a system that can bound its rate.
+/// A part of a system that can limit its rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// What it is.
+    /// Its kind.
     pub kind: ResourceKind,
-    /// The parameters that say what it can do; `None` where the topology itself says it.
+    /// The parameters with its capability; `None` if the topology gives it.
     pub group: Option<Group>,
-    /// Tells it from others of its kind.
-    pub(crate) place: usize,
-    /// Of the group of hosts, endpoints or volumes in the topology.
+    /// Index among resources of its kind.
+    pub(crate) index: usize,
+    /// Name of the group of hosts, endpoints or volumes in the topology.
     pub name: String,
 }
 
 /// Kinds of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceKind {
-    /// Nothing: too few operations are outstanding.
+    /// None: too few operations are outstanding.
     Outstanding,
     /// Slots of the connections.
     Slots,
-    /// Connections, by what was measured of them.
+    /// Connections, by published figures.
     Flow,
-    /// Connections, by a throughput limit that is known.
+    /// Connections, by a known throughput limit.
     FlowLimit,
-    /// Connections, by a limit of operations that is known.
+    /// Connections, by a known limit of operations.
     FlowOpsLimit,
-    /// The hosts' processors and what else a host has.
+    /// Processing on the hosts.
     HostProcessing,
-    /// Virtual machines on hosts of VMware's.
+    /// Virtual machines on VMware hosts.
     Guest,
-    /// What the virtual machines may send.
+    /// Egress limit of the virtual machines.
     Egress,
-    /// The hosts' network interface, sending.
+    /// Network interfaces of the hosts, sending.
     LinkOut,
-    /// The hosts' network interface, receiving.
+    /// Network interfaces of the hosts, receiving.
     LinkIn,
     /// Operations of an endpoint.
     EndpointOps,
     /// Throughput of an endpoint.
     EndpointThroughput,
-    /// An endpoint's throughput limit that is known.
+    /// A known throughput limit of an endpoint.
     EndpointLimit,
-    /// The volumes' throughput limit.
+    /// Throughput limit of the volumes.
     VolumeLimit,
     /// Random operations of a volume.
     VolumeRandom,
@@ -57,7 +55,7 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// For programs.
+    /// Its name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             ResourceKind::Outstanding => "outstanding",
@@ -80,7 +78,7 @@ impl ResourceKind {
         }
     }
 
-    /// Whether the operations of one host meet no others there.
+    /// Whether each host has its own.
     pub(crate) const fn is_private(self) -> bool {
         matches!(
             self,
@@ -95,8 +93,8 @@ impl ResourceKind {
         )
     }
 
-    /// In few words, for tables.
-    pub const fn short(self) -> &'static str {
+    /// Its label in tables.
+    pub const fn label(self) -> &'static str {
         match self {
             ResourceKind::Outstanding => "few outstanding",
             ResourceKind::Slots => "slots",
@@ -116,56 +114,15 @@ impl ResourceKind {
             ResourceKind::VolumeWrites => "volumes, writes",
         }
     }
-
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            ResourceKind::Outstanding => "operations outstanding: more bring more",
-            ResourceKind::Slots => "slots of the connections",
-            ResourceKind::Flow => "connections",
-            ResourceKind::FlowLimit => "throughput limit of the connections",
-            ResourceKind::FlowOpsLimit => "operation limit of the connections",
-            ResourceKind::HostProcessing => "hosts",
-            ResourceKind::Guest => "virtual machines",
-            ResourceKind::Egress => "egress limit of the hosts",
-            ResourceKind::LinkOut => "network interface of the hosts, sending",
-            ResourceKind::LinkIn => "network interface of the hosts, receiving",
-            ResourceKind::EndpointOps => "endpoint, operations",
-            ResourceKind::EndpointThroughput => "endpoint, throughput",
-            ResourceKind::EndpointLimit => "throughput limit of the endpoint",
-            ResourceKind::VolumeLimit => "throughput limit of the volumes",
-            ResourceKind::VolumeRandom => "volumes, random operations",
-            ResourceKind::VolumeReads => "volumes, sequential reads",
-            ResourceKind::VolumeWrites => "volumes, sequential writes",
-        }
-    }
 }
 
 impl Resource {
-    /// What holds while nothing else bounds.
+    /// The resource if nothing else limits.
     pub(crate) fn outstanding() -> Resource {
-        Resource { kind: ResourceKind::Outstanding, group: None, place: 0, name: String::new() }
+        Resource { kind: ResourceKind::Outstanding, group: None, index: 0, name: String::new() }
     }
 
     pub(crate) fn slots(name: &str) -> Resource {
-        Resource { kind: ResourceKind::Slots, group: None, place: 0, name: name.to_owned() }
-    }
-}
-
-impl Resource {
-    /// In few words with its name, for tables.
-    pub fn short(&self) -> String {
-        match self.name.as_str() {
-            "" => self.kind.short().to_owned(),
-            name => format!("{}: {name}", self.kind.short()),
-        }
-    }
-}
-
-impl fmt::Display for Resource {
-    /// `volumes, random operations (data)`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.words())?;
-        if self.name.is_empty() { Ok(()) } else { write!(f, " ({})", self.name) }
+        Resource { kind: ResourceKind::Slots, group: None, index: 0, name: name.to_owned() }
     }
 }

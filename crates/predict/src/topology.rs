@@ -1,169 +1,164 @@
-//! Who sends what to which volumes over which ways: what a prediction is made for.
+//! The system to predict: hosts, endpoints, volumes and workloads in groups of equals.
 //!
-//! For: saying a system in groups of equals, so that a thousand hosts cost no more than one. Not
-//! for: what any of it can do; that is [`crate::parameters`] and what is known of a single part
-//! (its `limit`). [`crate::topology_file`] reads one from TOML.
+//! For: describing a system so that a thousand hosts cost no more than one. Not for: the capability
+//! of its parts, which is in [`crate::parameters`], except limits that the topology gives itself.
+//! [`crate::topology_file`] reads one from TOML.
 
 use cloud::figure::{Access, Protocol};
-use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
+use units::{BytesPerSec, OpsPerSec};
 
 use crate::facts;
+use crate::statement::Reason;
 
-/// A system to be predicted.
+/// A system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// For titles.
+    /// Its name, for titles.
     pub name: String,
-    /// The response time of one operation at a time; `None` where it is not known, and published
-    /// ones are taken.
+    /// Unloaded response time; `None` to use published ones.
     pub floor: Option<Floor>,
-    /// How long a limit that paces lets everything pass after a pause: its burst, divided by its
-    /// rate, in seconds. 0 where it is not known, which makes waits near a limit longer.
+    /// Burst of a throughput limit divided by its rate, in seconds. 0 if unknown, which makes waits
+    /// near a limit longer.
     pub burst_s: f64,
-    /// The machines that send.
+    /// The hosts.
     pub hosts: Vec<HostGroup>,
-    /// The addresses at which volumes are reached. May be empty: then all volumes that do not say
-    /// otherwise share one.
+    /// The endpoints. If empty, all regular volumes share one.
     pub endpoints: Vec<EndpointGroup>,
     /// The volumes.
     pub volumes: Vec<VolumeGroup>,
-    /// What is done.
+    /// The workloads.
     pub workloads: Vec<Workload>,
 }
 
-/// The response time of an operation that is alone.
+/// The unloaded response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// Its mean, in seconds.
     pub mean_s: f64,
-    /// The standard deviation of its logarithm: 0 where every operation takes the same, about 0.5
-    /// on a network that others use too.
+    /// Standard deviation of its logarithm: 0 if constant, about 0.5 on a shared network.
     pub spread: f64,
 }
 
-/// Equal machines.
+/// Identical hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostGroup {
-    /// By which workloads name them.
+    /// Name that workloads refer to.
     pub name: String,
     /// How many.
     pub count: u64,
-    /// How they are connected.
+    /// The NFS client.
     pub client: Client,
-    /// The protocol they use. The model is fitted to NFSv3; for any other it says so first.
+    /// The protocol. The model covers NFSv3 only; [`crate::Curve::not_modelled`] lists others.
     pub protocol: Protocol,
-    /// The size of each, where it is a virtual machine of a known one.
+    /// Size of the virtual machine, if known.
     pub vm: Option<VmSize>,
-    /// Processors of each; `None` where processing does not limit them, or is not known.
+    /// Processors of each; `None` if unknown or never limiting.
     pub vcpu: Option<u64>,
-    /// What each sends at most, in bytes per second.
-    pub egress_bytes_per_s: Option<f64>,
-    /// What each receives and sends at most, in bytes per second in each direction.
-    pub link_bytes_per_s: Option<f64>,
-    /// Connections of each to an endpoint; of VMware's hosts 1 to each volume, whatever stands
-    /// here.
+    /// Egress limit of each.
+    pub egress: Option<BytesPerSec>,
+    /// Bandwidth of the network interface in each direction.
+    pub link: Option<BytesPerSec>,
+    /// Connections of each host to each endpoint. Ignored for VMware, whose hosts have one to each
+    /// volume.
     pub nconnect: u64,
-    /// Calls outstanding on a connection at most.
+    /// Most outstanding calls per connection.
     pub slots: u64,
-    /// rsize and wsize: operations that are larger are several calls.
+    /// rsize and wsize; larger operations take several calls.
     pub call_bytes: u64,
-    /// A limit of each connection in bytes per second, where one is known.
-    pub flow_bytes_per_s: Option<f64>,
-    /// A limit of each connection in operations per second, where one is known.
-    pub flow_ops_per_s: Option<f64>,
-    /// Where its numbers come from.
+    /// Throughput limit of each connection, if known.
+    pub flow_throughput: Option<BytesPerSec>,
+    /// Limit of each connection in operations, if known.
+    pub flow_rate: Option<OpsPerSec>,
+    /// The source of its numbers.
     pub reasons: Vec<Reason>,
 }
 
-/// How a host is connected.
+/// Kinds of NFS client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
-    /// Linux's NFS client: `nconnect` connections to each endpoint, shared by all mounts of it.
+    /// Linux: `nconnect` connections to each endpoint, shared by all mounts.
     Linux,
-    /// VMware's: one connection to each volume (datastore), with so many virtual machines behind
-    /// it; `None` where there are enough not to limit.
+    /// VMware ESXi: one connection to each volume (datastore).
     Esxi {
-        /// Virtual machines on each host.
+        /// Virtual machines on each host; `None` for enough not to limit.
         guests: Option<u64>,
     },
 }
 
-/// Equal endpoints.
+/// Identical endpoints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointGroup {
-    /// By which volumes name them.
+    /// Name that volumes refer to.
     pub name: String,
-    /// How many; the volumes of a group are spread over them evenly.
+    /// How many; the volumes of a group are distributed evenly over them.
     pub count: u64,
-    /// A limit of each in bytes per second, where one is known.
-    pub limit_bytes_per_s: Option<f64>,
+    /// Throughput limit of each, if known.
+    pub limit: Option<BytesPerSec>,
 }
 
-/// Equal volumes.
+/// Identical volumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeGroup {
-    /// By which workloads name them.
+    /// Name that workloads refer to.
     pub name: String,
     /// How many.
     pub count: u64,
-    /// What they are built as.
+    /// Their kind.
     pub kind: VolumeKind,
-    /// The throughput limit of each in bytes per second, reads and writes together; `None` where
-    /// there is none.
-    pub limit_bytes_per_s: Option<f64>,
-    /// Where the limit comes from.
+    /// Throughput limit of each, for reads and writes together; `None` for no limit.
+    pub limit: Option<BytesPerSec>,
+    /// The source of the limit.
     pub reasons: Vec<Reason>,
-    /// The endpoints, as an index; `None`: the kind's usual, one for all regular volumes and one of
-    /// its own (or six) for each large one.
+    /// Index of the endpoint group; `None` for the usual one of the kind: one for all regular
+    /// volumes, separate ones for each large volume.
     pub endpoint: Option<usize>,
 }
 
-/// What a group of hosts does to groups of volumes, each operation to any of the volumes with the
-/// same probability.
+/// The load of a group of hosts on groups of volumes, distributed evenly over the volumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// For tables.
     pub name: String,
-    /// The hosts, as an index.
+    /// Index of the host group.
     pub hosts: usize,
-    /// The volumes, as indices.
+    /// Indices of the volume groups.
     pub volumes: Vec<usize>,
-    /// Bytes of an operation.
+    /// Transfer size.
     pub transfer_bytes: u64,
     /// The share of reads, 0 to 1.
     pub read: f64,
-    /// Where operations go.
+    /// Access pattern.
     pub access: Access,
-    /// How many.
+    /// Amount of load.
     pub load: Load,
 }
 
-/// How many operations come.
+/// Amount of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
-    /// The next when one finishes.
+    /// Closed: a new operation starts when one completes.
     Closed {
-        /// Operations outstanding on each host.
+        /// Outstanding operations per host.
         outstanding: u64,
     },
-    /// At a rate, whatever the completions do.
+    /// Open: operations arrive at a rate, independent of completions.
     Offered {
         /// Of all hosts together.
-        ops_per_s: f64,
+        rate: OpsPerSec,
     },
 }
 
 impl EndpointGroup {
-    /// `count` endpoints of which nothing else is known.
+    /// `count` endpoints without a limit.
     pub fn of(count: u64) -> EndpointGroup {
-        EndpointGroup { name: "endpoint".to_owned(), count, limit_bytes_per_s: None }
+        EndpointGroup { name: "endpoint".to_owned(), count, limit: None }
     }
 }
 
 impl HostGroup {
-    /// `count` hosts with Linux's client of which nothing else is known.
+    /// `count` Linux hosts without limits.
     pub fn linux(name: &str, count: u64, nconnect: u64) -> HostGroup {
         HostGroup {
             name: name.to_owned(),
@@ -172,31 +167,31 @@ impl HostGroup {
             protocol: Protocol::Nfsv3,
             vm: None,
             vcpu: None,
-            egress_bytes_per_s: None,
-            link_bytes_per_s: None,
+            egress: None,
+            link: None,
             nconnect,
             slots: facts::of().slots,
             call_bytes: facts::of().call_bytes,
-            flow_bytes_per_s: None,
-            flow_ops_per_s: None,
+            flow_throughput: None,
+            flow_rate: None,
             reasons: Vec::new(),
         }
     }
 
-    /// `count` of VMware's hosts.
+    /// `count` VMware hosts.
     pub fn esxi(name: &str, count: u64, guests: Option<u64>) -> HostGroup {
         HostGroup { client: Client::Esxi { guests }, ..HostGroup::linux(name, count, 1) }
     }
 }
 
 impl VolumeGroup {
-    /// `count` volumes without a throughput limit behind their usual endpoint.
+    /// `count` volumes without a throughput limit, on the usual endpoint.
     pub fn of(name: &str, count: u64, kind: VolumeKind) -> VolumeGroup {
         VolumeGroup {
             name: name.to_owned(),
             count,
             kind,
-            limit_bytes_per_s: None,
+            limit: None,
             reasons: Vec::new(),
             endpoint: None,
         }
@@ -211,13 +206,12 @@ impl Workload {
 }
 
 impl Topology {
-    /// Hosts that send.
+    /// Number of hosts.
     pub fn host_count(&self) -> u64 {
         self.hosts.iter().map(|hosts| hosts.count).sum()
     }
 
-    /// Connections of a group of hosts to all volumes of a workload: hosts x nconnect x endpoints,
-    /// or of VMware's hosts x volumes.
+    /// Connections of a workload: hosts x nconnect x endpoints, for VMware hosts x volumes.
     pub fn flows(&self, workload: &Workload) -> u64 {
         let hosts = &self.hosts[workload.hosts];
         let volumes: u64 = workload.volumes.iter().map(|index| self.volumes[*index].count).sum();
@@ -227,7 +221,7 @@ impl Topology {
         }
     }
 
-    /// Different endpoints of the volumes of a workload.
+    /// Number of endpoints of the volumes of a workload.
     pub fn endpoints_of(&self, workload: &Workload) -> u64 {
         let mut named: Vec<usize> = Vec::new();
         let (mut shared, mut own) = (0, 0);
@@ -244,5 +238,5 @@ impl Topology {
     }
 }
 
-/// The spread of response times where nothing else is said: as on a network that others use too.
+/// Default spread of response times: that of a shared network.
 pub const SPREAD: f64 = 0.5;

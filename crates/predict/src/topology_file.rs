@@ -1,20 +1,20 @@
 //! Reads a topology from TOML.
 //!
-//! For: turning text into a [`Topology`], with every mistake at once, each with its place. Not for:
-//! reading files; the caller gives the text.
+//! For: parsing text into a [`Topology`], reporting all mistakes together with their positions. Not
+//! for: reading files; the caller provides the text.
 //!
 //! ```toml
 //! name = "a database"
-//! floor = "700us"                # response time of one operation at a time; may be left out
-//! floor_spread = 0.5             # standard deviation of its logarithm; 0: always the same
-//! burst = "7.5ms"                # what limits let pass at once, as a time; default: nothing
+//! floor = "700us"                # response time of one operation at a time; optional
+//! floor_spread = 0.5             # standard deviation of its logarithm; 0: constant
+//! burst = "7.5ms"                # burst of rate limits, as a time; default: none
 //!
 //! [[host]]                       # equal machines
 //! name = "db"
 //! count = 2
-//! vm = "D32s_v5"                 # or `client = "esxi"`; or neither, and nothing of it limits
+//! vm = "D32s_v5"                 # or `client = "esxi"`; or neither: the host does not limit
 //! nconnect = 8
-//! protocol = "nfsv3"             # default; "smb" is said not to be modelled
+//! protocol = "nfsv3"             # default; "smb" is not modelled
 //!
 //! [[volume]]                     # equal volumes
 //! name = "data"
@@ -22,63 +22,62 @@
 //! level = "ultra"                # level and quota, or `throughput`, or neither: no limit
 //! quota = "10TiB"
 //!
-//! [[workload]]                   # hosts and volumes: all, unless it names some
+//! [[workload]]                   # on all hosts and volumes, unless it names some
 //! transfer_size = "8KiB"
 //! read = "70%"
 //! pattern = "random"
-//! outstanding = 64               # of each host; or `offered = "50k/s"` of all together
+//! outstanding = 64               # per host; or `offered = "50k/s"` in total
 //! ```
 
 use std::ops::Range;
 
 use cloud::figure::{Access, Protocol};
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::service_level::{ServiceLevel, VolumeKind};
-use cloud::throughput::KibPerSec;
 use cloud::vm_size::{self, VmSize};
+use settings::{Diagnostic, Problems, TableReader};
 use toml::de::DeTable;
-use units::diagnostic::{Diagnostic, Mistakes};
-use units::{Bytes, BytesPerSec, nearest};
+use units::{Bytes, OpsPerSec, Percent, nearest};
 
 use crate::facts;
-use crate::fields::{self, Fields};
+use crate::statement::{Reason, Statement};
 use crate::topology::{
     Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
 };
 use crate::volume_settings::{check_quota, set_limit};
 
-/// More of anything is a slip of the keyboard.
+/// Largest count; more is a typing error.
 const COUNT_MAX: u64 = 1_000_000;
-/// The largest spread of response times; beyond it means say nothing.
+/// Largest spread of response times; with more, means are meaningless.
 const SPREAD_MAX: f64 = 3.0;
 
 /// Reads a topology.
 ///
-/// * `file` — its name as the user gave it
+/// * `file` — its name as given by the user
 ///
 /// # Errors
-/// Every mistake, in the order of the text.
+/// All mistakes, in the order of the text.
 pub fn parse(text: &str, file: &str) -> Result<Topology, Vec<Diagnostic>> {
-    fields::read(text, file, |tree, mistakes| Walk { mistakes }.topology(tree))
+    settings::parse(text, file, |tree, problems| TopologyReader { problems }.topology(tree))
 }
 
-struct Walk<'a, 't> {
-    mistakes: &'a mut Mistakes<'t>,
+struct TopologyReader<'a, 't> {
+    problems: &'a mut Problems<'t>,
 }
 
-impl Walk<'_, '_> {
-    /// Everything, with something in the place of what is wrong.
+impl TopologyReader<'_, '_> {
+    /// The topology, with default values for whatever is wrong.
     fn topology(&mut self, tree: &DeTable<'_>) -> Topology {
-        let mut top = Fields::new(tree, 0..0, "the file");
-        let name = top.text("name", self.mistakes).unwrap_or_else(|| "topology".to_owned());
-        let mean_s = top.duration("floor", self.mistakes);
-        let spread = top.number("floor_spread", self.mistakes, SPREAD_MAX);
+        let mut top = TableReader::root(tree);
+        let name = top.text("name", self.problems).unwrap_or_else(|| "topology".to_owned());
+        let mean_s = top.positive_seconds("floor", self.problems);
+        let spread = top.number("floor_spread", self.problems, SPREAD_MAX);
         let floor = mean_s.map(|mean_s| Floor { mean_s, spread: spread.unwrap_or(SPREAD) });
         if floor.is_none() && spread.is_some() {
-            let place = top.place("floor_spread");
-            self.mistakes.add(place, "`floor_spread` without `floor`", "give `floor` too");
+            let span = top.span_of("floor_spread");
+            self.problems.add(span, "`floor_spread` without `floor`", "give `floor` too");
         }
-        let burst_s = top.duration("burst", self.mistakes).unwrap_or(0.0);
+        let burst_s = top.positive_seconds("burst", self.problems).unwrap_or(0.0);
         let mut all = Topology {
             name,
             floor,
@@ -88,55 +87,58 @@ impl Walk<'_, '_> {
             volumes: Vec::new(),
             workloads: Vec::new(),
         };
-        for fields in self.needed(&mut top, "host", "a host") {
+        for fields in self.required_tables(&mut top, "host") {
             let host = self.host(fields, all.hosts.len());
             let names: Vec<&str> = all.hosts.iter().map(|host| host.name.as_str()).collect();
-            self.demand_new_name(&names, &host.0.name, host.1);
+            self.check_name_is_new(&names, &host.0.name, host.1);
             all.hosts.push(host.0);
         }
-        for fields in top.tables("endpoint", "an endpoint", self.mistakes) {
+        for fields in top.tables("endpoint", self.problems) {
             let endpoint = self.endpoint(fields, all.endpoints.len());
             let names: Vec<&str> = all.endpoints.iter().map(|one| one.name.as_str()).collect();
-            self.demand_new_name(&names, &endpoint.0.name, endpoint.1);
+            self.check_name_is_new(&names, &endpoint.0.name, endpoint.1);
             all.endpoints.push(endpoint.0);
         }
-        for fields in self.needed(&mut top, "volume", "a volume") {
+        for fields in self.required_tables(&mut top, "volume") {
             let volume = self.volume(fields, &all);
             let names: Vec<&str> = all.volumes.iter().map(|volume| volume.name.as_str()).collect();
-            self.demand_new_name(&names, &volume.0.name, volume.1);
+            self.check_name_is_new(&names, &volume.0.name, volume.1);
             all.volumes.push(volume.0);
         }
-        for fields in self.needed(&mut top, "workload", "a workload") {
+        for fields in self.required_tables(&mut top, "workload") {
             let workloads = self.workload(fields, &all);
             all.workloads.extend(workloads);
         }
-        top.finish(self.mistakes);
+        top.finish(self.problems);
         all
     }
 
-    /// The tables of a list such as `[[host]]`, of which there must be one.
-    fn needed<'t, 'i>(
+    /// The tables of a required list such as `[[host]]`.
+    fn required_tables<'t, 'i>(
         &mut self,
-        top: &mut Fields<'t, 'i>,
+        top: &mut TableReader<'t, 'i>,
         key: &'static str,
-        what: &'static str,
-    ) -> Vec<Fields<'t, 'i>> {
+    ) -> Vec<TableReader<'t, 'i>> {
         if !top.has(key) {
             let hint = format!("add `[[{key}]]`");
-            self.mistakes.add(0..0, format!("the topology has no {key}"), hint);
+            self.problems.add(0..0, format!("the topology has no {key}"), hint);
         }
-        top.tables(key, what, self.mistakes)
+        top.tables(key, self.problems)
     }
 
-    fn demand_new_name(&mut self, names: &[&str], name: &str, place: Range<usize>) {
+    fn check_name_is_new(&mut self, names: &[&str], name: &str, span: Range<usize>) {
         if names.contains(&name) {
-            let hint = "every group of its kind has another name";
-            self.mistakes.add(place, format!("a second `{name}`"), hint);
+            let hint = "names must differ";
+            self.problems.add(span, format!("the name `{name}` is used twice"), hint);
         }
     }
 
-    fn host(&mut self, mut fields: Fields<'_, '_>, number: usize) -> (HostGroup, Range<usize>) {
-        let m = &mut *self.mistakes;
+    fn host(
+        &mut self,
+        mut fields: TableReader<'_, '_>,
+        number: usize,
+    ) -> (HostGroup, Range<usize>) {
+        let m = &mut *self.problems;
         let name = fields.text("name", m).unwrap_or_else(|| format!("host {}", number + 1));
         let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
         let mut host = HostGroup::linux(&name, count, 1);
@@ -152,21 +154,21 @@ impl Walk<'_, '_> {
             ("guests", is_linux, "only `client = \"esxi\"` has guests"),
         ] {
             if wrong && fields.has(key) {
-                m.add(fields.place(key), format!("`{key}` does not belong here"), why);
+                m.add(fields.span_of(key), format!("`{key}` does not belong here"), why);
             }
         }
         if let Some(text) = fields.text("vm", m) {
             match vm(&text) {
                 Ok(size) => {
                     host.vcpu = Some(size.vcpu);
-                    host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
+                    host.egress = Some(size.egress());
                     host.reasons.push(vm_reason(&size));
                     host.vm = Some(size);
                 }
                 Err(hint) => {
                     let hint =
                         format!("{hint}; of a size that is not known give `vcpu` and `egress`");
-                    m.add(fields.place("vm"), format!("unknown VM size `{text}`"), hint);
+                    m.add(fields.span_of("vm"), format!("unknown VM size `{text}`"), hint);
                 }
             }
         }
@@ -174,42 +176,42 @@ impl Walk<'_, '_> {
         host.protocol = fields.word("protocol", m, &words).unwrap_or(Protocol::Nfsv3);
         if !is_linux && host.protocol != Protocol::Nfsv3 {
             let why = "VMware's hosts have datastores over NFS only";
-            m.add(fields.place("protocol"), "`protocol` does not belong here", why);
+            m.add(fields.span_of("protocol"), "`protocol` does not belong here", why);
         }
         let vcpu = fields.count("vcpu", m, COUNT_MAX);
         host.vcpu = vcpu.or(host.vcpu);
         let egress = fields.throughput("egress", m);
-        host.egress_bytes_per_s = egress.or(host.egress_bytes_per_s);
-        host.link_bytes_per_s = fields.throughput("link", m);
+        host.egress = egress.or(host.egress);
+        host.link = fields.throughput("link", m);
         host.slots = fields.count("slots", m, COUNT_MAX).unwrap_or(host.slots);
-        host.call_bytes = fields.bytes("calls", m).unwrap_or(host.call_bytes);
-        host.flow_bytes_per_s = fields.throughput("flow_throughput", m);
-        host.flow_ops_per_s = fields.ops("flow_ops", m);
-        let place = fields.place("name");
+        host.call_bytes = fields.bytes("calls", m).map_or(host.call_bytes, Bytes::get);
+        host.flow_throughput = fields.throughput("flow_throughput", m);
+        host.flow_rate = fields.ops("flow_ops", m);
+        let span = fields.span_of("name");
         fields.finish(m);
-        (host, place)
+        (host, span)
     }
 
     fn endpoint(
         &mut self,
-        mut fields: Fields<'_, '_>,
+        mut fields: TableReader<'_, '_>,
         number: usize,
     ) -> (EndpointGroup, Range<usize>) {
-        let m = &mut *self.mistakes;
+        let m = &mut *self.problems;
         let name = fields.text("name", m).unwrap_or_else(|| format!("endpoint {}", number + 1));
         let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
-        let limit_bytes_per_s = fields.throughput("throughput", m);
-        let place = fields.place("name");
+        let limit = fields.throughput("throughput", m);
+        let span = fields.span_of("name");
         fields.finish(m);
-        (EndpointGroup { name, count, limit_bytes_per_s }, place)
+        (EndpointGroup { name, count, limit }, span)
     }
 
     fn volume(
         &mut self,
-        mut fields: Fields<'_, '_>,
+        mut fields: TableReader<'_, '_>,
         all: &Topology,
     ) -> (VolumeGroup, Range<usize>) {
-        let m = &mut *self.mistakes;
+        let m = &mut *self.problems;
         let number = all.volumes.len() + 1;
         let name = fields.text("name", m).unwrap_or_else(|| format!("volume {number}"));
         let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
@@ -218,23 +220,23 @@ impl Walk<'_, '_> {
         let mut volume = VolumeGroup::of(&name, count, kind);
         let levels = ServiceLevel::ALL.map(|level| (level.name(), level));
         let level = fields.word("level", m, &levels);
-        let quota = fields.bytes("quota", m).map(Bytes::new);
-        volume.limit_bytes_per_s = fields.throughput("throughput", m);
+        let quota = fields.bytes("quota", m);
+        volume.limit = fields.throughput("throughput", m);
         if let Some(quota) = quota {
             check_quota(kind, quota, &fields, m);
         }
-        match (level, quota, volume.limit_bytes_per_s) {
+        match (level, quota, volume.limit) {
             (Some(level), Some(quota), _) => set_limit(&mut volume, level, quota, &fields, m),
-            (_, _, Some(rate)) => volume.reasons.push(Reason::asked(format!(
-                "{name}: a throughput limit of {}, as the topology says",
-                BytesPerSec::new(rate)
-            ))),
+            (_, _, Some(limit)) => {
+                let statement = Statement::VolumeLimitGiven { volume: name.clone(), limit };
+                volume.reasons.push(Reason::given(statement));
+            }
             (None, None, None) => {}
             (Some(_), None, None) => {
-                m.add(fields.place("level"), "`level` without `quota`", "give `quota` too");
+                m.add(fields.span_of("level"), "`level` without `quota`", "give `quota` too");
             }
             (None, Some(_), None) => {
-                m.add(fields.place("quota"), "`quota` without `level`", "give `level` too");
+                m.add(fields.span_of("quota"), "`quota` without `level`", "give `level` too");
             }
         }
         if let Some(wanted) = fields.text("endpoint", m) {
@@ -242,46 +244,43 @@ impl Walk<'_, '_> {
             volume.endpoint = names.iter().position(|name| *name == wanted);
             if volume.endpoint.is_none() {
                 let message = format!("there is no endpoint `{wanted}`");
-                m.add(fields.place("endpoint"), message, hint(&wanted, &names));
+                m.add(fields.span_of("endpoint"), message, hint(&wanted, &names));
             }
         }
-        let place = fields.place("name");
+        let span = fields.span_of("name");
         fields.finish(m);
-        (volume, place)
+        (volume, span)
     }
 
-    /// A workload for each group of hosts that it names.
-    fn workload(&mut self, mut fields: Fields<'_, '_>, all: &Topology) -> Vec<Workload> {
-        let m = &mut *self.mistakes;
+    /// A workload per group of hosts that it names.
+    fn workload(&mut self, mut fields: TableReader<'_, '_>, all: &Topology) -> Vec<Workload> {
+        let m = &mut *self.problems;
         let name = fields.text("name", m);
         let host_names: Vec<&str> = all.hosts.iter().map(|host| host.name.as_str()).collect();
         let volume_names: Vec<&str> = all.volumes.iter().map(|one| one.name.as_str()).collect();
         let hosts = indices(&mut fields, "hosts", "host", &host_names, m);
         let volumes = indices(&mut fields, "volumes", "volume", &volume_names, m);
-        for key in ["transfer_size", "read"] {
-            if !fields.has(key) {
-                m.add(fields.span.clone(), format!("a workload lacks `{key}`"), "");
-            }
-        }
-        let transfer_bytes = fields.bytes("transfer_size", m).unwrap_or(1);
-        let read = fields.share("read", m).unwrap_or(1.0);
+        fields.require(&["transfer_size", "read"], m);
+        let transfer_bytes = fields.bytes("transfer_size", m).map_or(1, Bytes::get);
+        let read = fields.share("read", m).map_or(1.0, Percent::fraction);
         let words = [Access::Random, Access::Sequential].map(|access| (access.name(), access));
         let access = fields.word("pattern", m, &words).unwrap_or(Access::Random);
         if fields.node("metadata").is_some() {
             let hint = "leave it out to predict the reads and writes alone; C06 to C08 of \
                         data/published.toml are of a mix with metadata operations";
-            m.add(fields.place("metadata"), "metadata operations are not modelled", hint);
+            m.add(fields.span_of("metadata"), "metadata operations are not modelled", hint);
         }
         let outstanding = fields.count("outstanding", m, COUNT_MAX);
         let offered = fields.ops("offered", m);
         if fields.has("outstanding") && fields.has("offered") {
             let hint = "a load is closed or offered";
-            m.add(fields.place("offered"), "both `outstanding` and `offered`", hint);
+            m.add(fields.span_of("offered"), "both `outstanding` and `offered`", hint);
         }
         let load = |host: &HostGroup, hosts: u64| match offered {
-            // Each host sends the same.
-            Some(ops_per_s) => {
-                Load::Offered { ops_per_s: ops_per_s * host.count as f64 / hosts as f64 }
+            // Each host has the same load.
+            Some(all) => {
+                let rate = OpsPerSec::new(all.get() * host.count as f64 / hosts as f64);
+                Load::Offered { rate }
             }
             None => Load::Closed { outstanding: outstanding.unwrap_or(host.slots) },
         };
@@ -306,24 +305,27 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The groups that a key names; all of them where it is not there.
+/// The groups that a key names; all of them without the key.
 fn indices(
-    fields: &mut Fields<'_, '_>,
+    fields: &mut TableReader<'_, '_>,
     key: &'static str,
     what: &str,
     names: &[&str],
-    mistakes: &mut Mistakes<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<usize> {
-    let Some(wanted) = fields.names(key, mistakes) else { return (0..names.len()).collect() };
+    let allowed = "a name or a list of names";
+    let Some(wanted) = fields.texts(key, problems, allowed) else {
+        return (0..names.len()).collect();
+    };
     let mut found: Vec<usize> = Vec::new();
-    for (name, place) in wanted {
+    for (name, span) in wanted {
         match names.iter().position(|other| *other == name) {
             Some(index) if found.contains(&index) => {
-                mistakes.add(place, format!("`{name}` is named twice"), "once is enough");
+                problems.add(span, format!("`{name}` is named twice"), "once is enough");
             }
             Some(index) => found.push(index),
             None => {
-                mistakes.add(place, format!("there is no {what} `{name}`"), hint(&name, names));
+                problems.add(span, format!("there is no {what} `{name}`"), hint(&name, names));
             }
         }
     }
@@ -338,31 +340,34 @@ fn hint(wanted: &str, names: &[&str]) -> String {
     }
 }
 
-/// A size of virtual machine by its name, with or without what all names begin with; or a hint.
+/// A size of virtual machine by its name, with or without the common prefix; or a hint.
 ///
 /// # Errors
-/// The nearest name, or how names are written.
+/// The most similar name, or the form of names.
 pub fn vm(text: &str) -> Result<VmSize, String> {
-    vm_size::meant(text).map_err(|near| match near {
+    vm_size::find(text).map_err(|near| match near {
         Some(other) => format!("did you mean `{other}`?"),
         None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`".to_owned(),
     })
 }
 
 fn vm_reason(size: &VmSize) -> Reason {
-    let text = format!(
-        "{}: {} processors, sends at most {} Mbit/s = {:.1}; what it receives is not metered",
-        size.name,
-        size.vcpu,
-        size.egress_mbit_s,
-        KibPerSec::new(size.egress_bytes_per_s() / 1024)
-    );
+    let statement = Statement::VmSize {
+        name: size.name.clone(),
+        vcpu: size.vcpu,
+        egress_mbit_s: size.egress_mbit_s,
+        egress: size.egress(),
+    };
     let row = RowRef::new("vm_sizes.toml", format!("vm_size {}", size.name), &size.origin);
-    Reason::from_rows(text, [row])
+    Reason { statement, rows: vec![row] }
 }
 
 #[cfg(test)]
 mod tests {
+    use cloud::throughput::KibPerSec;
+    use cloud::volume_limit::{Ceiling, LimitDerivation};
+    use units::BytesPerSec;
+
     use super::*;
 
     const WHOLE: &str = r#"
@@ -417,15 +422,15 @@ outstanding = 2
         let topology = parse(WHOLE, "t.toml").unwrap();
         let host = &topology.hosts[0];
         assert_eq!((host.count, host.vcpu, host.nconnect), (2, Some(32), 8));
-        assert_eq!(host.egress_bytes_per_s, Some(2e9));
-        assert_eq!(host.link_bytes_per_s, Some(1.25e9));
+        assert_eq!(host.egress, Some(BytesPerSec::new(2e9)));
+        assert_eq!(host.link, Some(BytesPerSec::new(1.25e9)));
         // 5 TiB Premium is 320 MiB/s.
-        assert_eq!(topology.volumes[0].limit_bytes_per_s, Some(320.0 * 1_048_576.0));
+        assert_eq!(topology.volumes[0].limit.map(BytesPerSec::as_mib), Some(320.0));
         assert_eq!(topology.volumes[0].endpoint, Some(0));
         let [one, other] = &topology.workloads[..] else { panic!("two workloads") };
         assert_eq!((&one.volumes[..], &other.volumes[..]), (&[0][..], &[0, 1][..]));
         assert_eq!(topology.flows(one), 16);
-        // The endpoint that is named, and the one that volumes without a name share.
+        // The named endpoint, and the one shared by volumes without a name.
         assert_eq!(topology.flows(other), 32);
         assert_eq!(topology.floor.unwrap().spread, SPREAD);
     }
@@ -436,10 +441,15 @@ outstanding = 2
             let topology = parse(&WHOLE.replace(from, to), "t.toml").expect(to);
             topology.volumes[0].clone()
         };
-        let mib = |volume: &VolumeGroup| volume.limit_bytes_per_s.map(|rate| rate / 1_048_576.0);
+        let mib = |volume: &VolumeGroup| volume.limit.map(BytesPerSec::as_mib);
+        let ceiling = |volume: &VolumeGroup| match volume.reasons[0].statement {
+            Statement::VolumeLimit(LimitDerivation::Quota { ceiling, .. }) => Some(ceiling),
+            _ => None,
+        };
         let large = volume("\"5TiB\"", "\"100TiB\"");
         assert_eq!(mib(&large), Some(4500.0));
-        assert!(large.reasons[0].text.ends_with("a regular volume has at most 4,500 MiB/s"));
+        let most = KibPerSec::from_mib(4500).expect("it fits");
+        assert_eq!(ceiling(&large), Some(Ceiling::Lower(most)));
         assert_eq!(large.reasons[0].rows[1].row, "ceiling premium regular");
         // A volume with an assigned throughput is in a manual QoS pool, like those of Flexible.
         assert_eq!(mib(&volume("\"5TiB\"", "\"5TiB\"\nthroughput = \"1GiB/s\"")), Some(1024.0));
@@ -448,11 +458,11 @@ outstanding = 2
         let breakthrough =
             volume("level = \"premium\"", "level = \"ultra\"\nkind = \"breakthrough\"");
         assert_eq!(mib(&breakthrough), None);
-        assert!(breakthrough.reasons[0].text.contains("the service states no limit"));
+        assert_eq!(ceiling(&breakthrough), Some(Ceiling::NotStated));
     }
 
     #[test]
-    fn every_mistake_says_where_and_what_may_have_been_meant() {
+    fn every_mistake_has_a_position_and_a_suggestion() {
         for (from, to, said) in [
             ("nconnect = 8", "nconnect = 17", "t.toml:10:12: wrong value for `nconnect`"),
             ("nconnect = 8", "nconnect = 17", "a whole number from 1 to 16"),
@@ -477,31 +487,31 @@ outstanding = 2
             ("\"5TiB\"", "\"5000.5GiB\"", "allowed: multiples of 1 GiB"),
             ("\"5TiB\"", "\"5TiB\"\nthroughput = \"5GiB/s\"", "(allowed: 1 MiB/s to 4,500 MiB/s)"),
             ("\"5TiB\"", "\"5TiB\"\nthroughput = \"1GB/s\"", "whole KiB/s, such as `64MiB/s`"),
-            ("read = \"70%\"\n", "", "a workload lacks `read`"),
+            ("read = \"70%\"\n", "", "[[workload]] lacks `read`"),
             ("\"8KiB\"", "\"-8KiB\"", "wrong value for `transfer_size`"),
             ("read = \"70%\"", "read = 0.7", "wrong value for `read`"),
             ("\"d32s_v5\"", "\"Z99\"", "give `vcpu` and `egress`"),
             ("outstanding = 64", "outstanding = 64\noffered = \"1k/s\"", "both `outstanding`"),
             ("floor = \"700us\"", "floor = \"0s\"", "a duration above 0"),
-            ("name = \"more\"", "name = \"data\"", "a second `data`"),
+            ("name = \"more\"", "name = \"data\"", "the name `data` is used twice"),
             ("vm = \"d32s_v5\"", "client = \"esxi\"", "`nconnect` does not belong here"),
             ("count = 2", "count = 2\nguests = 4", "only `client = \"esxi\"` has guests"),
             ("[[endpoint]]", "[endpoint]", "`endpoint` is a list of tables"),
             ("name = \"db\"", "name = db", "this is not TOML"),
         ] {
-            let told = mistakes(from, to);
-            assert!(told.iter().any(|one| one.contains(said)), "{to}: {told:#?}");
+            let found = mistakes(from, to);
+            assert!(found.iter().any(|one| one.contains(said)), "{to}: {found:#?}");
         }
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once_and_an_empty_file_says_what_is_missing() {
+    fn all_mistakes_are_reported_together() {
         assert_eq!(mistakes("count = 2\nvm = \"d32s_v5\"", "count = 0\nvm = \"none\"").len(), 2);
-        let told = parse("", "t.toml").expect_err("nothing is there");
-        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        let found = parse("", "t.toml").expect_err("nothing is there");
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         for table in ["host", "volume", "workload"] {
             let said = format!("t.toml:1:1: the topology has no {table} (add `[[{table}]]`)");
-            assert!(told.contains(&said), "{told:?}");
+            assert!(found.contains(&said), "{found:?}");
         }
     }
 
@@ -515,13 +525,12 @@ outstanding = 2
     }
 
     #[test]
-    fn smb_is_said_not_to_be_modelled_before_anything_is_predicted() {
+    fn smb_is_refused_because_it_is_not_modelled() {
         let text = "[[host]]\nprotocol = \"smb\"\nvm = \"D16s_v4\"\n[[volume]]\n[[workload]]\n\
                     transfer_size = \"8KiB\"\nread = \"70%\"\n";
         let topology = parse(text, "t.toml").unwrap();
         let parameters = crate::Parameters::calibrated(&cloud::figure::all());
         let curve = crate::curve(&topology, &parameters).unwrap();
-        assert_eq!(curve.not_modelled.len(), 1);
-        assert!(curve.not_modelled[0].starts_with("Not modelled: SMB."));
+        assert_eq!(curve.not_modelled, [cloud::figure::Protocol::Smb]);
     }
 }

@@ -1,64 +1,65 @@
-//! The throughput limit of a volume that a topology describes by level and quota.
+//! The throughput limit of a volume with a service level and a quota in a topology.
 //!
-//! For: reporting settings that the service does not allow at the keys that hold them. Not for: the
-//! arithmetic, which is `cloud`'s.
+//! For: reporting settings that the service does not allow, at their keys. Not for: the arithmetic;
+//! see `cloud`.
 
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::volume_limit::{Setting, SettingsError, VolumeSettings};
-use units::diagnostic::Mistakes;
+use settings::{Problems, TableReader};
 use units::{Bytes, BytesPerSec};
 
 use crate::facts;
-use crate::fields::Fields;
+use crate::statement::{Reason, Statement};
 use crate::topology::VolumeGroup;
 
-/// Reports a quota that no volume of this kind may have.
+/// Reports a quota that is not allowed for a volume of this kind.
 pub(crate) fn check_quota(
     kind: VolumeKind,
     quota: Bytes,
-    fields: &Fields<'_, '_>,
-    mistakes: &mut Mistakes<'_>,
+    fields: &TableReader<'_, '_>,
+    problems: &mut Problems<'_>,
 ) {
-    add(facts::of().catalog.quota_errors(kind, quota), fields, mistakes);
+    add(facts::of().catalog.quota_errors(kind, quota), fields, problems);
 }
 
-/// Gives a volume the limit of its settings, or reports those that the service does not allow;
-/// [`check_quota`] reports the quota. A volume that has a throughput too is in a manual QoS pool.
+/// Sets a volume's limit from its settings, or reports settings that the service does not allow;
+/// [`check_quota`] reports the quota. A volume with an assigned throughput is in a manual QoS pool.
 pub(crate) fn set_limit(
     volume: &mut VolumeGroup,
     level: ServiceLevel,
     quota: Bytes,
-    fields: &Fields<'_, '_>,
-    mistakes: &mut Mistakes<'_>,
+    fields: &TableReader<'_, '_>,
+    problems: &mut Problems<'_>,
 ) {
-    let settings = match volume.limit_bytes_per_s {
+    let settings = match volume.limit {
         None => VolumeSettings::auto(level, volume.kind, quota),
-        Some(given) => match KibPerSec::whole(BytesPerSec::new(given)) {
+        Some(given) => match KibPerSec::whole(given) {
             Some(assigned) => VolumeSettings::manual(level, volume.kind, quota, assigned),
             None => {
                 let hint = "whole KiB/s, such as `64MiB/s`";
                 let message = "no volume of a level is assigned this throughput";
-                return mistakes.add(fields.place("throughput"), message, hint);
+                return problems.add(fields.span_of("throughput"), message, hint);
             }
         },
     };
     match facts::of().catalog.volume_limit(&settings) {
         Ok(limit) => {
-            volume.limit_bytes_per_s = limit.throughput.map(|limit| limit.bytes_per_s() as f64);
-            volume.reasons.push(limit.reason);
+            volume.limit = limit.throughput.map(BytesPerSec::from);
+            let statement = Statement::VolumeLimit(limit.derivation);
+            volume.reasons.push(Reason { statement, rows: limit.rows });
         }
         Err(errors) => {
             let others = errors.into_iter().filter(|error| error.setting() != Setting::Quota);
-            add(others, fields, mistakes);
+            add(others, fields, problems);
         }
     }
 }
 
 fn add(
     errors: impl IntoIterator<Item = SettingsError>,
-    fields: &Fields<'_, '_>,
-    mistakes: &mut Mistakes<'_>,
+    fields: &TableReader<'_, '_>,
+    problems: &mut Problems<'_>,
 ) {
     for error in errors {
         let key = match error.setting() {
@@ -70,6 +71,6 @@ fn add(
             SettingsError::QosType { .. } => "give its `throughput`".to_owned(),
             _ => facts::of().catalog.allowed(&error),
         };
-        mistakes.add(fields.place(key), error.to_string(), hint);
+        problems.add(fields.span_of(key), error.to_string(), hint);
     }
 }

@@ -1,4 +1,4 @@
-//! What must hold of every prediction, tried on topologies drawn at random.
+//! Properties of every prediction, on random topologies.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as the test would")]
 
@@ -6,9 +6,10 @@ use cloud::figure::{self, Access};
 use cloud::service_level::VolumeKind;
 use predict::topology::{Floor, HostGroup, Load, VolumeGroup, Workload};
 use predict::{Parameters, Topology, at, capacity, curve};
+use units::BytesPerSec;
 
 const MIB: f64 = 1_048_576.0;
-/// Rates that are equal but for rounding and the last steps of an iteration.
+/// Whether rates are equal up to rounding and convergence.
 const SAME: f64 = 1e-6;
 
 /// Numbers from a seed (SplitMix64).
@@ -33,10 +34,11 @@ impl Draw {
             _ => HostGroup::linux("host", count, self.of(&[1, 2, 8, 16])),
         };
         host.vcpu = Some(self.of(&[4, 16, 32, 104]));
-        host.egress_bytes_per_s = Some(self.of(&[2e8, 2e9, 12.5e9]));
+        host.egress = Some(BytesPerSec::new(self.of(&[2e8, 2e9, 12.5e9])));
         let kind = self.of(&[VolumeKind::Regular, VolumeKind::Regular, VolumeKind::Large]);
         let mut volume = VolumeGroup::of("volume", self.of(&[1, 2, 4, 12]), kind);
-        volume.limit_bytes_per_s = Some(self.of(&[16.0, 128.0, 1280.0, 4500.0]) * MIB);
+        let limit_mib = self.of(&[16.0, 128.0, 1280.0, 4500.0]);
+        volume.limit = Some(BytesPerSec::new(limit_mib * MIB));
         let workload = Workload {
             name: "load".to_owned(),
             hosts: 0,
@@ -95,12 +97,13 @@ fn no_prediction_is_above_a_bound_or_below_the_floor() {
 }
 
 #[test]
-fn more_of_anything_never_predicts_less() {
+fn more_resources_never_predict_less() {
     let parameters = parameters();
     for topology in drawn() {
         let before = rate(&topology, &parameters);
         let mut more = topology.clone();
-        more.volumes[0].limit_bytes_per_s = more.volumes[0].limit_bytes_per_s.map(|l| 1.5 * l);
+        let limit = &mut more.volumes[0].limit;
+        *limit = limit.map(|rate| BytesPerSec::new(1.5 * rate.get()));
         let mut connected = topology.clone();
         connected.hosts[0].nconnect *= 2;
         let mut larger = topology.clone();
@@ -117,14 +120,14 @@ fn more_of_anything_never_predicts_less() {
             ("hosts", wider),
         ] {
             let after = rate(&changed, &parameters);
-            // Where limits are met more often, waits at them grow by what the approximation has.
+            // Limits that are reached more often have longer waits in the approximation.
             assert!(after >= before * 0.995, "{what}: {before} to {after}: {topology:?}");
         }
     }
 }
 
 #[test]
-fn intervals_hold_their_value_and_curves_rise() {
+fn intervals_contain_their_value_and_curves_rise() {
     let parameters = parameters();
     for topology in drawn().take(60) {
         let curve = curve(&topology, &parameters).unwrap();
@@ -138,11 +141,14 @@ fn intervals_hold_their_value_and_curves_rise() {
             before = point.ops_per_s.value;
         }
         assert!(!curve.stretches.is_empty() && !curve.reasons.is_empty());
+        let outstanding = curve.points.last().unwrap().outstanding;
+        let least = 2.0 * topology.hosts[0].count as f64;
+        assert!(outstanding > 0.95 * least, "{outstanding} of {least}: {topology:?}");
     }
 }
 
 #[test]
-fn groups_of_equals_are_what_their_members_are_one_by_one() {
+fn groups_equal_their_members_listed_individually() {
     let parameters = parameters();
     for topology in drawn().filter(|one| one.hosts[0].count == 2) {
         let mut apart = topology.clone();

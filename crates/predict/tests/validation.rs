@@ -1,4 +1,4 @@
-//! The model meets what was published, and `docs/validation.md` says how well.
+//! Errors of predictions of published figures, and `docs/validation.md`.
 
 use std::sync::LazyLock;
 
@@ -6,15 +6,18 @@ use cloud::figure::{self, Figure, Role, Value};
 use cloud::service_level::VolumeKind;
 use predict::Parameters;
 use predict::coverage::{Coverage, left_out};
-use predict::spread::{LeftOut, Quantity, Spread};
-use predict::validation::{errors, page, rows};
+use predict::cross_validation::{LeftOut, Quantity};
+use predict::figure_row::{errors, rows};
+use predict::spread::Spread;
+use predict::validation::page;
+use units::{BytesPerSec, OpsPerSec};
 
-/// It takes seconds, and several tests ask for it.
+/// Computed once, because it takes seconds.
 static LEFT_OUT: LazyLock<Vec<LeftOut>> = LazyLock::new(|| left_out(&figure::all()));
 
 #[test]
-fn the_page_is_what_the_model_says_now() {
-    // `UPDATE_EXPECT=1` writes it anew, as the example does.
+fn the_page_is_current() {
+    // `UPDATE_EXPECT=1` writes it, as the example does.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation.md");
     expect_test::expect_file![path].assert_eq(&page(&figure::all()));
 }
@@ -39,8 +42,8 @@ fn every_figure_that_is_missed_by_more_than_25_percent_is_in_its_interval() {
         .filter(|row| row.error().abs() > 0.25)
         .map(|row| row.figure.id.as_str())
         .collect();
-    // All of them: sequential figures of a page whose older numbers the model keeps to, and the
-    // rate of a few operations outstanding, which took half of the usual response time.
+    // All exceptions: sequential figures of a page to whose older numbers the model is fitted, and
+    // the rate of few outstanding operations with half of the usual response time.
     assert_eq!(off, ["B10", "B11", "B12", "C19"]);
     for row in rows.iter().filter(|row| off.contains(&row.figure.id.as_str())) {
         assert!(row.predicted.holds(row.published), "{}: {:?}", row.figure.id, row.predicted);
@@ -58,7 +61,7 @@ fn from_85_to_95_percent_of_left_out_figures_lie_in_their_90_percent_interval() 
         assert!((0.85..=0.95).contains(&coverage.share()), "{coverage:?}");
     }
     assert!(rates.count > 90 && latencies.count >= 10, "{rates:?}, {latencies:?}");
-    // What every prediction prints.
+    // As printed with every prediction.
     for (printed, computed) in [(Coverage::RATES, rates), (Coverage::LATENCIES, latencies)] {
         assert_eq!((printed.inside, printed.count), (computed.inside, computed.count));
         assert!((printed.width / computed.width - 1.0).abs() < 0.005, "{computed:?}");
@@ -80,12 +83,14 @@ fn the_intervals_of_predictions_come_from_the_errors_of_left_out_documents() {
 }
 
 #[test]
-fn a_left_out_document_changes_nothing_of_its_own_prediction() {
+fn a_left_out_document_does_not_affect_its_own_prediction() {
     let mut figures = figure::all();
     let is_its = |figure: &Figure| figure.document().contains("performance-large-volumes-linux");
     for figure in figures.iter_mut().filter(|figure| is_its(figure)) {
-        if let Value::OpsPerSec(rate) | Value::BytesPerSec(rate) = &mut figure.value {
-            *rate *= 3.0;
+        match &mut figure.value {
+            Value::Rate(rate) => *rate = OpsPerSec::new(3.0 * rate.get()),
+            Value::Throughput(rate) => *rate = BytesPerSec::new(3.0 * rate.get()),
+            Value::Seconds(_) => {}
         }
     }
     let after = left_out(&figures);
@@ -123,16 +128,16 @@ fn a_breakthrough_volume_is_predicted_from_its_published_figures() {
 }
 
 #[test]
-fn the_tables_of_the_documents_come_out() {
+fn the_tables_of_the_documents_are_predicted() {
     let figures = figure::all();
     let rows = rows(&figures, &Parameters::calibrated(&figures));
-    // Every cell, of those that the model was not fitted to as well.
+    // Every cell, including those that the model is not fitted to.
     let all = errors(predict::documents::cells(&rows)).unwrap();
     assert_eq!(all.count, figures.iter().filter(|figure| figure.table.is_some()).count());
     assert!(all.count > 55, "{all:?}");
     assert!(all.median <= 0.10 && all.worst <= 0.25, "{all:?}");
-    // Hosts x datastores of VMware; one connection and sixteen; a regular volume's range, at 4 KiB
-    // and at 64 KiB; a large volume.
+    // VMware by hosts and datastores; one connection and sixteen; a regular volume's range, at
+    // 4 KiB and at 64 KiB; a large volume.
     for (id, published) in [
         ("A27", 76_000.0),
         ("A23", 128_420.0),

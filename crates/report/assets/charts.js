@@ -1,28 +1,28 @@
-// Draws the charts of a report: takes option objects that were made beforehand and hands them to ECharts. It decides
-// only when to draw and in which colours; what is drawn is in the options.
+// Draws the charts of a report with ECharts. The options are in the page; this script decides when a chart is drawn,
+// and in which theme and size.
 (() => {
   "use strict";
   const { options, themes } = JSON.parse(document.getElementById("charts").textContent);
-  // "auto", "light", "dark" or "print": what the report was asked to look like.
-  const asked = document.documentElement.dataset.theme;
-  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+  // "auto", "light", "dark" or "print".
+  const theme = document.documentElement.dataset.theme;
+  const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
-  // Inner width of A4 with the page's margins, in CSS pixels, and the heights of charts there (report.css has the same).
+  // Inner width of an A4 page and heights of charts on it, in CSS pixels; report.css has the same numbers.
   const printWidth = 670;
   const printHeight = (node) =>
     node.classList.contains("tall") ? 430 : 270 + (parseInt(node.style.getPropertyValue("--higher"), 10) || 0);
-  let onPaper = asked === "print";
-  // Each chart that is drawn, with the look it was drawn in.
+  let onPaper = theme === "print";
+  // The chart of each node, with the look (theme and size) in which it was drawn.
   const drawn = new Map();
 
-  // The interval of 95 % around a point or a bar: x, y, low, high, which of how many bars side by side.
+  // The 95 % confidence interval of a point or a bar: x, y, low, high, index and number of bars side by side.
   function interval(params, api) {
-    const [x, low, high, which, count] = [0, 2, 3, 4, 5].map((place) => api.value(place));
+    const [x, low, high, index, count] = [0, 2, 3, 4, 5].map((dimension) => api.value(dimension));
     const top = api.coord([x, high]);
-    // Below what a logarithmic axis has, it is cut off by the frame.
+    // A lower end that a logarithmic axis does not have is below the frame, which clips it.
     const foot = api.coord([x, low > 0 ? low : api.value(1) * 1e-6]);
     if (foot[1] - top[1] < 3) return null;
-    const aside = count > 0 ? api.barLayout({ count, barMaxWidth: 56 })[which].offsetCenter : 0;
+    const aside = count > 0 ? api.barLayout({ count, barMaxWidth: 56 })[index].offsetCenter : 0;
     const at = top[0] + aside;
     const stroke = count > 0 ? textColour(params) : api.visual("color");
     const style = { stroke, lineWidth: 1.5, fill: null };
@@ -38,16 +38,15 @@
     };
   }
 
-  // The intervals of a line as one shape, drawn with its first point: x, y, low, high of each.
+  // The confidence intervals of a line as one shape, drawn with its first point: x, y, low, high of each.
   function band(params, api) {
     if (params.context.drawn) return null;
     params.context.drawn = true;
-    const places = [...Array(params.dataInsideLength).keys()];
+    const indices = [...Array(params.dataInsideLength).keys()];
     const edge = (dimension) =>
-      places.map((place) => {
-        const value = api.value(dimension, place);
-        // Below what a logarithmic axis has, it is cut off by the frame.
-        return api.coord([api.value(0, place), value > 0 ? value : api.value(1, place) * 1e-6]);
+      indices.map((index) => {
+        const value = api.value(dimension, index);
+        return api.coord([api.value(0, index), value > 0 ? value : api.value(1, index) * 1e-6]);
       });
     const points = [...edge(3), ...edge(2).reverse()];
     return { type: "polygon", shape: { points }, style: { fill: api.visual("color"), opacity: 0.2 } };
@@ -57,11 +56,11 @@
     return getComputedStyle(document.body).color;
   }
 
-  // What JSON cannot carry: the functions that series name.
+  // Adds what depends on the look, and the functions that JSON cannot contain.
   function completed(option, look) {
-    // A legend of many rows has no room on a telephone: there it is leafed through.
+    // A narrow screen has no room for a legend of many rows.
     if (option.legend) option.legend.type = look.width < 480 ? "scroll" : "plain";
-    // Nobody slides on paper.
+    // Paper has no slider.
     if (option.dataZoom) option.dataZoom[0].show = !look.paper;
     for (const series of option.series) {
       if (series.renderItem === "interval") series.renderItem = interval;
@@ -70,31 +69,31 @@
     return option;
   }
 
-  function wantedLook(node) {
+  function requiredLook(node) {
     const paper = onPaper || printing.matches;
-    const dark = asked === "dark" || (asked === "auto" && darkness.matches);
+    const dark = theme === "dark" || (theme === "auto" && darkScheme.matches);
     if (paper) return { paper, dark: false, width: printWidth, height: printHeight(node) };
     return { paper, dark, width: node.clientWidth, height: node.clientHeight };
   }
 
   function draw(node, look) {
     drawn.get(node)?.chart.dispose();
-    const theme = look.dark ? themes.dark : themes.light;
-    const chart = echarts.init(node, theme, { renderer: "svg", width: look.width, height: look.height });
+    const palette = look.dark ? themes.dark : themes.light;
+    const chart = echarts.init(node, palette, { renderer: "svg", width: look.width, height: look.height });
     chart.setOption(completed(options[node.dataset.chart], look));
-    // At once, not with the next frame: a page that is being printed has none.
+    // Draw now: a page that is being printed has no next frame.
     chart.getZr().flush();
     drawn.set(node, { chart, look });
   }
 
-  // Draws what can be seen and does not look as it should. Harmless to call again, which matters because browsers
-  // differ in which events they send around printing.
+  // Draws visible charts whose look has changed. It may be called any number of times, because browsers send different
+  // events before and after printing.
   function refresh() {
     for (const node of document.querySelectorAll("[data-chart]")) {
       if (node.closest("details:not([open])")) continue;
-      const look = wantedLook(node);
-      const had = drawn.get(node)?.look;
-      if (had?.dark !== look.dark || had?.width !== look.width || had?.height !== look.height) draw(node, look);
+      const look = requiredLook(node);
+      const last = drawn.get(node)?.look;
+      if (last?.dark !== look.dark || last?.width !== look.width || last?.height !== look.height) draw(node, look);
     }
   }
 
@@ -105,11 +104,11 @@
     link.click();
   }
 
-  // The chart as it stands here, as a picture; PNG at twice its size, on the page's ground.
+  // Saves the chart as shown, on the page's background; PNG at twice its size.
   function save(node, form) {
     const chart = drawn.get(node).chart;
-    const ground = getComputedStyle(document.body).backgroundColor;
-    const svg = chart.getDataURL({ type: "svg", backgroundColor: ground });
+    const background = getComputedStyle(document.body).backgroundColor;
+    const svg = chart.getDataURL({ type: "svg", backgroundColor: background });
     const name = `${node.dataset.name}.${form}`;
     if (form === "svg") {
       download(svg, name);
@@ -121,7 +120,7 @@
       canvas.width = chart.getWidth() * 2;
       canvas.height = chart.getHeight() * 2;
       const context = canvas.getContext("2d");
-      context.fillStyle = ground;
+      context.fillStyle = background;
       context.fillRect(0, 0, canvas.width, canvas.height);
       context.drawImage(image, 0, 0, canvas.width, canvas.height);
       download(canvas.toDataURL("image/png"), name);
@@ -133,7 +132,7 @@
     const node = button.closest("figure").querySelector("[data-chart]");
     button.addEventListener("click", () => save(node, button.dataset.save));
   }
-  // What is folded on the screen and stands open on paper.
+  // Details that are closed on the screen and open on paper.
   const folded = [];
   function unfold() {
     for (const details of document.querySelectorAll("details[data-paper]:not([open])")) {
@@ -141,11 +140,11 @@
       folded.push(details);
     }
   }
-  if (asked === "print") unfold();
+  if (theme === "print") unfold();
   for (const details of document.querySelectorAll("details")) {
     details.addEventListener("toggle", refresh);
   }
-  darkness.addEventListener("change", refresh);
+  darkScheme.addEventListener("change", refresh);
   printing.addEventListener("change", refresh);
   window.addEventListener("resize", refresh);
   window.addEventListener("beforeprint", () => {
@@ -154,7 +153,7 @@
     refresh();
   });
   window.addEventListener("afterprint", () => {
-    onPaper = asked === "print";
+    onPaper = theme === "print";
     if (!onPaper) for (const details of folded.splice(0)) details.open = false;
     refresh();
   });

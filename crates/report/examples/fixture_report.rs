@@ -1,5 +1,5 @@
-//! Writes the outputs of the test records into a directory, for the browser test and for looking at
-//! them: `cargo run -p report --example fixture_report -- DIR`.
+//! Writes the outputs of the test records into a directory, for the browser test and for inspection:
+//! `cargo run -p report --example fixture_report -- DIR`.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -9,25 +9,26 @@ use std::path::{Path, PathBuf};
 
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
-use predict::expect::{Configuration, nearest, predicted};
-use report::chart::theme::Theme;
+use predict::configuration::Configuration;
+use predict::expect::{nearest, predicted};
 use report::compare::Detail;
+use report::drawing::theme::Theme;
 use report::expect::Expectation;
 use report::html;
-use report::predict::Beside;
+use report::predict::Comparison;
 use report::record::Record;
 
 const TOPOLOGY: &str = include_str!("../../../examples/topologies/vmware.toml");
-/// From which the age of figures is counted.
+/// The year from which the age of figures is counted.
 const YEAR: u64 = 2026;
-/// Figures beside the prediction.
+/// Published figures for the prediction.
 const FIGURES: usize = 3;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
     let mut emulated = fixture::four_corners();
-    emulated.plan.target = fixture::records::emulated_volume();
+    *emulated.plan.target_mut() = fixture::records::emulated_volume();
     for (name, record) in [
         ("four-corners", fixture::four_corners()),
         ("troubled", fixture::troubled()),
@@ -51,11 +52,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report::hgrm::write(&findings, &mut File::create(path("hgrm"))?)?;
     }
     several(&directory)?;
-    beside_published(&directory)?;
+    with_published(&directory)?;
     prediction(&directory)
 }
 
-/// A prediction beside published figures.
+/// A prediction with published figures.
 fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let topology = predict::topology_file::parse(TOPOLOGY, "vmware.toml")
         .map_err(|mistakes| mistakes[0].to_string())?;
@@ -63,7 +64,7 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let parameters = predict::Parameters::calibrated(&figures);
     let curve = predict::curve(&topology, &parameters)?;
     let configuration = Configuration::of(&topology, &topology.workloads[0]);
-    let beside = Expectation {
+    let expectation = Expectation {
         curve: predicted(&configuration, &parameters),
         near: nearest(&configuration, &figures, &parameters, YEAR, FIGURES),
         configuration,
@@ -71,16 +72,16 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
         measured: None,
     };
     let detail = report::predict::Detail { curve: true, explain: true };
-    let beside = Beside { published: vec![beside], measured: Vec::new() };
-    let sheet = report::predict::sheet(&topology, &curve, &beside, detail);
+    let comparison = Comparison { published: vec![expectation], measured: Vec::new() };
+    let sheet = report::predict::sheet(&topology, &curve, &comparison, detail);
     fs::write(directory.join("prediction.html"), sheet.html()?)?;
     Ok(())
 }
 
-/// The four corners with what was published beside them.
-fn beside_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
+/// The four corners with published figures.
+fn with_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let findings = analysis::analyze(&fixture::four_corners());
-    let published = fixture::published::beside(&findings);
+    let published = fixture::published::published_for(&findings);
     let record = Record { findings: &findings, published: Some(&published) };
     let path = |ending: &str| directory.join(format!("published.{ending}"));
     fs::write(path("html"), html::render(record)?)?;
@@ -90,7 +91,7 @@ fn beside_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// Two records on one page with what they say together, and one record for paper.
+/// Two records with their comparison on one page, and one record for paper.
 fn several(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let (first, mut second) = (fixture::four_corners(), fixture::four_corners());
     second.id.push_str("-again");

@@ -1,6 +1,5 @@
-//! Shows what the report of an hour costs: builds the record of a one-hour run of four streams in
-//! intervals of a second, then times analysis and layout and prints the page's size. With a path,
-//! writes the page there.
+//! Times analysis and page of a one-hour run of four streams in intervals of a second, and prints the
+//! size of the page. Writes the page if a path is given.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -10,11 +9,11 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let record = fixture::hour();
-    let begun = Instant::now();
+    let start = Instant::now();
     let findings = analysis::analyze(&record);
-    let analyzed = begun.elapsed();
+    let analyzed = start.elapsed();
     let page = report::html::render(&findings)?;
-    let rendered = begun.elapsed();
+    let rendered = start.elapsed();
     writeln!(
         std::io::stdout(),
         "analyze_ms={} render_ms={} total_ms={} size_bytes={}",

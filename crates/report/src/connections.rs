@@ -1,41 +1,72 @@
-//! The connections of each run, as rows that every output lays out.
+//! The connections of each run, as a table and as CSV.
 
 use std::io::{self, Write};
 
 use analysis::Findings;
 use analysis::connections::ConnectionSummary;
 use analysis::estimate::Estimate;
-use analysis::load_point::LoadPoint;
+use analysis::load_point::{LoadPoint, RunSummary};
 
 use crate::csv::quoted;
-use crate::number::{NONE, exported, mib, plain, thousands, us};
+use crate::number::{exported, mib, plain, thousands, us};
+use crate::results::printed;
+use crate::table::{Column, Table};
 
-/// Cells of a row.
-pub(crate) const COLUMNS: usize = 8;
-/// Which of them is our own end.
-pub(crate) const LOCAL: usize = 1;
+/// More connections than this are counted, not listed, in a terminal.
+const LISTED_MAX: usize = 16;
 
-/// Headings of [`cells`], each in two lines.
-pub(crate) const HEADINGS: [(&str, &str); COLUMNS] = [
-    ("worker", ""),
-    ("local", ""),
-    ("remote", ""),
-    ("rate", "ops/s"),
-    ("through-", "put MiB/s"),
-    ("out-", "standing"),
-    ("RTT", "us"),
-    ("sent", "again"),
-];
-
-/// A connection in a row: whose it is, its ends, its rate, throughput, outstanding and round-trip
-/// time, and what was sent again (by TCP, by the client over a new connection, at the server's
-/// wish).
-pub(crate) fn cells(connection: &ConnectionSummary) -> [String; COLUMNS] {
-    let printed = |estimate: Option<Estimate>, print: fn(f64) -> String| {
-        estimate.map_or(NONE.to_owned(), |estimate| print(estimate.value))
+/// The connections of a load point's runs, with a row for each connection of each repeat.
+pub(crate) fn table(point: &LoadPoint) -> Table {
+    let has_repeats = point.runs.len() > 1;
+    let repeat = has_repeats.then(|| Column::numbers("repeat", ""));
+    let row = |run: &RunSummary, connection: &ConnectionSummary| {
+        let repeat = has_repeats.then(|| (run.repeat + 1).to_string());
+        repeat.into_iter().chain(cells(connection)).collect()
     };
-    let again = [connection.retransmits, connection.replays, connection.retries];
-    let again = again.map(|count| thousands(i128::from(count))).join("/");
+    let rows = point
+        .runs
+        .iter()
+        .flat_map(|run| run.connections.iter().map(move |connection| row(run, connection)));
+    Table {
+        caption: String::new(),
+        columns: repeat.into_iter().chain(columns()).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The connections of one run for a terminal, without their local ends, for which there is no room;
+/// and how many are left out.
+pub(crate) fn short_table(run: &RunSummary) -> (Table, usize) {
+    const LOCAL: usize = 1;
+    let mut columns: Vec<Column> = columns().into();
+    columns.remove(LOCAL);
+    let row = |connection: &ConnectionSummary| {
+        let mut row: Vec<String> = cells(connection).into();
+        row.remove(LOCAL);
+        row
+    };
+    let rows = run.connections.iter().take(LISTED_MAX).map(row).collect();
+    let left_out = run.connections.len().saturating_sub(LISTED_MAX);
+    (Table { caption: String::new(), columns, rows }, left_out)
+}
+
+fn columns() -> [Column; 8] {
+    [
+        Column::words("worker"),
+        Column::words("local"),
+        Column::words("remote"),
+        Column::numbers("rate", "ops/s"),
+        Column::numbers("throughput", "MiB/s"),
+        Column::numbers("outstanding", "").narrow("out-", "standing"),
+        Column::numbers("RTT", "µs"),
+        Column::numbers("retransmissions", "").narrow("retrans-", "missions"),
+    ]
+}
+
+/// A connection below [`columns`]. Retransmissions are segments by TCP, calls repeated on a new
+/// connection, and calls that the server asked to repeat.
+fn cells(connection: &ConnectionSummary) -> [String; 8] {
+    let repeated = [connection.retransmits, connection.replays, connection.retries];
     [
         format!("{} {}.{}", connection.stream, connection.lane, connection.number),
         connection.local.clone(),
@@ -44,12 +75,12 @@ pub(crate) fn cells(connection: &ConnectionSummary) -> [String; COLUMNS] {
         printed(connection.throughput, mib),
         printed(connection.outstanding_mean, plain),
         printed(connection.rtt_mean_ns, us),
-        again,
+        repeated.map(|count| thousands(i128::from(count))).join("/"),
     ]
 }
 
-/// The load point with the highest rate of those that have several connections: where a limit of
-/// each connection would show.
+/// The load point with the highest rate of those with several connections: a limit of each
+/// connection would show there.
 pub(crate) fn most_loaded(findings: &Findings) -> Option<&LoadPoint> {
     let several = |point: &&LoadPoint| point.runs.iter().any(|run| run.connections.len() > 1);
     let rate = |point: &LoadPoint| {
@@ -90,7 +121,7 @@ const CSV_COLUMNS: [&str; 26] = [
 /// Writes the connections as CSV, a line for each connection of each run.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", CSV_COLUMNS.join(","))?;
     for (index, point) in findings.load_points.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Results as CSV: one line for each load point, repeat (and all together), stream (and all
-//! together) and kind of operation. `docs/reference/csv.md` says what each column holds.
+//! Results as CSV: one line for each load point, repeat (and all combined), stream (and all
+//! combined) and kind of operation. `docs/reference/csv.md` describes the columns.
 //!
-//! Numbers are those of the findings, with nine digits; what is not known is empty.
+//! Numbers are those of the findings, with nine digits; unknown values are empty.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use analysis::times::Times;
 
 use crate::number::{exported, percentile_name};
 
-/// Names of the columns, in order: an export without results has them too.
+/// Names of the columns, in order, also of an export without results.
 const COLUMNS: [&str; 101] = [
     "experiment_id",
     "load_point",
@@ -121,12 +121,12 @@ const COLUMNS: [&str; 101] = [
 /// Writes all results.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for line in lines(findings) {
         let names = line.0.iter().map(|(name, _)| name.as_str());
-        assert!(names.eq(COLUMNS), "a line's cells are those of the columns");
+        assert!(names.eq(COLUMNS), "a line has a cell for each column");
         let cells: Vec<String> = line.0.iter().map(|(_, cell)| quoted(cell)).collect();
         writeln!(out, "{}", cells.join(","))?;
     }
@@ -151,7 +151,7 @@ impl Line {
         self.maybe(name, value.map(exported));
     }
 
-    /// A value and its uncertainty: `name_unit`, `name_uncertainty_unit`.
+    /// A value and its uncertainty, in the columns `name_unit` and `name_uncertainty_unit`.
     fn estimate(&mut self, name: &str, unit: &str, estimate: Option<Estimate>) {
         self.number(&format!("{name}{unit}"), estimate.map(|e| e.value));
         self.number(&format!("{name}_uncertainty{unit}"), estimate.and_then(|e| e.uncertainty));
@@ -183,8 +183,8 @@ fn lines(findings: &Findings) -> Vec<Line> {
                 for ops in
                     std::iter::once(&stream.data).chain(&stream.kinds).chain(&stream.all_kinds)
                 {
-                    let place = Place { findings, index, repeat: &repeat };
-                    lines.push(line(&place, summary, stream, ops));
+                    let origin = Origin { findings, load_point: index, repeat: &repeat };
+                    lines.push(line(&origin, summary, stream, ops));
                 }
             }
         }
@@ -192,27 +192,28 @@ fn lines(findings: &Findings) -> Vec<Line> {
     lines
 }
 
-struct Place<'a> {
+/// What a line is about.
+struct Origin<'a> {
     findings: &'a Findings,
-    index: usize,
+    load_point: usize,
     repeat: &'a str,
 }
 
-fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSummary) -> Line {
-    let load_point = &place.findings.load_points[place.index];
+fn line(origin: &Origin<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSummary) -> Line {
+    let load_point = &origin.findings.load_points[origin.load_point];
     let parameters: Vec<String> =
         load_point.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut line = Line::default();
-    line.text("experiment_id", &place.findings.id);
-    line.text("load_point", place.index);
+    line.text("experiment_id", &origin.findings.id);
+    line.text("load_point", origin.load_point);
     line.text("variant", &load_point.variant);
     line.text("parameters", parameters.join(";"));
-    line.text("repeat", place.repeat);
+    line.text("repeat", origin.repeat);
     line.text("stream", &stream.name);
     line.text("operation", ops.name);
     line.text("queue_depth_total", stream.queue_depth_total);
     line.text("workers", stream.workers);
-    line.number("offered_rate_ops_per_sec", stream.offered_rate);
+    line.number("offered_rate_ops_per_sec", stream.offered_rate.map(|rate| rate.get()));
     let all_kinds = stream.achieved_rate_all_kinds().map(|rate| rate.value);
     line.number("achieved_rate_all_kinds_ops_per_sec", all_kinds);
     line.text("intervals", summary.intervals);
@@ -245,15 +246,15 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
         .collect();
     line.text("errors", errors.join(";"));
     let several = summary.streams.len() > 1 && stream.name != summary.total.name;
-    let marks = place.findings.marks(place.index, several.then_some(stream.name.as_str()));
-    let groups = place.findings.warnings.iter().filter(|g| marks.contains(g.mark));
+    let marks = origin.findings.marks(origin.load_point, several.then_some(stream.name.as_str()));
+    let groups = origin.findings.warnings.iter().filter(|g| marks.contains(g.mark));
     let codes: Vec<&str> = groups.map(|g| g.code).collect();
     line.text("warnings", codes.join(";"));
     host(&mut line, summary.host.as_ref());
     line
 }
 
-/// Cells are empty where the record does not have the state of its host.
+/// The state of the host; empty in records without it.
 fn host(line: &mut Line, host: Option<&HostSummary>) {
     let of = |pick: fn(&HostSummary) -> Option<Estimate>| host.and_then(pick);
     line.maybe("host_span_ns", host.map(|host| host.span_ns));
@@ -273,7 +274,7 @@ fn host(line: &mut Line, host: Option<&HostSummary>) {
     line.estimate("host_service_cpu", "_fraction", of(|host| host.service_cpu));
 }
 
-/// RFC 4180: quotes around what contains a comma, a quote or a line break.
+/// A cell with quotes if it contains a comma, a quote or a line break (RFC 4180).
 pub(crate) fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

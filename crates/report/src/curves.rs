@@ -1,9 +1,10 @@
-//! Curves as CSV: one line for each point of each curve, with what the curve says of it.
-//! `docs/reference/curves.md` says what each column holds.
+//! Curves as CSV: one line for each point of each curve, with floor, saturation, knees and model.
+//! `docs/reference/curves.md` describes the columns.
 
 use std::io::{self, Write};
 
 use analysis::Findings;
+use analysis::curve::knee::Knees;
 use analysis::curve::{Curve, CurvePoint};
 use analysis::estimate::Estimate;
 use analysis::fit::Fit;
@@ -46,13 +47,13 @@ pub const COLUMNS: [&str; 26] = [
 /// Writes every point of every curve.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for curve in &findings.curves {
-        for (place, point) in curve.points.iter().enumerate() {
+        for (index, point) in curve.points.iter().enumerate() {
             let load_point = &findings.load_points[point.load_point];
-            let cells = line(&findings.id, curve, place, point, load_point);
+            let cells = line(&findings.id, curve, index, point, load_point);
             writeln!(out, "{}", cells.join(","))?;
         }
     }
@@ -62,7 +63,7 @@ pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
 fn line(
     id: &str,
     curve: &Curve,
-    place: usize,
+    index: usize,
     point: &CurvePoint,
     load_point: &LoadPoint,
 ) -> [String; COLUMNS.len()] {
@@ -74,12 +75,12 @@ fn line(
     };
     let plateau = curve.plateau.as_ref().ok();
     let knees = curve.knees.as_ref().ok();
-    let at_knee = |pick: fn(&analysis::curve::knee::Knees) -> Option<usize>| {
-        flag(knees.is_some_and(|knees| pick(knees) == Some(place)))
+    let at_knee = |pick: fn(&Knees) -> Option<usize>| {
+        flag(knees.is_some_and(|knees| pick(knees) == Some(index)))
     };
     let best: Option<&Fit> =
         curve.fits.as_ref().ok().and_then(|fits| Some(&fits.fits[fits.preferred?]));
-    let modelled = best.zip(point.sample).map(|(fit, sample)| fit.predicted(sample.load));
+    let fitted = best.zip(point.sample).map(|(fit, sample)| fit.predicted(sample.load));
     [
         quoted(id),
         quoted(&curve.name),
@@ -99,19 +100,19 @@ fn line(
         percentile(0.99),
         value(total.outstanding_mean),
         number(point.little.map(|check| check.mismatch)),
-        flag(curve.floor.as_ref().is_ok_and(|floor| floor.point == place && !floor.is_pace)),
-        flag(plateau.is_some_and(|plateau| plateau.top == place)),
+        flag(curve.floor.as_ref().is_ok_and(|floor| floor.point == index && !floor.is_pace)),
+        flag(plateau.is_some_and(|plateau| plateau.top == index)),
         plateau.map_or(String::new(), |plateau| saturation_name(plateau.state).to_owned()),
         at_knee(|knees| knees.power.as_ref().ok()?.point),
         at_knee(|knees| knees.slo.as_ref().ok()?.point),
         at_knee(|knees| knees.kneedle.as_ref().ok()?.point),
         best.map_or(String::new(), |fit| fit.model.name().to_owned()),
-        number(modelled.filter(|value| value.is_finite())),
+        number(fitted.filter(|value| value.is_finite())),
     ]
 }
 
-fn flag(is: bool) -> String {
-    if is { "true".to_owned() } else { "false".to_owned() }
+fn flag(value: bool) -> String {
+    value.to_string()
 }
 
 fn number(value: Option<f64>) -> String {

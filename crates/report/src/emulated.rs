@@ -1,83 +1,118 @@
-//! An emulated volume's settings beside what was measured, as rows that every output lays out.
+//! The settings of an emulated volume compared with what was measured.
+
+use std::time::Duration;
 
 use analysis::Findings;
 use analysis::emulated::{EmulatedFindings, Seen};
+use units::{Bytes, print_duration};
+use workload::plan::EmulatedVolume;
 
-use crate::number::{NONE, mib, thousands, us};
-use crate::rows;
+use crate::number::{NONE, TimeUnit, mib, thousands};
+use crate::results::{load_point_name, time_unit};
+use crate::table::{Column, Table};
 
-/// One setting and the measurement that it bounds.
-pub(crate) struct Row {
-    /// What it is, with its unit.
-    pub(crate) name: &'static str,
-    /// What the volume was set to.
-    pub(crate) configured: String,
-    /// What was measured; a dash where no load point shows it.
-    pub(crate) measured: String,
-    /// Where, in words.
-    pub(crate) place: String,
-}
-
-/// The rows; none where the target was not an emulated volume.
-pub(crate) fn rows(findings: &Findings) -> Vec<Row> {
-    let Some(EmulatedFindings { volume, throughput, read, write }) = &findings.emulated else {
-        return Vec::new();
-    };
-    let row = |name, configured, seen: &Option<Seen>, print: fn(f64) -> String, how: &str| Row {
-        name,
-        configured,
-        measured: seen.map_or(NONE.to_owned(), |seen| print(seen.value.value)),
-        place: seen.map_or("no load point shows it".to_owned(), |seen| {
-            let name = rows::load_point_name(&findings.load_points[seen.load_point]);
-            format!("{how}: {name}")
-        }),
-    };
-    let floor = "shortest mean service time";
-    vec![
-        row(
-            "throughput limit, MiB/s",
-            mib(volume.throughput_limit_bytes_per_s as f64),
-            throughput,
-            mib,
-            "highest throughput",
+/// What a run with an emulated volume measures and what it does not, in sentences.
+pub fn introduction(volume: &EmulatedVolume) -> [String; 2] {
+    let time = |ns| print_duration(Duration::from_nanos(ns));
+    [
+        format!(
+            "target: an {}, served by this process over NFS version 3 on loopback: throughput \
+             limit {}/s, reads take {}, writes {}, files in memory",
+            volume.in_words(),
+            Bytes::new(volume.throughput_limit_bytes_per_s),
+            time(volume.read_delay_ns),
+            time(volume.write_delay_ns),
         ),
-        row("read delay, us", us(volume.read_delay_ns as f64), read, us, floor),
-        row("write delay, us", us(volume.write_delay_ns as f64), write, us, floor),
+        "this machine's disks are not measured; to measure storage, name a directory or \
+         nfs://host/export"
+            .to_owned(),
     ]
 }
 
-/// What the dotted lines in the charts of throughput and of response time are; nothing where the
+/// A table of the settings; `None` if the target was not an emulated volume.
+pub(crate) fn table(findings: &Findings) -> Option<Table> {
+    let EmulatedFindings { volume, throughput, read, write } = findings.emulated.as_ref()?;
+    let unit = time_unit(&[findings]);
+    let row = |name: String,
+               configured: String,
+               seen: &Option<Seen>,
+               print: &dyn Fn(f64) -> String,
+               figure: &str| {
+        let location = |seen: &Seen| {
+            let name = load_point_name(&findings.load_points[seen.load_point]);
+            format!("{figure}: {name}")
+        };
+        vec![
+            name,
+            configured,
+            seen.as_ref().map_or(NONE.to_owned(), |seen| print(seen.value.value)),
+            seen.as_ref().map_or("no load point shows it".to_owned(), location),
+        ]
+    };
+    let time = |ns: f64| unit.print(ns);
+    let delay = |kind: &str, ns: u64, seen: &Option<Seen>| {
+        let name = format!("{kind} delay, {}", unit.symbol());
+        row(name, time(ns as f64), seen, &time, "shortest mean service time")
+    };
+    let limit = mib(volume.throughput_limit_bytes_per_s as f64);
+    Some(Table {
+        caption: String::new(),
+        columns: vec![
+            Column::words("setting"),
+            Column::numbers("configured", ""),
+            Column::numbers("measured", ""),
+            Column::words("load point"),
+        ],
+        rows: vec![
+            row(
+                "throughput limit, MiB/s".to_owned(),
+                limit,
+                throughput,
+                &mib,
+                "highest throughput",
+            ),
+            delay("read", volume.read_delay_ns, read),
+            delay("write", volume.write_delay_ns, write),
+        ],
+    })
+}
+
+/// What the dotted lines in the charts of throughput and of response time show; nothing if the
 /// target was not an emulated volume.
-pub(crate) fn in_captions(findings: &Findings) -> [String; 2] {
+pub(crate) fn captions(findings: &Findings, unit: TimeUnit) -> [String; 2] {
     let Some(EmulatedFindings { volume, .. }) = &findings.emulated else {
         return Default::default();
     };
-    let (read, write) = (us(volume.read_delay_ns as f64), us(volume.write_delay_ns as f64));
+    let time = |ns: u64| unit.with_symbol(ns as f64);
     [
         format!(
             " Dotted: the volume's throughput limit, {} MiB/s.",
             mib(volume.throughput_limit_bytes_per_s as f64)
         ),
-        format!(" Dotted: what the volume takes at least, reads {read} µs, writes {write} µs."),
+        format!(
+            " Dotted: the volume's configured delays, {} for reads and {} for writes.",
+            time(volume.read_delay_ns),
+            time(volume.write_delay_ns)
+        ),
     ]
 }
 
-/// What the service itself counted, in a sentence; nothing where no service told.
-pub(crate) fn witness(findings: &Findings) -> Option<String> {
-    let witnessed = findings.witnessed?;
-    let runs = match witnessed.runs {
+/// Whether the counters of the service confirm those of the generator; `None` if there are none.
+pub(crate) fn service_counters(findings: &Findings) -> Option<String> {
+    let checked = findings.service_check?;
+    let runs = match checked.runs {
         1 => "the run".to_owned(),
         runs => format!("all {runs} runs"),
     };
-    Some(match witnessed.runs_that_differ {
+    Some(match checked.runs_that_differ {
         0 => format!(
-            "The service counted the same as the generator in {runs}: {} calls, {} bytes.",
-            thousands(i128::from(witnessed.calls)),
-            thousands(i128::from(witnessed.bytes)),
+            "The service and the generator counted the same in {runs}: {} calls, {} bytes.",
+            thousands(i128::from(checked.calls)),
+            thousands(i128::from(checked.bytes)),
         ),
         differ => format!(
-            "The service counted otherwise than the generator in {differ} of {} runs.",
-            witnessed.runs
+            "The service and the generator counted differently in {differ} of {} runs.",
+            checked.runs
         ),
     })
 }

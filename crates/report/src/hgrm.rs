@@ -1,28 +1,27 @@
-//! Distributions in the form that HdrHistogram's own tools print and plot
+//! Distributions in the format that HdrHistogram's tools print and plot
 //! (`outputPercentileDistribution`), one section for each load point, stream, kind of operation and
 //! time. Values are in microseconds.
 //!
-//! Lines that begin with `#` are comments to those tools; a section begins with one that names it.
+//! Those tools ignore lines that begin with `#`; each section begins with such a line that names it.
 
 use std::io::{self, Write};
 
 use analysis::Findings;
 use analysis::times::Times;
 
-use crate::rows;
+use crate::results::load_point_name;
 
 /// Nanoseconds in the printed unit.
 const NS_PER_US: f64 = 1e3;
-/// Sub-buckets of HdrHistogram's footer: ours are 1,024 for each power of two, in its counting
-/// twice that.
+/// Sub-buckets in HdrHistogram's footer: twice the 1,024 buckets for each power of two.
 const SUB_BUCKETS: u32 = 2048;
-/// Powers of two from 2,048 ns to the range's end of 60 s, and the first bucket.
+/// The first bucket, and the powers of two from 2,048 ns to the largest time, 60 s.
 const BUCKETS: u32 = 26;
 
-/// Writes every distribution of the findings: the merged repeats of each load point.
+/// Writes every distribution of the findings, with the repeats of each load point combined.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     for load_point in &findings.load_points {
         for stream in &load_point.merged.streams {
@@ -30,7 +29,7 @@ pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
                 for (name, times) in
                     [("response time", &ops.response), ("service time", &ops.service)]
                 {
-                    let point = rows::load_point_name(load_point);
+                    let point = load_point_name(load_point);
                     writeln!(out, "# {point} | {} | {} | {name} | us", stream.name, ops.name)?;
                     write_times(times, out)?;
                     writeln!(out)?;
@@ -42,10 +41,7 @@ pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes one distribution, with HdrHistogram's heading and footer.
-///
-/// # Errors
-/// What `out` says.
-pub fn write_times(times: &Times, out: &mut dyn Write) -> io::Result<()> {
+fn write_times(times: &Times, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{:>12} {:>14} {:>10} {:>14}\n",
@@ -60,7 +56,7 @@ pub fn write_times(times: &Times, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     let us = |ns: Option<f64>| ns.map_or(0.0, |ns| ns / NS_PER_US);
-    let (mean, deviation) = (us(times.mean_ns.map(|m| m.value)), us(times.deviation_ns));
+    let (mean, deviation) = (us(times.mean_ns.map(|m| m.value)), us(times.deviation.map(|d| d.0)));
     let max = us(times.max_ns.map(|ns| ns as f64));
     writeln!(out, "#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]")?;
     writeln!(out, "#[Max     = {max:12.3}, Total count    = {:12}]", times.samples)?;

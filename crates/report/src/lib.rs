@@ -1,36 +1,46 @@
-//! Lays out what analysis found: as a table for a terminal, CSV, JSON, HdrHistogram percentile
-//! files, and a self-contained HTML page.
+//! Lays out findings as terminal text, Markdown, a self-contained HTML page, pictures, CSV, JSON and
+//! HdrHistogram percentile files.
 //!
-//! For: layout and the scaling of units. Not for: arithmetic; every number comes from
-//! [`analysis::Findings`] as it is, which is why all outputs carry the same ones.
+//! For: layout, wording and the scaling of units. Not for: arithmetic; every number is one of
+//! [`analysis::Findings`], so all outputs have the same numbers.
 //!
-//! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), [`sections`]
-//! and [`document`] (what is said beside it), then the outputs.
+//! Reading order: [`results`] (the tables of results), [`number`] (how numbers are printed),
+//! [`sections`] (findings in words), [`document`] and [`table`] (how sections and tables are
+//! written), [`drawing`] (how charts are drawn), then the outputs: [`text`], [`markdown`], [`html`],
+//! [`pictures`], [`json`] and [`csv`].
 
+pub mod assumed;
 pub mod avs;
-pub mod chart;
 mod charts;
 pub mod compare;
 pub mod connections;
 pub mod csv;
 pub mod curves;
 pub mod document;
-mod emulated;
+pub mod drawing;
+pub mod emulated;
 pub mod expect;
 pub mod hgrm;
+pub mod host_check;
 pub mod html;
 pub mod json;
-pub mod labels;
+mod labels;
 pub mod markdown;
 pub mod method;
+mod model;
 pub mod number;
 pub mod pictures;
+pub mod plan;
 pub mod predict;
+mod prose;
 pub mod record;
-pub mod rows;
-pub mod sections;
+pub mod results;
+mod sections;
+pub mod service_totals;
 pub mod settings;
 pub mod sheet;
 pub mod sizing;
+pub mod table;
 pub mod text;
-mod verdict;
+pub mod verdict;
+pub mod warnings;

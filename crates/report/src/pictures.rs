@@ -2,29 +2,29 @@
 
 use analysis::Findings;
 
-use crate::chart::theme::Theme;
-use crate::chart::{Chart, svg};
-use crate::charts::{RecordCharts, Shown, of_curves};
+use crate::charts::{RecordCharts, ShownCurve, of_curves};
+use crate::drawing::theme::Theme;
+use crate::drawing::{Chart, svg};
 use crate::labels::labels;
 
 /// A picture of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// What its file is called, without ending; each once.
+    /// The name of its file, without extension; unique among the pictures.
     pub name: String,
-    /// The record it is of, as a place among those that were given; `None` of all side by side.
+    /// The index of its record; `None` if it shows several records side by side.
     pub record: Option<usize>,
-    /// What it is about.
+    /// What it shows.
     pub kind: Kind,
     /// A few words, for the head of a slide.
     pub title: String,
     /// What it shows, in a sentence.
     pub caption: String,
-    /// The picture.
+    /// The picture, as SVG.
     pub svg: String,
 }
 
-/// What a picture is about.
+/// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Load points.
@@ -33,7 +33,7 @@ pub enum Kind {
     Run,
 }
 
-/// All charts: of several records first those that show them side by side, then each record's own.
+/// All charts: first those with several records side by side, then those of each record.
 pub fn pictures(records: &[&Findings], theme: Theme) -> Vec<Picture> {
     let labels = labels(records);
     let mut pictures: Vec<Picture> = Vec::new();
@@ -52,20 +52,18 @@ pub fn pictures(records: &[&Findings], theme: Theme) -> Vec<Picture> {
         });
     };
     if records.len() > 1 {
-        let together: Vec<(Option<&str>, &Findings)> =
-            labels.iter().zip(records).map(|(l, f)| (Some(l.as_str()), *f)).collect();
         let ids: Vec<&str> = records.iter().map(|record| record.id.as_str()).collect();
         let source = format!("fourcorners, records {}", ids.join(", "));
-        for chart in of_curves(&Shown::all(&together)) {
+        for chart in of_curves(&ShownCurve::of_all(records, &labels)) {
             add(chart, None, "side-by-side-", &source);
         }
     }
-    for (place, findings) in records.iter().enumerate() {
+    for (index, findings) in records.iter().enumerate() {
         let prefix =
-            if records.len() > 1 { format!("record-{}-", place + 1) } else { String::new() };
+            if records.len() > 1 { format!("record-{}-", index + 1) } else { String::new() };
         let source = format!("fourcorners, record {}, {}", findings.id, findings.target);
         for chart in RecordCharts::of(findings).all() {
-            add(chart, Some(place), &prefix, &source);
+            add(chart, Some(index), &prefix, &source);
         }
     }
     pictures

@@ -1,15 +1,15 @@
-//! A record as a report shows it: what was measured, and what was published beside it.
+//! A record as a report shows it: what was measured, and the published figures to compare it with.
 
 use analysis::Findings;
 
 use crate::expect::published::Published;
 
-/// What one record is shown with. Findings alone become one by `into()`.
+/// What the report of one record contains. Findings alone become one by `into()`.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// What was measured.
     pub findings: &'a Findings,
-    /// What was published beside it; nothing where that would mean nothing.
+    /// Published figures; `None` where they do not apply.
     pub published: Option<&'a Published>,
 }
 
@@ -17,4 +17,10 @@ impl<'a> From<&'a Findings> for Record<'a> {
     fn from(findings: &'a Findings) -> Record<'a> {
         Record { findings, published: None }
     }
+}
+
+/// What the user changed in the experiment, for the head of every output.
+pub(crate) fn overrides(findings: &Findings) -> Option<String> {
+    let given = &findings.overrides;
+    (!given.is_empty()).then(|| format!("Overrides of {}: {}", findings.source, given.join(", ")))
 }

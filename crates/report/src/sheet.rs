@@ -1,13 +1,14 @@
-//! A page of sections alone, without a record: what `size` and other conclusions from facts are
-//! shown as. One [`Sheet`] gives the words for a terminal, Markdown and an HTML page.
+//! A report without a record, such as that of `size`: sections as terminal text, Markdown and an
+//! HTML page.
 
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use minijinja::{Environment, Value, context};
 
-use crate::chart::echarts::Charts;
-use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, apart};
+use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, with_unique_anchors};
 use crate::document::{Block, RenderError, Section, markdown, terminal};
+use crate::drawing::echarts::Charts;
 use crate::method;
+use crate::prose::markdown_text;
 
 const TEMPLATE: &str = include_str!("../assets/sheet.html");
 
@@ -16,12 +17,12 @@ const TEMPLATE: &str = include_str!("../assets/sheet.html");
 pub struct Sheet {
     /// The page's heading.
     pub title: String,
-    /// What stands below it.
+    /// The sections below it.
     pub sections: Vec<Section>,
 }
 
 impl Sheet {
-    /// For a terminal, wrapped to `width` columns; the title is left out.
+    /// For a terminal, wrapped to `width` columns, without the title.
     pub fn text(&self, width: usize) -> String {
         let mut out = String::new();
         for section in &self.sections {
@@ -32,7 +33,7 @@ impl Sheet {
 
     /// As Markdown.
     pub fn markdown(&self) -> String {
-        let mut out = format!("# {}\n\n", markdown::escaped(&self.title));
+        let mut out = format!("# {}\n\n", markdown_text(&self.title));
         for section in &self.sections {
             markdown::write(section, 2, &mut out);
         }
@@ -42,17 +43,17 @@ impl Sheet {
     /// As an HTML page that needs no network.
     ///
     /// # Errors
-    /// Only where the template is wrong.
+    /// Only if the template has a bug.
     pub fn html(&self) -> Result<String, RenderError> {
         let mut environment = Environment::new();
-        // The names' ending turns escaping on.
+        // Escaping is on for names that end in `.html`.
         environment.add_template("sheet.html", TEMPLATE)?;
         environment.add_template("macros.html", MACROS)?;
-        let used = |name: &str| self.sections.iter().any(|s| s.method.contains(&name));
-        let method = method::definitions_where(used);
+        let is_used = |name: &str| self.sections.iter().any(|s| s.method.contains(&name));
+        let method = method::definitions_where(is_used);
         let mut charts = Charts::default();
-        let sections = apart(&self.sections, &mut charts);
-        // What draws is large, and is there only where something is drawn.
+        let sections = with_unique_anchors(&self.sections, &mut charts);
+        // The scripts are large, so a page without charts does not contain them.
         let drawing = (!charts.is_empty()).then(|| {
             context! {
                 charts => Value::from_safe_string(charts.into_script_json()),
@@ -71,7 +72,16 @@ impl Sheet {
     }
 }
 
-/// Reasons as a list: the arithmetic, and behind it the rows of `data/` with source and date.
+/// One step of a derivation, so that a reader can follow a number to a row of `data/*.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The calculation with units: `972,800 KiB/s / 64 KiB/s per GiB = 15,200 GiB`.
+    pub text: String,
+    /// The rows used; none if it follows from the request.
+    pub rows: Vec<RowRef>,
+}
+
+/// Reasons as a list: the arithmetic, followed by the rows of `data/` with source and date.
 pub fn reasons(reasons: &[Reason]) -> Block {
     let point = |reason: &Reason| with_rows(&reason.text, &reason.rows);
     Block::List(reasons.iter().map(point).collect())
@@ -79,19 +89,16 @@ pub fn reasons(reasons: &[Reason]) -> Block {
 
 /// A line of arithmetic with the rows of `data/` that it uses.
 pub(crate) fn with_rows(text: &str, rows: &[RowRef]) -> String {
-    let named = rows
-        .iter()
-        .map(|row| format!("`{}` {} ({}, {})", row.file, row.row, plain(&row.source), row.date));
-    let named: Vec<String> = named.collect();
-    match named.is_empty() {
+    let reference = |row: &RowRef| {
+        // A backtick in a source would begin code.
+        let source = row.source.replace('`', "'");
+        format!("`{}` {} ({source}, {})", row.file, row.row, row.date)
+    };
+    let references: Vec<String> = rows.iter().map(reference).collect();
+    match references.is_empty() {
         true => text.to_owned(),
-        false => format!("{text} [{}]", named.join("; ")),
+        false => format!("{text} [{}]", references.join("; ")),
     }
-}
-
-/// A source may have a backtick, which in a block would begin code.
-fn plain(source: &str) -> String {
-    source.replace('`', "'")
 }
 
 #[cfg(test)]
@@ -108,20 +115,21 @@ mod tests {
             date: "2026-01-29".to_owned(),
             status: Status::Current,
         };
-        let reason = Reason::from_rows("5,120 GiB x 64 KiB/s per GiB = 320 MiB/s", [row]);
+        let reason = |text: &str, rows| Reason { text: text.to_owned(), rows };
+        let arithmetic = reason("5,120 GiB x 64 KiB/s per GiB = 320 MiB/s", vec![row]);
         Sheet {
             title: "Sizing of <this>".to_owned(),
             sections: vec![Section {
                 id: "why",
                 title: "Why".to_owned(),
-                blocks: vec![reasons(&[Reason::asked("320 MiB/s are wanted"), reason])],
+                blocks: vec![reasons(&[reason("320 MiB/s are required", Vec::new()), arithmetic])],
                 method: vec!["Window"],
             }],
         }
     }
 
     #[test]
-    fn sections_of_a_kind_have_anchors_of_their_own_to_which_links_lead() {
+    fn sections_with_the_same_id_have_different_anchors() {
         let mut sheet = sheet();
         sheet.sections.push(sheet.sections[0].clone());
         let page = sheet.html().unwrap();
@@ -132,20 +140,20 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_says_the_same_in_a_terminal_as_markdown_and_as_a_page() {
+    fn a_sheet_has_the_same_text_in_a_terminal_as_markdown_and_as_a_page() {
         let sheet = sheet();
-        let words = "5,120 GiB x 64 KiB/s per GiB = 320 MiB/s";
+        let arithmetic = "5,120 GiB x 64 KiB/s per GiB = 320 MiB/s";
         let text = sheet.text(80);
-        assert!(text.starts_with("Why\n  - 320 MiB/s are wanted\n"), "{text}");
+        assert!(text.starts_with("Why\n  - 320 MiB/s are required\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         let page = sheet.html().unwrap().replace("&#x2f;", "/");
         for shown in [&text, &sheet.markdown(), &page] {
             let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(shown.contains(words), "{shown}");
+            assert!(shown.contains(arithmetic), "{shown}");
             assert!(shown.contains("AD:levels.md"), "{shown}");
         }
         assert!(page.contains("<h1>Sizing of &lt;this&gt;</h1>"), "{page}");
-        assert!(page.contains("id=\"method-window\"") && !page.contains("id=\"method-floor\""));
+        assert!(page.contains("id=\"method-window\"") && !page.contains("id=\"method-knees\""));
         for forbidden in ["http://", "https://", "<script"] {
             assert!(!page.contains(forbidden), "{forbidden}");
         }

@@ -1,15 +1,15 @@
-//! What charts show beside their points: intervals as bands, limits, knees and fitted models, names
-//! without what all share; and what of a page is printed.
+//! What charts show in addition to their points (confidence intervals as bands, limits, knees, fitted
+//! models, short names in legends), and the printed part of a page.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod fixture;
 
-use analysis::fit::line::FitLine;
+use analysis::curve::fit_line::FitLine;
 use analysis::verdict::{Answer, Limit};
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, reads, run, stream};
-use report::chart::theme::Theme;
+use report::drawing::theme::Theme;
 use report::html;
 use report::pictures::{Picture, pictures};
 
@@ -22,49 +22,49 @@ fn named<'a>(drawn: &'a [Picture], name: &str) -> &'a Picture {
 }
 
 #[test]
-fn a_fitted_model_is_a_line_from_the_lowest_load_to_the_highest() {
+fn a_fitted_model_is_a_line_over_all_loads() {
     let findings = bottleneck();
     let line = FitLine::of(&findings.curves[0], &findings.load_points).unwrap();
     let (first, last) = (line.points.first().unwrap(), line.points.last().unwrap());
     assert_eq!((first.x, last.x), (1.0, 64.0));
-    assert!((first.rate / 1_017.0 - 1.0).abs() < 0.02, "{first:?}");
-    assert!((last.rate / 8_017.0 - 1.0).abs() < 0.02, "{last:?}");
-    assert!((last.response_s - 64.0 / last.rate).abs() < 1e-12, "Little's law");
-    assert!((last.throughput.unwrap() - last.rate * 8192.0).abs() < 1.0);
+    assert!((first.rate.get() / 1_017.0 - 1.0).abs() < 0.02, "{first:?}");
+    assert!((last.rate.get() / 8_017.0 - 1.0).abs() < 0.02, "{last:?}");
+    assert!((last.response_s - 64.0 / last.rate.get()).abs() < 1e-12, "Little's law");
+    assert!((last.throughput.unwrap().get() - last.rate.get() * 8192.0).abs() < 1.0);
     assert!(line.points.windows(2).all(|pair| pair[0].x < pair[1].x));
 }
 
 #[test]
-fn a_curve_has_bands_a_model_a_ring_at_its_knee_and_the_limit_that_was_found() {
+fn a_curve_has_bands_a_fitted_model_and_a_ring_at_its_knee() {
     let drawn = pictures(&[&bottleneck()], Theme::Light);
     let throughput = named(&drawn, "throughput-by-queue-depth");
     assert!(throughput.svg.contains("fill-opacity=\"0.2\""), "the band");
     assert!(throughput.svg.contains("stroke-dasharray=\"10 3 2 3\""), "the model");
-    assert!(throughput.caption.contains("fitted, not measured: a fixed delay and an even limit"));
+    assert!(throughput.caption.contains("fitted, not measured: fixed delay and throughput limit"));
     let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
     assert!(by_rate.svg.contains("r=\"9\""), "the ring");
     assert!(by_rate.caption.contains("Ring: the knee"));
 }
 
 #[test]
-fn a_limit_that_was_found_is_a_line_where_the_curve_is_flat_and_ends_its_rates() {
+fn a_limit_is_a_line_at_the_ceiling_and_a_mark_on_the_axis_of_rates() {
     let mut findings = bottleneck();
     let found = &mut findings.verdicts[0];
-    assert!(found.plateau.is_reached(), "it is flat: {found:#?}");
+    assert!(found.plateau.is_reached(), "throughput is flat: {found:#?}");
     found.answer = Answer::Limited { by: vec![Limit::VolumeThroughput], probability: 0.97 };
     let drawn = pictures(&[&findings], Theme::Light);
     let throughput = named(&drawn, "throughput-by-queue-depth");
-    let said = "Dotted: where throughput is flat, and what limits it: \
-                the volume's throughput limit, 62.6 MiB/s";
-    assert!(throughput.caption.contains(said), "{}", throughput.caption);
+    let sentence = "Dotted: the ceiling of throughput, limited by \
+                    the volume's throughput limit, 62.6 MiB/s";
+    assert!(throughput.caption.contains(sentence), "{}", throughput.caption);
     assert!(throughput.caption.contains("97 % sure"), "{}", throughput.caption);
     assert!(throughput.svg.contains(">the volume's throughput limit</text>"), "in the legend");
     let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
-    assert!(by_rate.svg.contains(">the volume's throughput limit</text>"), "where rates end");
+    assert!(by_rate.svg.contains(">the volume's throughput limit</text>"), "on the axis of rates");
 }
 
 #[test]
-fn names_in_a_legend_lack_what_all_curves_share_and_captions_have_it() {
+fn a_legend_omits_the_parts_of_names_that_all_curves_share() {
     let curve = |workers: &str| {
         let point = |depth: u32| {
             let mut run = run("read", vec![stream("data", depth)], 0, 6);
@@ -82,7 +82,7 @@ fn names_in_a_legend_lack_what_all_curves_share_and_captions_have_it() {
 }
 
 #[test]
-fn paper_has_a_table_of_runs_and_says_what_it_leaves_out() {
+fn paper_has_a_table_of_runs_and_lists_what_is_not_printed() {
     let findings = analyze(&fixture::four_corners());
     let screen = html::render(&findings).unwrap();
     let paper = html::render_all(&[&findings], &[], Theme::Print).unwrap();
@@ -95,19 +95,19 @@ fn paper_has_a_table_of_runs_and_says_what_it_leaves_out() {
     );
     for page in [&screen, &paper] {
         assert!(page.contains("All runs as a table"));
-        assert!(page.contains("Left out on paper: ") && page.contains("60 of 68 charts over time"));
+        assert!(page.contains("Not printed: ") && page.contains("60 of 68 charts over time"));
         assert!(page.contains(&format!("fourcorners export {} --format csv", findings.id)));
     }
 }
 
 #[test]
-fn a_percentiles_interval_is_in_the_text_the_page_and_the_exports() {
+fn the_confidence_interval_of_a_percentile_is_in_text_page_and_exports() {
     let findings = bottleneck();
     let text = report::text::summary(&findings, 80);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("How sure the percentiles are"), "{text}");
-    assert!(words.contains("p50 1,000 (1,000 to 1,000) us; p99 "), "{text}");
-    assert!(words.contains("busiest worker "), "{text}");
+    assert!(words.contains("Confidence intervals"), "{text}");
+    assert!(words.contains("p50 1.00 (1.00 to 1.00); p99 "), "{text}");
+    assert!(words.contains("busiest worker: "), "{text}");
     let mut file = Vec::new();
     report::json::write(&findings, &mut file).unwrap();
     let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
@@ -122,14 +122,14 @@ fn a_percentiles_interval_is_in_the_text_the_page_and_the_exports() {
 }
 
 #[test]
-fn json_has_what_the_page_shows_first_and_the_heat_maps() {
+fn json_has_the_summary_and_the_heat_maps() {
     let findings = analyze(&fixture::four_corners());
     let mut file = Vec::new();
     report::json::write(&findings, &mut file).unwrap();
     let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
     let curve = &file["summary"]["curves"][0];
     assert_eq!(curve["curve"], 0);
-    assert_eq!(curve["bend"]["method"], "knee_power");
+    assert_eq!(curve["knee"]["method"], "knee_power");
     let heats = file["heats"].as_array().unwrap();
     assert_eq!(heats.len(), findings.heats.len());
     let counted = |heat: &serde_json::Value| -> u64 {
@@ -137,6 +137,6 @@ fn json_has_what_the_page_shows_first_and_the_heat_maps() {
         cells.map(|cell| cell[2].as_u64().unwrap()).sum()
     };
     let run = &findings.load_points[findings.heats[0].load_point].runs[0];
-    // Warm-up is in a heat map too.
+    // A heat map includes the warm-up.
     assert!(counted(&heats[0]) > run.summary.total.data.completed, "each operation is in a cell");
 }

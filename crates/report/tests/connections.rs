@@ -1,25 +1,25 @@
-//! What is printed of connections and of an emulated volume.
+//! Connections and the settings of an emulated volume in every output.
 
 mod fixture;
 
 use analysis::{Findings, analyze};
 use fixture::records::{done, emulated_volume, experiment, over_connections, reads, run, stream};
-use metrics::witness::WitnessCounts;
+use metrics::service_counters::ServiceCounters;
 use report::{connections, html, json, text};
 use serde_json::Value;
 
 fn findings() -> Findings {
     let mut record = experiment(vec![over_connections(&[4000, 4100, 3900, 4000])]);
-    record.plan.target = emulated_volume();
+    *record.plan.target_mut() = emulated_volume();
     // Six seconds of 16,000 reads.
     let calls = [96_000, 0, 0];
-    let witness = WitnessCounts { calls, read_bytes: 96_000 * 8192, ..Default::default() };
-    record.runs[0].witness = Some(witness);
+    let counters = ServiceCounters { calls, read_bytes: 96_000 * 8192, ..Default::default() };
+    record.runs[0].service_counters = Some(counters);
     analyze(&record)
 }
 
 #[test]
-fn a_limit_that_the_precise_runs_reached_is_stated_with_the_rate_that_reached_it() {
+fn a_limit_is_stated_with_the_rate_of_the_precise_runs_that_reached_it() {
     // A stalled run and two at the limit of 128 MiB/s: the plain mean is far below it.
     let run = |repeat: u32, rates: [u64; 6]| {
         let each = rates.map(|rate| reads(rate, 8192, 970_000));
@@ -30,67 +30,67 @@ fn a_limit_that_the_precise_runs_reached_is_stated_with_the_rate_that_reached_it
     };
     let stalled = [16_384, 200, 9000, 100, 300, 200];
     let mut record = experiment(vec![run(0, stalled), run(1, [16_384; 6]), run(2, [16_383; 6])]);
-    record.plan.target = emulated_volume();
+    *record.plan.target_mut() = emulated_volume();
     let table = text::summary(&analyze(&record), 80);
     let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
     let words = "128.00 MiB/s at queue depth 16 (runs weighted by their precision), 100 % of the \
-                 128.00 MiB/s that was set (1 TiB x Ultra)";
+                 configured 128.00 MiB/s (1 TiB x Ultra)";
     assert!(flat.contains(words), "{table}");
 }
 
 #[test]
-fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
+fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
     let table = text::summary(&findings(), 80);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     let from = table.find("Emulated volume").unwrap();
     let to = table.find("\nWarnings").unwrap_or(table.len());
     expect_test::expect![[r#"
-        Emulated volume            configured  measured
-          throughput limit, MiB/s         128       125  highest throughput: random read
-                                                         8 KiB, queue_depth=64
-          read delay, us                  400         -  no load point shows it
-          write delay, us                 300         -  no load point shows it
-          The service counted the same as the generator in the run: 96,000 calls,
+        Emulated volume
+          setting                 configured measured load point
+          throughput limit, MiB/s        128      125 highest throughput: random read 8
+                                                      KiB, queue_depth=64
+          read delay, µs                 400        - no load point shows it
+          write delay, µs                300        - no load point shows it
+          The service and the generator counted the same in the run: 96,000 calls,
           786,432,000 bytes.
 
         Connections at random read 8 KiB, queue_depth=64
-        worker   remote          rate  through-     out-  RTT  sent
-                                ops/s put MiB/s standing   us again
-        data 0.0 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
-        data 0.1 127.0.0.1:2049 4,100      32.0     16.0 50.0 5/0/0
-        data 0.2 127.0.0.1:2049 3,900      30.5     16.0 50.0 5/0/0
-        data 0.3 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
+          worker   remote          rate throughput     out-  RTT retrans-
+                                  ops/s      MiB/s standing   µs missions
+          data 0.0 127.0.0.1:2049 4,000       31.2     16.0 50.0    5/0/0
+          data 0.1 127.0.0.1:2049 4,100       32.0     16.0 50.0    5/0/0
+          data 0.2 127.0.0.1:2049 3,900       30.5     16.0 50.0    5/0/0
+          data 0.3 127.0.0.1:2049 4,000       31.2     16.0 50.0    5/0/0
 
         Summary
           Key results
-          - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s, at queue depth 64, with
-            a mean response time of 400 us.
+          - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s at queue depth 64, mean
+            response time 400 µs.
 
         Bottleneck
           random read 8 KiB: Not enough data to tell whether throughput still rises with
           load.
-          - 16,000 ops/s, 125.00 MiB/s at queue depth 64: one load point does not show
-            whether more load would bring more.
+          - 16,000 ops/s, 125.00 MiB/s at queue depth 64: a single load point does not
+            show whether throughput still rises.
           - 125.00 MiB/s are 98 % of the volume's throughput limit (128.00 MiB/s, 1 TiB
             x Ultra).
           What to do:
           - More load shows where throughput stops rising. Add to the command: `--set
             queue_depth=1,4,16,64,256`
-          - Or let `run --explain` do the experiments one after another.
+          - Or use `run --explain`, which runs these experiments.
 
-        How sure the percentiles are
-          At the highest rate of each curve, response times with their 95 % interval,
-          which need not lie evenly around them; CSV and JSON have it for every load
+        Confidence intervals
+          Response times in µs at the highest rate of each curve, with 95 % confidence
+          intervals (not necessarily symmetric). CSV and JSON have those of every load
           point.
-          - random read 8 KiB, queue_depth=64: p50 400 (400 to 400) us; p99 400 (400 to
-            400) us; p99.9 400 (400 to 400) us; busiest worker 50 % of its processors (±
-            0.0 %)
+          - random read 8 KiB, queue_depth=64: p50 400 (400 to 400); p99 400 (400 to
+            400); p99.9 400 (400 to 400); busiest worker: 50 % CPU (± 0.0 %)
     "#]]
     .assert_eq(&table[from..to]);
 }
 
 #[test]
-fn connections_are_exported_as_csv_with_a_line_each() {
+fn the_csv_export_has_a_line_for_each_connection() {
     let mut out = Vec::new();
     connections::write_csv(&findings(), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -117,7 +117,7 @@ fn the_reference_describes_every_column_of_connections() {
 }
 
 #[test]
-fn json_and_html_carry_the_same_connections() {
+fn json_and_html_have_the_same_connections() {
     let mut out = Vec::new();
     json::write(&findings(), &mut out).unwrap();
     let document: Value = serde_json::from_slice(&out).unwrap();
@@ -130,12 +130,14 @@ fn json_and_html_carry_the_same_connections() {
     assert_eq!(volume["throughput_max_bytes_per_sec"]["load_point"], 0);
 
     let page = html::render(&findings()).unwrap();
-    assert!(page.contains("<td>127.0.0.1:40001</td>"));
+    assert!(page.contains("<td class=\"words\">127.0.0.1:40001</td>"));
     assert!(page.contains("<td>4,100</td>"));
     assert!(page.contains("id=\"emulated\""));
     assert!(page.contains("throughput limit, 128 MiB/s"));
-    assert!(page.contains("counted the same as the generator in the run: 96,000 calls"));
-    assert_eq!(document["witness"]["runs_that_differ"], 0);
+    assert!(
+        page.contains("The service and the generator counted the same in the run: 96,000 calls")
+    );
+    assert_eq!(document["service_counters"]["runs_that_differ"], 0);
     let without = html::render(&analyze(&fixture::four_corners())).unwrap();
     assert!(!without.contains("id=\"connections\"") && !without.contains("id=\"emulated\""));
 }

@@ -1,7 +1,5 @@
-//! No output says two things about one curve that cannot both be true: over records drawn at random
-//! and over simulated systems, in the text, Markdown, JSON and HTML.
-//!
-//! A sentence is allowed only if a verdict of the record justifies it, whatever wrote it.
+//! No output contradicts itself about a curve, for random records and simulated systems, in text,
+//! Markdown, JSON and HTML: each sentence needs a verdict of the record that justifies it.
 
 mod fixture;
 
@@ -11,7 +9,7 @@ use analysis::{Findings, analyze};
 use fixture::records::{SECOND_NS, done, emulated_volume, experiment, kind, run, stream};
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 use report::{html, json, markdown, text};
 use serde_json::Value;
 use sim::examination::{Class, systems, user};
@@ -20,19 +18,19 @@ use workload::op::OpKind;
 use workload::plan::TargetSpec;
 use workload::random;
 
-/// Records drawn at random.
+/// Random records.
 const RANDOM_RECORDS: u64 = 2000;
 /// Systems of each simulated class.
 const SYSTEMS: u64 = 2;
-/// Every so many records the page is made too, which takes longer.
+/// The page, which takes longer, is checked for one record in this many.
 const PAGE_EVERY: u64 = 25;
 
-/// A sentence, and which verdict justifies it.
+/// A sentence, and the verdicts that justify it.
 type Rule = (&'static str, fn(&Verdict) -> bool);
 
 const RULES: [Rule; 14] = [
     ("limited by ", |one| !one.named().is_empty()),
-    ("where throughput is flat, and what limits it", |one| !one.named().is_empty()),
+    ("dotted: the ceiling of throughput", |one| !one.named().is_empty()),
     ("no limit reached", |one| one.answer == Answer::NotReached),
     ("no limit was reached", |one| one.answer == Answer::NotReached),
     ("more throughput needs more concurrency", |one| one.answer == Answer::NotReached),
@@ -42,8 +40,8 @@ const RULES: [Rule; 14] = [
     ("saturated: throughput is flat", |one| one.plateau.is_reached()),
     ("not saturated", |one| one.plateau.state == State::NotReached),
     ("saturation is inconclusive", |one| matches!(one.plateau.state, State::Inconclusive(_))),
-    ("every offered rate was kept", |one| one.plateau.state == State::NotReached),
-    ("that limit's pace", |one| one.plateau.floor_is_pace),
+    ("every offered rate was met", |one| one.plateau.state == State::NotReached),
+    ("that limit sets the", |one| one.plateau.floor_is_pace),
     ("latency at queue depth 1: ", |one| !one.plateau.floor_is_pace),
 ];
 
@@ -51,12 +49,12 @@ fn is_open_ended(one: &Verdict) -> bool {
     matches!(one.answer, Answer::NotEnoughData(Gap::End(_)))
 }
 
-/// What is said in lower case with single spaces.
-fn flat(said: &str) -> String {
-    said.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+/// Text in lower case with single spaces.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Sentences that no verdict justifies, and verdicts that contradict what was measured.
+/// Sentences that no verdict justifies, and verdicts that contradict the measurements.
 fn contradictions(findings: &Findings, with_page: bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut outputs = vec![
@@ -64,21 +62,21 @@ fn contradictions(findings: &Findings, with_page: bool) -> Vec<String> {
         ("markdown", flat(&markdown::render_all(&[findings], &[], &[]))),
     ];
     if with_page {
-        let page = html::render(findings).expect("it is made");
-        // What the page carries besides its sentences: definitions and scripts.
+        let page = html::render(findings).expect("the page is rendered");
+        // Without definitions and scripts.
         let body = page.split("<script").next().unwrap_or_default();
         let body = body.split("id=\"definitions\"").next().unwrap_or_default();
         outputs.push(("html", flat(body)));
     }
-    for (name, said) in &outputs {
-        for (words, justifies) in RULES {
-            if said.contains(words) && !findings.verdicts.iter().any(justifies) {
-                found.push(format!("{name} says `{words}`, and no verdict does"));
+    for (name, text) in &outputs {
+        for (sentence, justifies) in RULES {
+            if text.contains(sentence) && !findings.verdicts.iter().any(justifies) {
+                found.push(format!("{name} has `{sentence}`, which no verdict justifies"));
             }
         }
         for nonsense in ["nan ", "inf ", "-0 %", "-0.0 %"] {
-            if said.split(' ').any(|word| word == nonsense.trim()) {
-                found.push(format!("{name} says `{nonsense}`"));
+            if text.split(' ').any(|word| word == nonsense.trim()) {
+                found.push(format!("{name} has `{nonsense}`"));
             }
         }
     }
@@ -86,21 +84,21 @@ fn contradictions(findings: &Findings, with_page: bool) -> Vec<String> {
         found.extend(of_verdict(findings, verdict));
     }
     let mut file = Vec::new();
-    json::write(findings, &mut file).expect("memory takes it");
+    json::write(findings, &mut file).expect("a vector accepts everything");
     let file: Value = serde_json::from_slice(&file).expect("it is JSON");
     found.extend(of_json(&file));
     found
 }
 
-/// What one verdict says against what was measured.
+/// Contradictions between a verdict and the measurements.
 fn of_verdict(findings: &Findings, one: &Verdict) -> Vec<String> {
     let mut found = Vec::new();
     let named = one.named();
     if !named.is_empty() && !one.plateau.is_reached() {
-        found.push(format!("{}: {named:?} although the end was not reached", one.name));
+        found.push(format!("{}: {named:?} although saturation was not reached", one.name));
     }
-    if named.contains(&Limit::VmEgress) && one.work.read_share > 0.999 {
-        found.push(format!("{}: a limit of what is sent, and only reads were sent", one.name));
+    if named.contains(&Limit::VmEgress) && one.signature.read_share > 0.999 {
+        found.push(format!("{}: an egress limit of a workload without writes", one.name));
     }
     let points = || one.load_points.iter().map(|point| &findings.load_points[*point]);
     let overloaded = |point: &analysis::load_point::LoadPoint| {
@@ -108,7 +106,7 @@ fn of_verdict(findings: &Findings, one: &Verdict) -> Vec<String> {
     };
     let is_open = points().all(|point| point.merged.total.offered_rate.is_some());
     if one.answer == Answer::NotReached && is_open && points().any(overloaded) {
-        found.push(format!("{}: no limit, although an offered rate was not kept", one.name));
+        found.push(format!("{}: no limit, although an offered rate was not met", one.name));
     }
     let cached = findings
         .warnings
@@ -117,7 +115,7 @@ fn of_verdict(findings: &Findings, one: &Verdict) -> Vec<String> {
         .flat_map(|group| &group.sightings)
         .any(|sighting| sighting.load_point.is_some_and(|at| one.load_points.contains(&at)));
     if cached && one.answer != Answer::NotEnoughData(Gap::Cached) {
-        found.push(format!("{}: a cache answered, and the verdict is of the storage", one.name));
+        found.push(format!("{}: a verdict on the storage, although a cache answered", one.name));
     }
     let curves = findings.curves.iter().filter(|curve| {
         curve.points.iter().map(|point| point.load_point).eq(one.load_points.iter().copied())
@@ -126,16 +124,16 @@ fn of_verdict(findings: &Findings, one: &Verdict) -> Vec<String> {
         if let Ok(plateau) = &curve.plateau
             && *plateau != one.plateau
         {
-            found.push(format!("{}: the curve and the verdict differ in the plateau", one.name));
+            found.push(format!("{}: curve and verdict differ in the plateau", one.name));
         }
         if let Ok(floor) = &curve.floor
             && floor.is_pace != one.plateau.floor_is_pace
         {
-            found.push(format!("{}: the curve and the verdict differ in the floor", one.name));
+            found.push(format!("{}: curve and verdict differ in the floor", one.name));
         }
         let bounds = curve.knees.as_ref().is_ok_and(|knees| knees.bounds.is_ok());
         if bounds && (!one.plateau.is_reached() || one.plateau.floor_is_pace) {
-            found.push(format!("{}: a knee of a saturation that is not known", one.name));
+            found.push(format!("{}: a knee by bounds without saturation", one.name));
         }
     }
     found
@@ -167,7 +165,7 @@ fn of_json(file: &Value) -> Vec<String> {
     found
 }
 
-/// Numbers of one record, from its seed.
+/// Random numbers of one record, from its seed.
 struct Draw {
     seed: u64,
     count: u64,
@@ -196,8 +194,8 @@ impl Draw {
     }
 }
 
-/// One curve of any shape, precise or not, closed or open, of any target; mostly nothing that a
-/// real target would do.
+/// A curve of any shape, precise or not, closed or open, of any target; most are unlike any real
+/// target.
 fn random_record(seed: u64) -> ExperimentRecord {
     let mut draw = Draw { seed, count: 0 };
     let unloaded_s = draw.log_between(20e-6, 20e-3);
@@ -264,8 +262,8 @@ fn random_record(seed: u64) -> ExperimentRecord {
                 let counted = if is_cached { moved / 2 } else { moved + moved / 50 };
                 let (received_bytes, sent_bytes) =
                     if is_write { (0, counted) } else { (counted, 0) };
-                let place = WirePlace::NfsMount;
-                interval.wire = vec![WireInterval { place, received_bytes, sent_bytes }];
+                let source = CounterSource::NfsMount;
+                interval.wire = vec![WireInterval { source, received_bytes, sent_bytes }];
                 for worker in &mut interval.workers {
                     worker.cpu_ns = if busy { SECOND_NS } else { SECOND_NS / 10 };
                 }
@@ -274,7 +272,7 @@ fn random_record(seed: u64) -> ExperimentRecord {
         }
     }
     let mut record = experiment(runs);
-    record.plan.target = match draw.of(&[0, 0, 1, 2]) {
+    *record.plan.target_mut() = match draw.of(&[0, 0, 1, 2]) {
         0 => TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
         1 => emulated_volume(),
         _ => TargetSpec::Null,
@@ -282,7 +280,7 @@ fn random_record(seed: u64) -> ExperimentRecord {
     if draw.chance(0.2) {
         let known = draw.log_between(0.3, 3.0) * ceiling * bytes as f64;
         let value = format!("{known:.0} bytes/s, as given");
-        record.environment.push(("known.volume_throughput".to_owned(), value));
+        record.environment.extend([("known.volume_throughput".to_owned(), value)]);
     }
     record
 }
@@ -296,12 +294,12 @@ fn no_output_of_a_random_record_contradicts_its_verdicts() {
         let counts = checks.into_iter().map(|check| check.join().expect("no contradiction"));
         counts.fold([0; 4], |sum, more| std::array::from_fn(|i| sum[i] + more[i]))
     });
-    // The draw reaches every kind of verdict, or the test would prove little.
+    // The random records cover every kind of verdict.
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 }
 
-/// Checks every `step`-th record from `first` on. Gives how many curves reached their end, did not,
-/// were inconclusive, and how many verdicts name a limit.
+/// Checks every `step`-th record from `first`. Returns the numbers of curves that are saturated, not
+/// saturated and inconclusive, and of verdicts that name a limit.
 fn check_random_records(first: u64, step: usize) -> [u32; 4] {
     let mut counts = [0u32; 4];
     for seed in (first..RANDOM_RECORDS).step_by(step) {
@@ -334,7 +332,7 @@ fn no_output_of_a_simulated_system_contradicts_its_verdicts() {
 
 #[test]
 fn a_contradiction_is_found() {
-    // The same sentences with another verdict.
+    // The measurements of the record with another verdict.
     let mut findings = analyze(&random_record(random::at(0xC0_17AD, 3)));
     for verdict in &mut findings.verdicts {
         verdict.answer = Answer::NotReached;

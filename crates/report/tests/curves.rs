@@ -1,4 +1,4 @@
-//! What is shown of floor, knees, saturation and models: in a terminal, as CSV, as JSON.
+//! Latency floor, knees, saturation and models in the text, CSV and JSON.
 
 mod fixture;
 
@@ -18,25 +18,25 @@ fn bottleneck() -> Findings {
 }
 
 #[test]
-fn a_terminal_is_told_where_a_curve_begins_bends_and_ends() {
+fn the_text_has_floor_saturation_knees_and_model_of_a_curve() {
     let shown = text::summary(&bottleneck(), 80);
     let from = shown.find("Latency floor, knee and saturation").expect("the section is there");
     let section: Vec<&str> = shown[from..].lines().take_while(|l| !l.is_empty()).collect();
     let expected = "\
 Latency floor, knee and saturation
   random read 8 KiB
-  - latency floor: 1.00 ms mean service time (median 1.00 ms) at queue depth 1
-    of one worker
+  - latency floor: mean service time 1.00 ms (median 1.00 ms) with one worker at
+    queue depth 1
   - Saturated: throughput is flat from queue depth 8 (8,000 ops/s, 62.50 MiB/s)
     to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency rises from 1.00
     ms to 8.00 ms.
-  - knee, outstanding: largest rate per response time 8 (4 to 16); last within
-    twice the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor times
-    saturation 8 (8.00 to 8.00)
-  - fitted, not measured: a fixed delay and an even limit, alone 1.00 ms +- 0.3
-    %, capacity 8,000 ops/s +- 0.3 %; it misses the points by 0.0 %, at most by
-    0.0 % at queue depth 64
-  - Little's law: its two sides differ by 0.0 % at most, at queue depth 1";
+  - knee, outstanding: maximum rate/response time 8 (4 to 16); last within twice
+    the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor x saturation 8
+    (8.00 to 8.00)
+  - fitted, not measured: fixed delay and throughput limit, unloaded 1.00 ms ±
+    0.3 %, capacity 8,000 ops/s ± 0.3 %; it misses the points by 0.0 % (RMS), by
+    at most 0.0 % at queue depth 64
+  - Little's law: its two sides differ by at most 0.0 %, at queue depth 1";
     assert_eq!(section.join("\n"), expected);
 }
 
@@ -50,7 +50,7 @@ fn the_csv_reference_describes_every_column_of_curves() {
         .collect();
     assert_eq!(described, curves::COLUMNS);
     let mut file = Vec::new();
-    curves::write_csv(&bottleneck(), &mut file).expect("memory takes it");
+    curves::write_csv(&bottleneck(), &mut file).expect("a vector accepts everything");
     let file = String::from_utf8(file).expect("it is text");
     let rows: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 8);
@@ -68,9 +68,9 @@ fn the_csv_reference_describes_every_column_of_curves() {
 }
 
 #[test]
-fn json_has_what_a_curve_says_and_why_a_number_is_missing() {
+fn json_has_the_findings_on_a_curve_or_the_reason_why_one_is_missing() {
     let mut file = Vec::new();
-    json::write(&bottleneck(), &mut file).expect("memory takes it");
+    json::write(&bottleneck(), &mut file).expect("a vector accepts everything");
     let file: serde_json::Value = serde_json::from_slice(&file).expect("it is JSON");
     let curve = &file["curves"][0];
     assert_eq!(curve["load"], "closed");
@@ -81,15 +81,15 @@ fn json_has_what_a_curve_says_and_why_a_number_is_missing() {
     assert_eq!(curve["fitted"]["preferred"], "bounds");
     let fitted = &curve["fitted"]["models"][0]["parameters"]["fitted_capacity_ops_per_s"];
     assert!((fitted["value"].as_f64().expect("a number") - 8000.0).abs() < 1.0);
-    // A curve of one point says why it has neither knee nor model.
+    // A curve of one point has neither knee nor model.
     let mut file = Vec::new();
     let one = analyze(&experiment(vec![done(
         run("read", vec![stream("data", 4)], 0, 6),
         (0..6).map(|_| reads(1000, 8192, 4_000_000)).collect(),
     )]));
-    json::write(&one, &mut file).expect("memory takes it");
+    json::write(&one, &mut file).expect("a vector accepts everything");
     let file: serde_json::Value = serde_json::from_slice(&file).expect("it is JSON");
     let curve = &file["curves"][0];
-    assert_eq!(curve["floor"]["missing"], "no load point with queue depth 1 and one worker");
-    assert_eq!(curve["fitted"]["missing"], "1 load point, at least 5 are needed");
+    assert_eq!(curve["floor"]["missing"], "no load point has queue depth 1 and one worker");
+    assert_eq!(curve["fitted"]["missing"], "1 load point, at least 5 are required");
 }

@@ -1,4 +1,4 @@
-//! What is printed: the table's exact form, and the same numbers in text, CSV, JSON and HTML.
+//! The exact form of the results table, and the same numbers in text, CSV, JSON and HTML.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -22,8 +22,7 @@ fn written(
     String::from_utf8(out).unwrap()
 }
 
-/// One load point of 10,000 reads of 8 KiB and 100 us each second for six seconds, and a shorter
-/// one.
+/// A load point of 10,000 reads of 8 KiB and 100 µs per second for six seconds, and a shorter one.
 fn small() -> Findings {
     let at = |depth: u32, rate: u64, time_ns: u64, seconds: u64| {
         let window = (0..seconds).map(|_| reads(rate, 8192, time_ns)).collect();
@@ -33,16 +32,16 @@ fn small() -> Findings {
 }
 
 #[test]
-fn the_table_fits_eighty_columns_and_ends_with_the_warnings_in_words() {
+fn the_table_fits_eighty_columns_and_ends_with_the_warnings() {
     let table = text::summary(&small(), 80);
     let lines: Vec<&str> = table.lines().collect();
     let words = |line: usize| lines[line].split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(1), "random read 8 KiB");
-    assert_eq!(words(2), "queue achieved 95 % through- response time, us out- CPU");
-    assert_eq!(words(3), "depth ops/s +- MiB/s mean p50 p99 p99.9 standing us/op !");
+    assert_eq!(words(2), "queue achieved 95 % throughput response time, µs out- CPU");
+    assert_eq!(words(3), "depth ops/s CI ± MiB/s mean p50 p99 p99.9 standing µs/op !");
     assert_eq!(words(4), "1 10,000 0.0 % 78.1 100 100 100 100 1.00 60.0");
-    assert_eq!(words(5), "4 300 - 2.34 13,333 13,333 too few too few 4.00 2,000 ab");
-    assert!(table.contains("too few: too few samples (fewer than ten)"));
+    assert_eq!(words(5), "4 300 - 2.34 13,333 13,333 n/a n/a 4.00 2,000 ab");
+    assert!(table.contains("n/a: too few samples (fewer than ten above this percentile)."));
     assert!(
         table.contains(
             "  a  window_too_short\n     - the window has 2 intervals (random read 8 KiB,"
@@ -52,17 +51,17 @@ fn the_table_fits_eighty_columns_and_ends_with_the_warnings_in_words() {
 }
 
 #[test]
-fn every_fixture_fits_the_width_it_is_given() {
+fn the_text_fits_the_given_width() {
     for findings in [analyze(&fixture::four_corners()), analyze(&fixture::troubled())] {
         for width in [80, 100, 132] {
             let table = text::summary(&findings, width);
             assert!(table.lines().all(|line| line.chars().count() <= width), "{width}:\n{table}");
-            assert!(!table.contains('\u{1b}'), "no colour inside");
+            assert!(!table.contains('\u{1b}'), "no colours");
         }
     }
 }
 
-/// `(load point, repeat, stream, operation)` to cells by column.
+/// Cells by column, by `(load point, repeat, stream, operation)`.
 type CsvRows = BTreeMap<(usize, String, String, String), BTreeMap<String, String>>;
 
 fn csv_rows(text: &str) -> CsvRows {
@@ -104,17 +103,16 @@ fn assert_same(cell: &str, value: &Value, what: &str) {
         Value::Null => assert_eq!(cell, "", "{what}"),
         value => {
             let (cell, value) = (cell.parse::<f64>().unwrap(), value.as_f64().unwrap());
-            // The JSON reader may be off by the last bit.
+            // Reading JSON may round the last bit.
             assert!((cell - value).abs() <= 1e-15 * value.abs(), "{what}: {cell}, {value}");
-            // Counts are whole and written whole.
-            let short = cell.fract() == 0.0 || cell == report::number::exported(cell);
-            assert!(short, "{what}: more than nine digits in {cell}");
+            let is_short = cell.fract() == 0.0 || cell == report::number::exported(cell);
+            assert!(is_short, "{what}: more than nine digits in {cell}");
         }
     }
 }
 
 #[test]
-fn csv_and_json_carry_the_same_numbers() {
+fn csv_and_json_have_the_same_numbers() {
     let mut with_host = fixture::troubled();
     for interval in with_host.runs.iter_mut().flat_map(|run| &mut run.intervals) {
         let span_ns = SECOND_NS + u64::from(interval.index) * 1_000_000;
@@ -187,7 +185,7 @@ fn compare(row: &BTreeMap<String, String>, summary: &Value, stream: &Value, oper
     compare_host(row, &summary["host"]);
 }
 
-/// Missing in both where the record does not have the state of its host.
+/// Missing in both if the record has no host state.
 fn compare_host(row: &BTreeMap<String, String>, host: &Value) {
     for name in ["span_ns", "late_readings", "processors", "quota_processors"] {
         assert_same(&row[&format!("host_{name}")], &host[name], name);
@@ -211,7 +209,7 @@ fn compare_host(row: &BTreeMap<String, String>, host: &Value) {
 }
 
 #[test]
-fn an_export_without_results_still_names_its_columns() {
+fn an_export_without_results_has_the_names_of_the_columns() {
     let mut record = experiment(Vec::new());
     record.outcome = metrics::run_record::Outcome::Failed { reason: "no room".to_owned() };
     let file = written(csv::write, &analyze(&record));
@@ -220,7 +218,7 @@ fn an_export_without_results_still_names_its_columns() {
 }
 
 #[test]
-fn a_table_of_an_open_loop_with_fsyncs_shows_the_rate_that_was_offered() {
+fn the_table_of_an_open_loop_with_fsyncs_has_a_line_with_all_kinds() {
     let mut open = stream("log", 4);
     open.fsync_every_writes = Some(1);
     open.arrival = workload::arrival::Arrival::Constant { offered_rate: 10_000.0 };
@@ -251,7 +249,7 @@ fn a_half_width_above_half_of_the_value_is_not_printed_as_a_number() {
     assert!(table.contains(" >50 % "), "{table}");
     assert!(page.contains("<td>&gt;50 %</td>"), "in the table");
     assert!(page.contains(" ± &gt;50 %, "), "below the chart");
-    // The number itself is for those who compute.
+    // Exports have the number.
     let column = "achieved_rate_uncertainty_ops_per_sec";
     let rows = csv_rows(&written(csv::write, &findings));
     let row = rows.values().find(|row| row["operation"] == "data").unwrap();
@@ -261,8 +259,8 @@ fn a_half_width_above_half_of_the_value_is_not_printed_as_a_number() {
     );
 }
 
-/// A run that failed with a reason of three lines, which name files and a command.
-fn failed_with_particulars() -> Findings {
+/// A run that failed with a reason of three lines with files and a command.
+fn failed_with_details() -> Findings {
     let reason = "2 blocks were not as written (try `--verify`)\n\
                   data-0000 at 4,096: zeroes & <nothing>\ndata-0001 at 8,192: `stale";
     let mut record = done(run("v", vec![stream("data", 1)], 0, 6), vec![reads(9, 8192, 1_000)]);
@@ -273,8 +271,8 @@ fn failed_with_particulars() -> Findings {
 }
 
 #[test]
-fn the_particulars_of_a_failure_keep_a_line_each() {
-    let findings = failed_with_particulars();
+fn the_details_of_a_failure_are_separate_lines() {
+    let findings = failed_with_details();
     let table = text::summary(&findings, 80);
     for line in [
         "    - data-0000 at 4,096: zeroes & <nothing>",
@@ -289,17 +287,17 @@ fn the_particulars_of_a_failure_keep_a_line_each() {
 }
 
 #[test]
-fn what_stands_between_backticks_is_code_on_the_page() {
-    let page = html::render(&failed_with_particulars()).unwrap();
+fn text_between_backticks_is_code_on_the_page() {
+    let page = html::render(&failed_with_details()).unwrap();
     assert!(page.contains("(try <code>--verify</code>)"));
-    assert!(page.contains("8,192: `stale</li>"), "a backtick without its other half stays");
-    assert!(page.contains("(<code>measure</code>)"), "in what to try");
+    assert!(page.contains("8,192: `stale</li>"), "an unpaired backtick stays");
+    assert!(page.contains("(<code>measure</code>)"), "in the remedy");
 }
 
 #[test]
-fn a_tile_says_at_which_load_point_the_most_was_reached() {
+fn a_tile_has_the_load_point_with_the_highest_rate() {
     let page = html::render(&small()).unwrap();
-    assert!(page.contains("<p>its highest, at queue depth&nbsp;1</p>"));
+    assert!(page.contains("<p>highest rate, at queue depth&nbsp;1</p>"));
 }
 
 #[test]
@@ -307,18 +305,16 @@ fn the_page_and_the_table_print_the_same_cells() {
     let findings = analyze(&fixture::four_corners());
     let page = html::render(&findings).unwrap();
     let table = text::summary(&findings, 80);
-    for block in report::rows::blocks(&findings) {
+    for block in report::results::tables(&findings) {
         for row in &block.rows {
-            let cells = row.cells(block.time_unit());
-            let line: Vec<&str> = std::iter::once(row.label.as_str())
-                .chain(cells.iter().map(String::as_str))
-                .collect();
-            let words = line.join(" ");
+            let words = row.join(" ");
             let words: Vec<&str> = words.split_whitespace().collect();
-            let in_table = |l: &str| l.split_whitespace().collect::<Vec<_>>() == words;
-            assert!(table.lines().any(in_table), "{words:?}");
-            let cell = |cell: &String| format!("<td>{}</td>", cell.replace('>', "&gt;"));
-            let html: String = cells[..9].iter().map(cell).collect();
+            let is_row = |line: &str| line.split_whitespace().collect::<Vec<_>>() == words;
+            assert!(table.lines().any(is_row), "{words:?}");
+            let cell = |cell: &String| {
+                format!("<td>{}</td>", cell.replace('>', "&gt;").replace('/', "&#x2f;"))
+            };
+            let html: String = row[1..10].iter().map(cell).collect();
             assert!(page.contains(&html), "{html}");
         }
     }
@@ -330,18 +326,25 @@ fn names_from_users_cannot_become_markup() {
     assert!(!page.contains("<script>alert"));
     assert!(!page.contains("<b>bold"));
     assert!(!page.contains("rw,<relatime>"));
-    // The three scripts of the page, and no other end of one.
+    // The page has three scripts, and no name ends one of them.
     assert_eq!(page.matches("</script>").count(), 3);
     assert!(page.contains("\\u003c/script\\u003e\\u003cscript\\u003ealert(1)"));
 }
 
 #[test]
-fn the_page_carries_all_sections_and_needs_no_network() {
+fn the_page_has_all_sections_and_needs_no_network() {
     let findings = analyze(&fixture::four_corners());
     let page = html::render(&findings).unwrap();
-    for id in
-        ["summary", "warnings", "curves", "percentiles", "time", "environment", "method", "again"]
-    {
+    for id in [
+        "summary",
+        "warnings",
+        "curves",
+        "percentiles",
+        "time",
+        "environment",
+        "method",
+        "reproduce",
+    ] {
         assert!(page.contains(&format!("<h2 id=\"{id}\">")), "{id}");
     }
     assert!(page.contains("default-src &#x27;none&#x27;") || page.contains("default-src 'none'"));
@@ -353,19 +356,19 @@ fn the_page_carries_all_sections_and_needs_no_network() {
 }
 
 #[test]
-fn the_experiment_is_folded_into_the_page_beside_the_command_that_repeats_it() {
+fn the_experiment_file_is_next_to_the_command_that_repeats_it() {
     let mut record = fixture::four_corners();
     let text = "name = \"mine\"\n[stream.<main>]\n";
-    record.environment.push((html::EXPERIMENT_TEXT.to_owned(), text.to_owned()));
+    record.environment.experiment_text = Some(text.to_owned());
     let page = html::render(&analyze(&record)).unwrap();
     assert_eq!(page.matches("stream.&lt;main&gt;").count(), 1, "once, escaped");
     assert!(!page.contains("<th scope=\"row\">experiment.text"), "not in the environment");
-    let again = page.split_once("id=\"again\"").expect("the section is there").1;
-    assert!(again.contains("<details data-paper><summary>The experiment</summary>"));
+    let reproduce = page.split_once("id=\"reproduce\"").expect("the section is there").1;
+    assert!(reproduce.contains("<details data-paper><summary>The experiment</summary>"));
 }
 
 #[test]
-fn the_report_of_an_hour_of_four_streams_is_small_enough_to_mail() {
+fn the_report_of_an_hour_of_four_streams_is_small() {
     let findings = analyze(&fixture::hour());
     assert_eq!(findings.series.len(), 4);
     assert!(findings.series.iter().all(|s| (800..=1_001).contains(&s.points.len())));
@@ -374,7 +377,7 @@ fn the_report_of_an_hour_of_four_streams_is_small_enough_to_mail() {
 }
 
 #[test]
-fn percentile_files_have_hdr_histograms_form() {
+fn percentile_files_have_the_format_of_hdr_histogram() {
     let file = written(hgrm::write, &small());
     let expected = "\
 # random read 8 KiB, queue_depth=1 | data | read | response time | us
@@ -391,7 +394,7 @@ fn percentile_files_have_hdr_histograms_form() {
 }
 
 #[test]
-fn the_chart_bundle_is_the_one_that_the_checksum_names() {
+fn the_bundle_of_echarts_has_the_recorded_checksum() {
     use sha2::Digest as _;
     let bundle = include_bytes!("../assets/echarts/echarts.min.js");
     let named = include_str!("../assets/echarts/echarts.min.js.sha256");
@@ -400,12 +403,12 @@ fn the_chart_bundle_is_the_one_that_the_checksum_names() {
     assert_eq!(named.split_whitespace().next(), Some(digest.as_str()));
     assert!(bundle.len() < 800_000, "{} bytes", bundle.len());
     let text = std::str::from_utf8(bundle).unwrap();
-    assert!(!text.contains("</script"), "would end the script element it stands in");
+    assert!(!text.contains("</script"), "would end its script element");
     assert!(!text.contains("new Function") && !text.contains("eval("));
 }
 
 #[test]
-fn every_definition_in_a_report_is_a_heading_of_the_method_page() {
+fn every_definition_is_a_heading_of_the_method_page() {
     let page = include_str!("../../../docs/method.md");
     for (name, _) in method::DEFINITIONS {
         assert!(page.lines().any(|line| line == format!("## {name}")), "{name}");
@@ -433,7 +436,7 @@ fn names_from_users_cannot_become_markup_of_markdown() {
 }
 
 #[test]
-fn markdown_carries_the_cells_of_the_table() {
+fn markdown_has_the_cells_of_the_table() {
     let page = markdown::render(&small());
     let row = "| 1 | 10,000 | 0.0 % | 78.1 | 100 | 100 | 100 | 100 | 1.00 | 60.0 |  |";
     assert!(page.lines().any(|line| line == row), "{page}");

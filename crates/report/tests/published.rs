@@ -1,4 +1,4 @@
-//! Published figures beside a record: in every output, with the same shares, and nowhere unless
+//! Published figures in the report of a record: in every output, with the same shares, and only if
 //! they are given.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -12,12 +12,12 @@ use report::expect::published::Published;
 use report::record::Record;
 use report::{html, json, markdown, text};
 use serde_json::Value;
-use units::part_of;
+use units::{OpsPerSec, part_of};
 
-/// The four corners with what was published beside them. To fit the model takes time, so once.
+/// The four corners with published figures, made once because fitting the model takes time.
 static CORNERS: LazyLock<(Findings, Published)> = LazyLock::new(|| {
     let findings = analyze(&fixture::four_corners());
-    let published = fixture::published::beside(&findings);
+    let published = fixture::published::published_for(&findings);
     (findings, published)
 });
 
@@ -37,7 +37,7 @@ fn flat(text: &str) -> String {
 }
 
 #[test]
-fn every_output_of_a_record_says_which_share_of_a_published_figure_is_reached() {
+fn every_output_has_the_share_of_a_published_figure_that_is_reached() {
     let (findings, record) = corners();
     let document = document(record);
     let table = text::summary(record, 80);
@@ -49,18 +49,18 @@ fn every_output_of_a_record_says_which_share_of_a_published_figure_is_reached() 
     for expectation in expectations {
         let figures = expectation["figures"].as_array().unwrap();
         let known = figures.iter().find(|figure| figure["explained"].is_f64()).unwrap();
-        let share = part_of(known["measured_of_published"].as_f64().unwrap());
+        let share = part_of(known["measured_over_published"].as_f64().unwrap());
         let reached =
             format!("You reach {share} the published figure {}", known["id"].as_str().unwrap());
         for output in &outputs {
-            assert!(output.contains("Beside published figures"), "{output}");
+            assert!(output.contains("Comparison with published figures"), "{output}");
             assert!(output.contains(&reached), "{reached}: {output}");
-            assert!(output.contains("A cache of this host answered"), "{output}");
-            assert!(output.contains("2 more variants are left out here"), "{output}");
+            assert!(output.contains("cache served part of the reads"), "{output}");
+            assert!(output.contains("2 more variants are not shown here"), "{output}");
         }
-        // What is said in a terminal is short: the figures are a command away.
+        // The text is short; another command lists the figures.
         for figure in figures {
-            let differs = format!("{} differs:", figure["id"].as_str().unwrap());
+            let differs = format!("{} differences:", figure["id"].as_str().unwrap());
             assert!(!outputs[0].contains(&differs));
             assert!(outputs[1..].iter().all(|output| output.contains(&differs)), "{differs}");
         }
@@ -69,7 +69,7 @@ fn every_output_of_a_record_says_which_share_of_a_published_figure_is_reached() 
 }
 
 #[test]
-fn published_times_explained_times_what_is_left_is_what_was_measured() {
+fn published_x_explained_x_unexplained_is_the_measured_rate() {
     let document = document(corners().1);
     let mut compared = 0;
     for expectation in document["published"]["expectations"].as_array().unwrap() {
@@ -83,7 +83,7 @@ fn published_times_explained_times_what_is_left_is_what_was_measured() {
                 "MiB/s" => rate * transfer / f64::from(1 << 20),
                 other => panic!("a rate in {other}"),
             };
-            let share = number(&figure["measured_of_published"]).unwrap();
+            let share = number(&figure["measured_over_published"]).unwrap();
             assert!((share * published / mine - 1.0).abs() < 1e-6, "{figure}");
             let Some(explained) = number(&figure["explained"]) else { continue };
             let left = number(&figure["unexplained"]).unwrap();
@@ -95,35 +95,35 @@ fn published_times_explained_times_what_is_left_is_what_was_measured() {
 }
 
 #[test]
-fn where_nothing_differs_nothing_is_said_to_explain_the_difference() {
+fn without_differences_nothing_is_explained_by_the_model() {
     let (findings, published) = &*CORNERS;
     let mut one = published.expectations[0].clone();
-    let near = one.near.iter_mut().find(|near| near.here_ops_per_s.is_some()).unwrap();
+    let near = one.near.iter_mut().find(|near| near.here.is_some()).unwrap();
     near.steps.clear();
-    let here = near.here_ops_per_s.unwrap();
+    let here = near.here.unwrap().get();
     for (share, verdict) in [
         (0.01, "You measured 1.0 % of that prediction: the model does not explain the rest."),
-        (1.0, "measured 100 % of that prediction: no further from it than the model may be off."),
-        (90.0, "measured 90.0 times that prediction: the model does not explain that it is more."),
+        (1.0, "measured 100 % of that prediction: within the model's uncertainty."),
+        (90.0, "measured 90.0 times that prediction: the model does not explain the excess."),
     ] {
         let mut one = one.clone();
-        one.measured.as_mut().unwrap().ops_per_s = share * here;
+        one.measured.as_mut().unwrap().rate = OpsPerSec::new(share * here);
         let published = Published { expectations: vec![one], ..Published::default() };
         let record = Record { findings, published: Some(&published) };
-        let said = flat(&markdown::render(record));
-        assert!(said.contains(verdict), "{verdict}: {said}");
-        assert!(said.contains("so it predicts the published figure"), "{said}");
-        assert!(!said.contains("explained, by the model"), "{said}");
+        let text = flat(&markdown::render(record));
+        assert!(text.contains(verdict), "{verdict}: {text}");
+        assert!(text.contains("so it predicts the published figure"), "{text}");
+        assert!(!text.contains("explained, by the model"), "{text}");
     }
 }
 
 #[test]
-fn a_record_alone_has_no_such_section() {
+fn without_published_figures_there_is_no_such_section() {
     let (findings, _) = corners();
     let record = Record::from(findings);
     let page = html::render(record).unwrap();
     for output in [text::summary(record, 80), page.clone(), markdown::render(record)] {
-        assert!(!output.contains("Beside published figures"), "{output}");
+        assert!(!output.contains("Comparison with published figures"), "{output}");
     }
     assert!(self::document(record).get("published").is_none());
     let document = markdown::render(record);
@@ -133,19 +133,19 @@ fn a_record_alone_has_no_such_section() {
         ("sizing", "Sizing"),
         ("hosts-and-datastores", "Hosts and datastores"),
     ] {
-        assert!(!page.contains(&format!("id=\"method-{anchor}\"")), "{name} is not there");
-        assert!(!document.contains(&format!("- **{name}**:")), "{name} is not there");
+        assert!(!page.contains(&format!("id=\"method-{anchor}\"")), "{name} is absent");
+        assert!(!document.contains(&format!("- **{name}**:")), "{name} is absent");
     }
 }
 
 #[test]
-fn on_the_page_the_section_has_its_anchor_its_links_and_no_markup_of_others() {
+fn the_section_of_the_page_has_anchors_and_links_and_escapes_names() {
     let record = corners().1;
-    let alone = html::render(record).unwrap();
+    let single = html::render(record).unwrap();
     let two = [record, record];
-    let several = html::render_all(&two, &[], report::chart::theme::Theme::Auto).unwrap();
+    let several = html::render_all(&two, &[], report::drawing::theme::Theme::Auto).unwrap();
     for (page, anchors) in
-        [(&alone, vec!["published"]), (&several, vec!["r1-published", "r2-published"])]
+        [(&single, vec!["published"]), (&several, vec!["r1-published", "r2-published"])]
     {
         let body = page.split("<script").next().unwrap();
         for anchor in anchors {
@@ -153,10 +153,10 @@ fn on_the_page_the_section_has_its_anchor_its_links_and_no_markup_of_others() {
             assert_eq!(body.matches(&format!("href=\"#{anchor}\"")).count(), 1, "{anchor}");
         }
         assert_eq!(body.matches("id=\"method-prediction\"").count(), 1);
-        assert!(body.contains("&lt;Azure NetApp Files&gt;"));
+        assert!(body.contains("&lt;Standard_Z1&gt;"));
         for link in body.split("href=\"#").skip(1) {
             let link = link.split('"').next().unwrap();
-            assert!(body.contains(&format!("id=\"{link}\"")), "#{link} leads nowhere");
+            assert!(body.contains(&format!("id=\"{link}\"")), "#{link} has no target");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Reports of several records, in every look, as Markdown and as pictures: what must hold of all.
+//! Properties of all reports: of one record and of several, in every theme, as Markdown and pictures.
 
 mod fixture;
 
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, reads, run, stream};
-use report::chart::theme::Theme;
+use report::drawing::theme::Theme;
 use report::pictures::{Kind, pictures};
 use report::{html, markdown, method};
 
-/// A curve of 8 KiB reads that bends at queue depth 4 and is flat at 40,000 ops/s.
+/// A curve of 8 KiB reads with a knee at queue depth 4 and a plateau at 40,000 ops/s.
 fn curve(name: &str, target: &str) -> Findings {
     let rates =
         [(1_u64, 10_000_u64), (2, 18_000), (4, 30_000), (8, 39_500), (16, 40_000), (32, 40_000)];
@@ -24,20 +24,17 @@ fn curve(name: &str, target: &str) -> Findings {
 }
 
 #[test]
-fn the_summary_says_what_it_can_do_and_where_it_bends() {
+fn the_summary_has_the_highest_rate_the_knee_and_saturation() {
     let text = report::text::summary(&curve("random read", "/mnt/a"), 80);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("random read: 40,000 ops/s"), "{text}");
-    assert!(words.contains("Latency at queue depth 1: 100 us."), "{text}");
-    assert!(
-        words.contains("Knee (power): queue depth 4, at 75 % of the highest throughput; the"),
-        "{text}"
-    );
+    assert!(words.contains("Latency at queue depth 1: 100 µs."), "{text}");
+    assert!(words.contains("Knee (power): queue depth 4, at 75 % of peak throughput."), "{text}");
     assert!(words.contains("Saturated"), "{text}");
 }
 
 #[test]
-fn several_records_have_a_section_each_and_charts_together() {
+fn several_records_have_separate_sections_and_common_charts() {
     let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
     let page = html::render_all(&[&near, &far], &[], Theme::Print).unwrap();
     for anchor in ["overlay", "r1-record", "r2-record", "r1-summary", "r2-numbers"] {
@@ -50,20 +47,20 @@ fn several_records_have_a_section_each_and_charts_together() {
 }
 
 #[test]
-fn beside_others_a_records_evidence_is_folded_and_paper_leaves_it_out() {
+fn evidence_of_several_records_is_folded_and_not_on_paper() {
     let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
     let page = |theme| html::render_all(&[&near, &far], &[], theme).unwrap();
     let (screen, paper) = (page(Theme::Auto), page(Theme::Print));
     assert_eq!(screen.matches("<details class=\"evidence aside\">").count(), 2);
     assert!(screen.contains("aria-label=\"Sections of B (&#x2f;mnt&#x2f;far)\""));
     assert_eq!(paper.matches("class=\"evidence").count(), 0);
-    assert_eq!(paper.matches("--theme print</code> prints this record alone").count(), 2);
-    // Curves of one variant are beside each other, by what tells the records apart.
+    assert_eq!(paper.matches("--theme print</code> prints this record by itself").count(), 2);
+    // Curves of one workload variant are in one chart, labelled by their records.
     assert!(screen.contains("\"name\":\"A (/mnt/near)\""), "in a legend");
 }
 
 #[test]
-fn no_anchor_is_there_twice_and_every_link_leads_somewhere() {
+fn anchors_are_unique_and_every_link_has_a_target() {
     let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
     let section = |title: &str| report::document::Section {
         id: "comparison",
@@ -71,7 +68,7 @@ fn no_anchor_is_there_twice_and_every_link_leads_somewhere() {
         blocks: Vec::new(),
         method: vec!["Comparison"],
     };
-    let sections = [section("B against A"), section("C against A")];
+    let sections = [section("B compared with A"), section("C compared with A")];
     let single = [analyze(&fixture::troubled()), near.clone()];
     let mut pages: Vec<String> = single.iter().map(|f| html::render(f).unwrap()).collect();
     for theme in [Theme::Auto, Theme::Print] {
@@ -81,18 +78,18 @@ fn no_anchor_is_there_twice_and_every_link_leads_somewhere() {
         let body = page.split("<script").next().unwrap();
         let ids: Vec<&str> =
             body.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-        for (place, id) in ids.iter().enumerate() {
-            assert!(!ids[..place].contains(id), "{id} is there twice");
+        for (index, id) in ids.iter().enumerate() {
+            assert!(!ids[..index].contains(id), "{id} is not unique");
         }
         for link in body.split("href=\"#").skip(1) {
             let link = link.split('"').next().unwrap();
-            assert!(ids.contains(&link), "#{link} leads nowhere");
+            assert!(ids.contains(&link), "#{link} has no target");
         }
     }
 }
 
 #[test]
-fn every_anchor_of_the_method_page_that_a_report_names_is_a_heading_there() {
+fn every_link_to_the_method_page_has_a_heading_there() {
     let page = include_str!("../../../docs/method.md");
     let headings: Vec<String> =
         page.lines().filter_map(|line| line.strip_prefix("## ")).map(method::anchor).collect();
@@ -103,13 +100,13 @@ fn every_anchor_of_the_method_page_that_a_report_names_is_a_heading_there() {
 }
 
 #[test]
-fn a_picture_of_each_chart_stands_alone_and_takes_hostile_names() {
+fn pictures_are_self_contained_and_names_cannot_become_markup() {
     let troubled = analyze(&fixture::troubled());
     let curve = curve("<b>&\"</b>", "/mnt/a");
     for findings in [&troubled, &curve] {
         let drawn = pictures(&[findings], Theme::Dark);
         assert!(drawn.iter().any(|p| p.kind == Kind::Run));
-        for (place, picture) in drawn.iter().enumerate() {
+        for (index, picture) in drawn.iter().enumerate() {
             let svg = &picture.svg;
             assert!(!svg.contains("<b>") && !svg.contains("<script"), "{svg}");
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}: {svg}", picture.name);
@@ -117,18 +114,18 @@ fn a_picture_of_each_chart_stands_alone_and_takes_hostile_names() {
             assert!(!svg.contains("href") && !svg.contains("url(http"), "{}", picture.name);
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(picture.name.chars().all(plain), "{}", picture.name);
-            assert!(drawn[..place].iter().all(|other| other.name != picture.name));
+            assert!(drawn[..index].iter().all(|other| other.name != picture.name));
         }
     }
 }
 
 #[test]
-fn every_chart_of_the_page_has_its_numbers_as_text() {
+fn every_chart_of_the_page_has_its_numbers_as_a_table() {
     let page = html::render(&curve("random read", "/mnt/a")).unwrap();
     let figures = page.matches("<figure").count();
-    // Runs over time and heat maps say in their captions what a table would.
+    // Runs over time and heat maps have their numbers in the caption.
     let tall = page.matches("class=\"chart tall\"").count();
     let heat = page.matches("data-name=\"heat-").count();
-    assert_eq!(page.matches("The same as a table").count(), figures - tall - heat);
+    assert_eq!(page.matches("Show as table").count(), figures - tall - heat);
     assert!(figures > 8, "{figures}");
 }

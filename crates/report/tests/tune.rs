@@ -1,5 +1,4 @@
-//! What a tuning says, and the settings that it prints: to the letter, and as other programs read
-//! them.
+//! The exact text of a tuning, and its settings as other programs read them.
 
 mod fixture;
 
@@ -15,18 +14,19 @@ use analysis::tune::share::shares;
 use expect_test::expect;
 use fixture::records::{done, experiment, reads as interval, run, stream};
 use report::settings::{Load, fio, vdbench};
+use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
 use workload::plan::{
     EmulatedVolume, Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
-use workload::reach::{Reach, Wanted};
+use workload::reach::{Reach, RequiredRate};
 
 const MIB: f64 = 1_048_576.0;
 const PHASES: Phases =
     Phases { warm_up_ns: 2_000_000_000, measure_ns: 10_000_000_000, interval_ns: 500_000_000 };
 
-/// Four files that are read from end to end in 64 KiB.
+/// Sequential reads of 64 KiB from four files.
 fn reads() -> Stream {
     Stream {
         name: "tune".to_owned(),
@@ -63,41 +63,41 @@ fn settings(outstanding: u64, hosts: u64, ops_per_s: Option<f64>) -> Settings {
         outstanding: share.each,
         workers: 1,
         queue_depth: share.each as u32,
-        ops_per_s: ops_per_s.map(|all| all * share.each as f64 / outstanding as f64),
+        rate: ops_per_s.map(|all| OpsPerSec::new(all * share.each as f64 / outstanding as f64)),
     };
     let shares = shares(outstanding, hosts).iter().map(share).collect();
     Settings { outstanding, shares, phases: PHASES, connections: None }
 }
 
-/// The paper's example, tuned for to its end.
+/// A finished tuning with the numbers of NetApp's paper.
 fn paper(hosts: u32) -> TuneFindings {
-    let wanted = Wanted::Throughput { bytes_per_s: 200.0 * MIB };
+    let wanted = RequiredRate::Throughput { bytes_per_s: 200.0 * MIB };
     let enough = tried(7, 3560.0);
     TuneFindings {
         target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
         reach: Reach {
-            wanted,
+            required: wanted,
             within_permille: 0,
             outstanding_max: 1024,
             response_time_max_ns: None,
             hosts,
         },
         stream: reads(),
-        wanted_ops_per_s: 3200.0,
-        wanted_bytes_per_s: 200.0 * MIB,
-        least_ops_per_s: 3200.0,
-        arithmetic: Some(Arithmetic::new(wanted, 65_536.0, 1_909_000.0)),
+        target_rate: OpsPerSec::new(3200.0),
+        target_throughput: BytesPerSec::new(200.0 * MIB),
+        least_rate: OpsPerSec::new(3200.0),
+        arithmetic: Some(Arithmetic::new(wanted, 65_536.0, Nanos(1_909_000.0))),
         tried: vec![tried(1, 523.8), tried(6, 3105.0), enough],
         outcome: Outcome::Reached { enough, too_little: Some(tried(6, 3105.0)), open: false },
         verdict: None,
         quotas: Vec::new(),
         settings: Some(settings(7, u64::from(hosts), Some(3200.0))),
-        held: Some(tried(7, 3200.0)),
+        paced: Some(tried(7, 3200.0)),
         best_within_objective: None,
     }
 }
 
-/// More than an emulated volume of 1 TiB Ultra gives.
+/// A requirement above the limit of an emulated volume of 1 TiB Ultra.
 fn limited() -> TuneFindings {
     let volume = EmulatedVolume {
         service_level: "Ultra".to_owned(),
@@ -113,14 +113,14 @@ fn limited() -> TuneFindings {
         outcome: Outcome::Saturated { top, last },
         tried: vec![tried(1, 1460.0), top, tried(4, 2047.0), tried(6, 2046.0), last],
         verdict: Some(0),
-        quotas: quotas(200.0 * MIB),
+        quotas: quotas(BytesPerSec::new(200.0 * MIB)),
         settings: None,
-        held: None,
+        paced: None,
         ..paper(1)
     }
 }
 
-/// The tuning with the record of what it tried.
+/// The tuning with a record of its measurements.
 fn findings(tune: TuneFindings) -> Findings {
     let measured = |tried: &Tried| {
         let rate = tried.rate.value as u64;
@@ -131,12 +131,12 @@ fn findings(tune: TuneFindings) -> Findings {
         done(run, wave.to_vec())
     };
     let mut record = experiment(tune.tried.iter().map(measured).collect());
-    record.plan.target = tune.target.clone();
+    *record.plan.target_mut() = tune.target.clone();
     Findings { tune: Some(tune), ..analysis::analyze(&record) }
 }
 
-/// What a terminal shows of it.
-fn said(tune: TuneFindings) -> String {
+/// The text about the tuning.
+fn text_of(tune: TuneFindings) -> String {
     let text = report::text::summary(&findings(tune), 80);
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None, "{text}");
@@ -146,37 +146,36 @@ fn said(tune: TuneFindings) -> String {
 }
 
 #[test]
-fn the_papers_example_is_told_step_by_step_with_its_settings() {
+fn the_example_of_the_paper_is_calculated_step_by_step() {
     expect![[r#"
         Tuning for 200 MiB/s (3,200 ops/s)
           200 MiB/s (3,200 ops/s) is reached with 7 operations outstanding: 3,560 ops/s
-          (+- 0.4 %), 223 MiB/s, mean response time 1.97 ms.
-          One less, 6, does not reach it: 3,105 ops/s (+- 0.4 %), 97 % of what is
-          wanted. (From 3,200 ops/s on it counts as reached: --within 0%.)
-          Left alone, this concurrency gives 111 % of what is wanted. Held at 3,200
-          ops/s (constant arrivals), it gives 3,200 ops/s (+- 0.4 %), 200 MiB/s, mean
-          response time 2.19 ms.
-          The arithmetic:
-          - Response time with one operation outstanding (one worker, queue depth 1):
-            1.909 ms = 0.001909 s.
-          - Wanted rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
+          ± 0.4 %, 223 MiB/s, mean response time 1.97 ms.
+          6 outstanding are too few: 3,105 ops/s ± 0.4 %, 97 % of the requirement. (At
+          least 3,200 ops/s count as reached: --within 0%.)
+          Unpaced, this concurrency gives 111 % of the requirement. Paced at 3,200 ops/s
+          (constant arrivals), it gives 3,200 ops/s ± 0.4 %, 200 MiB/s, mean response
+          time 2.19 ms.
+          Arithmetic:
+          - Response time at queue depth 1 of one worker: 1.909 ms = 0.001909 s.
+          - Required rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
           - Little's law, outstanding = rate x response time: 3,200 ops/s x 0.001909 s =
             6.11, so 7 operations.
-          - The response time may rise with the load, and with it what is needed for the
-            same rate; so it was measured, and corrected:
-          outstanding  rate  95 % throughput response says
-                  ops ops/s    +-      MiB/s       ms
-                    1   524 0.4 %       32.7    1.909 too little; 6.11 needed
-                    6 3,105 0.4 %        194    1.932 too little; 6.18 needed
-                    7 3,560 0.4 %        223    1.966 enough
-                    7 3,200 0.4 %        200    2.188 held at 3,200 ops/s
+          - Response time may rise with the load, and the required concurrency with it,
+            so it was measured and corrected:
+          outstanding  rate 95 % CI throughput response result
+                  ops ops/s       ±      MiB/s       ms
+                    1   524   0.4 %       32.7     1.91 too low; needs 6.11
+                    6 3,105   0.4 %        194     1.93 too low; needs 6.18
+                    7 3,560   0.4 %        223     1.97 sufficient
+                    7 3,200   0.4 %        200     2.19 paced at 3,200 ops/s
 
         Settings for 7 operations outstanding
-          7 operations on one host: 1 worker x queue depth 7, over 4 files. Left alone
-          they give more than is wanted, so the settings hold them at the wanted rate;
-          without that line they go as fast as they can.
-          fourcorners, with this as `tuned.toml`: `fourcorners run /mnt/vol1 -w
-          tuned.toml`
+          7 operations on one host: 1 worker x queue depth 7, over 4 files. Unpaced they
+          exceed the required rate, so the settings limit the rate; remove the limit for
+          the maximum rate.
+          fourcorners: save as `tuned.toml` and run
+          `fourcorners run /mnt/vol1 -w tuned.toml`
             name = "tuned"
             [run]
             warm_up = "2s"
@@ -191,7 +190,7 @@ fn the_papers_example_is_told_step_by_step_with_its_settings() {
             workers = 1
             queue_depth = 7
             arrival = { constant = "3200/s" }
-          fio, with this as `tuned.fio`: `fio tuned.fio`
+          fio: save as `tuned.fio` and run `fio tuned.fio`
             [tune]
             ioengine=io_uring
             direct=1
@@ -210,7 +209,7 @@ fn the_papers_example_is_told_step_by_step_with_its_settings() {
             ramp_time=2s
             runtime=10s
             group_reporting=1
-          Vdbench, with this as `tuned.vdb`: `vdbench -f tuned.vdb`
+          Vdbench: save as `tuned.vdb` and run `vdbench -f tuned.vdb`
             sd=default,size=256m,openflags=o_direct
             sd=sd1,threads=2,lun=/mnt/vol1/vdbench1.data
             sd=sd2,threads=2,lun=/mnt/vol1/vdbench2.data
@@ -219,22 +218,22 @@ fn the_papers_example_is_told_step_by_step_with_its_settings() {
             wd=wd1,sd=sd*,rdpct=100,seekpct=0,xfersize=64k
             rd=rd1,wd=wd1,iorate=3200,warmup=2,elapsed=10,interval=1
     "#]]
-    .assert_eq(&said(paper(1)));
+    .assert_eq(&text_of(paper(1)));
 }
 
 #[test]
-fn settings_for_three_hosts_say_what_each_has() {
-    let said = said(paper(3));
+fn settings_for_three_hosts_have_the_share_of_each() {
+    let text = text_of(paper(3));
     expect![[r#"
         Settings for 7 operations outstanding
           7 operations over 3 hosts: 1 host with 3 each (1 worker x queue depth 3), 2
-          hosts with 2 each (1 worker x queue depth 2). This is arithmetic: all was
-          measured on one host, whose network and response time the others need not
-          share. Hosts on one volume need directories of their own, which the settings
-          leave to you. Left alone they give more than is wanted, so the settings hold
-          them at the wanted rate; without that line they go as fast as they can.
-          fourcorners on 1 host, with this as `tuned.toml`: `fourcorners run /mnt/vol1
-          -w tuned.toml`
+          hosts with 2 each (1 worker x queue depth 2). This is calculated: everything
+          was measured on one host, and others may have a different network and response
+          time. Hosts on one volume need separate directories, which you have to add to
+          the settings. Unpaced they exceed the required rate, so the settings limit the
+          rate; remove the limit for the maximum rate.
+          fourcorners on 1 host: save as `tuned.toml` and run
+          `fourcorners run /mnt/vol1 -w tuned.toml`
             name = "tuned"
             [run]
             warm_up = "2s"
@@ -249,7 +248,7 @@ fn settings_for_three_hosts_say_what_each_has() {
             workers = 1
             queue_depth = 3
             arrival = { constant = "1372/s" }
-          fio on 1 host, with this as `tuned.fio`: `fio tuned.fio`
+          fio on 1 host: save as `tuned.fio` and run `fio tuned.fio`
             [tune]
             ioengine=io_uring
             direct=1
@@ -268,8 +267,8 @@ fn settings_for_three_hosts_say_what_each_has() {
             ramp_time=2s
             runtime=10s
             group_reporting=1
-          fourcorners on 2 hosts, with this as `tuned.toml`: `fourcorners run /mnt/vol1
-          -w tuned.toml`
+          fourcorners on 2 hosts: save as `tuned.toml` and run
+          `fourcorners run /mnt/vol1 -w tuned.toml`
             name = "tuned"
             [run]
             warm_up = "2s"
@@ -284,7 +283,7 @@ fn settings_for_three_hosts_say_what_each_has() {
             workers = 1
             queue_depth = 2
             arrival = { constant = "915/s" }
-          fio on 2 hosts, with this as `tuned.fio`: `fio tuned.fio`
+          fio on 2 hosts: save as `tuned.fio` and run `fio tuned.fio`
             [tune]
             ioengine=io_uring
             direct=1
@@ -303,7 +302,7 @@ fn settings_for_three_hosts_say_what_each_has() {
             ramp_time=2s
             runtime=10s
             group_reporting=1
-          Vdbench, with this as `tuned.vdb`: `vdbench -f tuned.vdb`
+          Vdbench: save as `tuned.vdb` and run `vdbench -f tuned.vdb`
             hd=default,user=root,shell=ssh,vdbench=/opt/vdbench
             hd=host1,system=host1
             hd=host2,system=host2
@@ -319,50 +318,49 @@ fn settings_for_three_hosts_say_what_each_has() {
             wd=wd1,sd=sd*,rdpct=100,seekpct=0,xfersize=64k
             rd=rd1,wd=wd1,iorate=3200,warmup=2,elapsed=10,interval=1
     "#]]
-    .assert_eq(&said[said.find("Settings for").expect("settings")..]);
+    .assert_eq(&text[text.find("Settings for").expect("settings")..]);
 }
 
 #[test]
-fn a_limit_is_named_with_the_quota_that_would_do() {
+fn a_limit_is_named_with_the_quotas_that_suffice() {
     expect![[r#"
         Tuning for 200 MiB/s (3,200 ops/s)
-          200 MiB/s (3,200 ops/s) cannot be reached by more concurrency: the rate stops
-          rising at 2,048 ops/s (+- 0.4 %), 128 MiB/s, mean response time 1.46 ms (3
+          200 MiB/s (3,200 ops/s) cannot be reached with more concurrency: the rate
+          stops rising at 2,048 ops/s ± 0.4 %, 128 MiB/s, mean response time 1,465 µs (3
           operations outstanding).
-          With 9 operations outstanding it was 2,045 ops/s (+- 0.4 %), and operations
-          took 4.40 ms instead of 1.46 ms.
+          With 9 operations outstanding it was 2,045 ops/s ± 0.4 %, and response time
+          was 4,401 µs instead of 1,465 µs.
           Limited by the volume's throughput limit (99 % sure).
-          Evidence: 128.10 MiB/s at queue depth 3, 100 % of the 128.00 MiB/s that was
-          set (1 TiB x Ultra).
+          Evidence: 128.10 MiB/s at queue depth 3, 100 % of the configured 128.00 MiB/s
+          (1 TiB x Ultra).
           Raise the volume's quota or its service level (in a pool with manual QoS, the
           throughput assigned to it).
-          The least quota that gives 200 MiB/s, at each service level:
-          service level  quota most of a volume
-                           GiB            MiB/s
-          standard      12,800            1,600
-          premium        3,200            4,500
-          ultra          1,600            4,500
-          The arithmetic:
-          - Response time with one operation outstanding (one worker, queue depth 1):
-            1.909 ms = 0.001909 s.
-          - Wanted rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
+          The lowest quota for 200 MiB/s at each service level:
+          service level  quota volume maximum
+                           GiB          MiB/s
+          standard      12,800          1,600
+          premium        3,200          4,500
+          ultra          1,600          4,500
+          Arithmetic:
+          - Response time at queue depth 1 of one worker: 1.909 ms = 0.001909 s.
+          - Required rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
           - Little's law, outstanding = rate x response time: 3,200 ops/s x 0.001909 s =
             6.11, so 7 operations.
-          - The response time may rise with the load, and with it what is needed for the
-            same rate; so it was measured, and corrected:
-          outstanding  rate  95 % throughput response says
-                  ops ops/s    +-      MiB/s       ms
-                    1 1,460 0.4 %       91.2    0.685 too little; 2.19 needed
-                    3 2,048 0.4 %        128    1.465 too little; 4.69 needed
-                    4 2,047 0.4 %        128    1.954 too little; 6.25 needed
-                    6 2,046 0.4 %        128    2.933 too little; 9.38 needed
-                    9 2,045 0.4 %        128    4.401 too little; 14.08 needed
+          - Response time may rise with the load, and the required concurrency with it,
+            so it was measured and corrected:
+          outstanding  rate 95 % CI throughput response result
+                  ops ops/s       ±      MiB/s       µs
+                    1 1,460   0.4 %       91.2      685 too low; needs 2.19
+                    3 2,048   0.4 %        128    1,465 too low; needs 4.69
+                    4 2,047   0.4 %        128    1,954 too low; needs 6.25
+                    6 2,046   0.4 %        128    2,933 too low; needs 9.38
+                    9 2,045   0.4 %        128    4,401 too low; needs 14.08
     "#]]
-    .assert_eq(&said(limited()));
+    .assert_eq(&text_of(limited()));
 }
 
 #[test]
-fn every_other_outcome_says_what_was_seen_and_what_was_not() {
+fn every_other_outcome_has_a_reason_and_a_line() {
     let why = Inconclusive::Precision(4);
     for (tune, words) in [
         (
@@ -374,33 +372,33 @@ fn every_other_outcome_says_what_was_seen_and_what_was_not() {
         ),
         (
             TuneFindings { outcome: Outcome::Bounded { top: tried(128, 2000.0) }, ..limited() },
-            "about 205 outstanding operations would be needed",
+            "about 205 outstanding operations are required",
         ),
         (
             TuneFindings { outcome: Outcome::Unfinished, arithmetic: None, ..limited() },
-            "is not known",
+            "is unknown",
         ),
         (
             TuneFindings {
-                outcome: Outcome::TooSlow { enough: tried(7, 3560.0), response_ns: 2.2e6 },
+                outcome: Outcome::TooSlow { enough: tried(7, 3560.0), response: Nanos(2.2e6) },
                 reach: Reach { response_time_max_ns: Some(2_000_000), ..paper(1).reach },
                 best_within_objective: Some(tried(6, 3105.0)),
                 ..paper(1)
             },
-            "Within 2.00 ms the most that was measured is 3,105 ops/s",
+            "The highest rate within 2.00 ms is 3,105 ops/s",
         ),
     ] {
         let line = report::text::tuned(&findings(tune.clone())).expect("it is a tuning");
         assert!(line.starts_with("200 MiB/s (3,200 ops/s): ") && line.len() < 72, "{line}");
-        let said = said(tune).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(words), "{words}: {said}");
+        let text = text_of(tune).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{words}: {text}");
     }
 }
 
 #[test]
-fn json_has_every_number_of_the_text_with_its_unit() {
+fn json_has_every_number_of_the_text() {
     let mut out = Vec::new();
-    report::json::write(&findings(limited()), &mut out).expect("a vector takes everything");
+    report::json::write(&findings(limited()), &mut out).expect("a vector accepts everything");
     let json: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
     let tune = &json["tune"];
     assert_eq!(tune["verdict"], "saturated");
@@ -412,7 +410,7 @@ fn json_has_every_number_of_the_text_with_its_unit() {
     assert!(tune["settings"].is_null());
 }
 
-/// Streams of every kind that fio can be asked for.
+/// Streams of every kind that fio supports.
 fn streams() -> Vec<Stream> {
     let random = |pattern| Stream { access_pattern: pattern, read_permille: 700, ..reads() };
     vec![
@@ -437,22 +435,28 @@ fn streams() -> Vec<Stream> {
 }
 
 #[test]
-fn fio_takes_every_job_that_is_printed() {
+fn fio_accepts_every_printed_job() {
     if Command::new("fio").arg("--version").output().is_err() {
-        panic!("this test holds our settings against fio: install Debian's package `fio`");
+        panic!("this test needs fio: install Debian's package `fio`");
     }
     let directory = env!("CARGO_TARGET_TMPDIR");
     for (number, stream) in streams().iter().enumerate() {
         for engine in ["io_uring", "psync", "nfs_client"] {
             for share in settings(7, 3, Some(3200.0)).shares {
-                let load = Load { stream, phases: PHASES, connections: Some(8), directory, engine };
+                let load = Load {
+                    stream,
+                    phases: PHASES,
+                    connections: Some(8),
+                    directory,
+                    io_method: engine,
+                };
                 let job = fio::job(&load, &share).join("\n");
                 let path = format!("{directory}/settings-{number}-{engine}.fio");
                 std::fs::write(&path, &job).expect("write a job file");
-                let taken = Command::new("fio").args(["--parse-only", &path]).output();
-                let taken = taken.expect("it was there a moment ago");
-                let said = String::from_utf8_lossy(&taken.stderr);
-                assert!(taken.status.success() && said.is_empty(), "{said}\n{job}");
+                let parsed = Command::new("fio").args(["--parse-only", &path]).output();
+                let parsed = parsed.expect("fio was started above");
+                let complaints = String::from_utf8_lossy(&parsed.stderr);
+                assert!(parsed.status.success() && complaints.is_empty(), "{complaints}\n{job}");
                 std::fs::remove_file(&path).expect("remove the job file");
             }
         }
@@ -460,18 +464,18 @@ fn fio_takes_every_job_that_is_printed() {
 }
 
 #[test]
-fn the_threads_of_vdbench_add_up_to_what_is_outstanding() {
+fn the_threads_of_vdbench_add_up_to_the_outstanding_operations() {
     let stream = reads();
     let load = Load {
         stream: &stream,
         phases: PHASES,
         connections: None,
         directory: "/mnt/vol1/",
-        engine: "psync",
+        io_method: "psync",
     };
     for (outstanding, hosts) in [(1, 1), (7, 1), (7, 3), (2, 5), (130, 4)] {
         let lines = vdbench::lines(&load, &settings(outstanding, hosts, None).shares);
-        let lines = lines.expect("reads are nothing special");
+        let lines = lines.expect("Vdbench supports sequential reads");
         let threads: u64 = lines
             .iter()
             .filter_map(|line| {
@@ -480,9 +484,9 @@ fn the_threads_of_vdbench_add_up_to_what_is_outstanding() {
             .sum();
         assert_eq!(threads, outstanding, "{lines:?}");
         let named = |prefix: &str| lines.iter().filter(|line| line.starts_with(prefix)).count();
-        let with_work = if hosts > 1 { hosts.min(outstanding) as usize } else { 0 };
-        assert_eq!(named("hd=host"), with_work, "{lines:?}");
-        // What stands behind a blank would be a comment.
+        let busy_hosts = if hosts > 1 { hosts.min(outstanding) as usize } else { 0 };
+        assert_eq!(named("hd=host"), busy_hosts, "{lines:?}");
+        // Vdbench ignores text after a blank.
         assert!(lines.iter().all(|line| !line.contains(' ')), "{lines:?}");
     }
     for stream in streams().into_iter().skip(3) {
@@ -492,12 +496,14 @@ fn the_threads_of_vdbench_add_up_to_what_is_outstanding() {
 }
 
 #[test]
-fn a_tuning_is_a_chart_of_what_was_tried_with_the_answer_in_a_ring() {
+fn a_tuning_has_a_chart_with_a_ring_around_the_answer() {
     let mut findings = analysis::analyze(&experiment(Vec::new()));
     findings.tune = Some(paper(1));
-    let drawn = report::pictures::pictures(&[&findings], report::chart::theme::Theme::Light);
+    let drawn = report::pictures::pictures(&[&findings], report::drawing::theme::Theme::Light);
     let chart = drawn.iter().find(|picture| picture.name == "tuning").expect("the chart is there");
-    assert!(chart.caption.contains("Little's law with the time of one operation alone says 6.11."));
-    assert!(chart.caption.contains("Ring: the least that is enough, 7."), "{}", chart.caption);
-    assert!(chart.svg.contains("r=\"9\"") && chart.svg.contains(">wanted</text>"));
+    assert!(
+        chart.caption.contains("Little's law with the response time at queue depth 1 gives 6.11.")
+    );
+    assert!(chart.caption.contains("Ring: the lowest sufficient number, 7."), "{}", chart.caption);
+    assert!(chart.svg.contains("r=\"9\"") && chart.svg.contains(">required rate</text>"));
 }

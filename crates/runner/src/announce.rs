@@ -1,8 +1,8 @@
-//! Tells every listener everything, in order, and remembers who could not take it.
+//! Sends every event to every listener, in order, and records which listeners failed.
 
 use crate::event::{Event, Listener, ListenerError};
 
-/// The listeners of a plan. One that failed is told nothing more; the others hear the plan's end.
+/// The listeners of a plan. A failed listener gets no further events; the others do.
 pub struct Announcer<'a> {
     listeners: Vec<&'a mut dyn Listener>,
     /// `broken[listener]`: it failed.
@@ -11,7 +11,7 @@ pub struct Announcer<'a> {
 }
 
 impl<'a> Announcer<'a> {
-    /// Nobody has failed yet.
+    /// Sends to `listeners`, none of which has failed.
     pub fn new(listeners: &'a mut [&mut dyn Listener]) -> Announcer<'a> {
         let listeners: Vec<&'a mut dyn Listener> =
             listeners.iter_mut().map(|listener| &mut **listener as &mut dyn Listener).collect();
@@ -19,9 +19,9 @@ impl<'a> Announcer<'a> {
         Announcer { listeners, broken, failure: None }
     }
 
-    /// Tells `event` to all, the store first. An event that the store could not keep is not shown
-    /// by the others.
-    pub fn tell(&mut self, event: &Event) {
+    /// Sends `event` to all, the store first. An interval that the store could not write is not
+    /// shown by the others.
+    pub fn send(&mut self, event: &Event) {
         for (listener, broken) in self.listeners.iter_mut().zip(&mut self.broken) {
             if *broken {
                 continue;
@@ -45,4 +45,9 @@ impl<'a> Announcer<'a> {
     pub fn into_failure(self) -> Option<ListenerError> {
         self.failure
     }
+}
+
+/// The reason of a plan or run that ended because of a failed listener.
+pub(crate) fn not_kept(failure: &ListenerError) -> String {
+    format!("results cannot be kept: {failure}")
 }

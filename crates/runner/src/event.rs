@@ -1,10 +1,10 @@
-//! Everything that happens while a plan is done, as a closed enum. The store, the progress line and
-//! `--events` listen.
+//! The events while a plan is conducted, as a closed enum. The store, the progress line and
+//! `--events` are listeners.
 
 use metrics::interval::Interval;
-use metrics::run_record::{EngineUsed, Outcome, Prepared};
+use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
+use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
-use metrics::witness::WitnessCounts;
 use workload::plan::Run;
 
 /// The phases of a plan and of its runs.
@@ -16,12 +16,12 @@ pub enum Phase {
     WarmUp,
     /// The window.
     Measure,
-    /// What is outstanding comes back.
+    /// Outstanding operations complete.
     CoolDown,
 }
 
 impl Phase {
-    /// The name in lines and files.
+    /// Its name in output and files.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Prepare => "prepare",
@@ -32,19 +32,19 @@ impl Phase {
     }
 }
 
-/// Something that happened, in the order in which it happened.
+/// An event, in the order of occurrence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The engine was settled, by force or by the probe.
-    EngineChosen(EngineUsed),
+    /// The I/O method was chosen, by the user or by the probe.
+    IoMethodChosen(ChosenIoMethod),
     /// A phase began; `run_index` is `None` for the prepare phase of the whole plan.
     PhaseStarted {
         /// The run it belongs to.
         run_index: Option<u32>,
-        /// Which phase.
+        /// The phase.
         phase: Phase,
     },
-    /// The fill goes on.
+    /// Progress of the fill.
     PrepareProgress {
         /// Leading part of the files' names.
         stream: String,
@@ -66,49 +66,49 @@ pub enum Event {
     Interval {
         /// Its run.
         run_index: u32,
-        /// What was measured.
+        /// The interval.
         interval: Box<Interval>,
     },
-    /// Something a reader of the numbers must know.
+    /// A warning about the results.
     Warning {
         /// Its run, if it belongs to one.
         run_index: Option<u32>,
-        /// What.
+        /// The warning.
         warning: Warning,
     },
-    /// A witness told what it counted in a run that has just ended.
-    Witnessed {
+    /// The service's counters for a run that has just ended.
+    ServiceCounters {
         /// The run.
         run_index: u32,
-        /// What it counted.
-        counts: WitnessCounts,
+        /// Its counters.
+        counts: ServiceCounters,
     },
     /// A run ended.
     RunFinished {
         /// Its number.
         run_index: u32,
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
     },
     /// The plan ended; nothing follows.
     Finished {
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
     },
 }
 
-/// Whoever wants to know. Listeners are called in order, the store first: an interval is on disk
-/// before it is shown.
+/// Receives events. Listeners are called in order, the store first: an interval is on disk before
+/// it is shown.
 pub trait Listener {
     /// Takes an event.
     ///
     /// # Errors
-    /// What could not be done with it; the plan is ended, because results that cannot be kept are
-    /// not measured.
+    /// The event could not be stored or shown; the plan ends, because results that cannot be stored
+    /// are not measured.
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError>;
 }
 
-/// A listener could not do its duty.
+/// Why a listener could not handle an event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ListenerError(pub String);

@@ -1,4 +1,4 @@
-//! Who does a run: a trait, and the local fleet of one host.
+//! The hosts that execute runs: a trait, and the local fleet of one host.
 //!
 //! A local run is a fleet of one: it takes the same assignment that a host of many would, so there
 //! is no second code path for clusters.
@@ -9,36 +9,38 @@ use std::sync::Arc;
 
 use engine::drive::Stop;
 use engine::host_state::HostStateReader;
-use engine::place::{NfsPlace, Place};
 use engine::probe::{self, Trial};
-use engine::run::{EngineError, Request, RunEnd};
+use engine::request::{EngineError, Request};
+use engine::run::RunEnd;
 use metrics::interval::Interval;
-use metrics::run_record::EngineUsed;
-use metrics::witness::WitnessCounts;
+use metrics::run_record::ChosenIoMethod;
+use metrics::service_counters::ServiceCounters;
 use target::TargetError;
 use target::directory::TargetDirectory;
+use target::null::NullTarget;
 use target::posix::FileAccess;
 use target::refusal::Refusal;
-use workload::plan::{EngineChoice, FileSet, Plan, Run};
+use target::run_target::RunTarget;
+use workload::plan::{IoMethodUsed, Plan, Run};
 
-/// The hosts that do a plan's runs.
+/// The hosts that execute a plan's runs.
 pub trait Fleet {
-    /// Settles how operations are sent; called once, when the files are ready: in `directory`, or
-    /// nowhere for the null target.
+    /// Chooses how operations are sent. Called once the files are ready: in `directory`, or none
+    /// for the null target.
     ///
     /// # Errors
-    /// The target cannot be used by any engine, or its files are not ours any more.
-    fn choose_engine(
+    /// No I/O method can use the target, or its files were replaced.
+    fn choose_io_method(
         &mut self,
         plan: &Plan,
         directory: Option<&TargetDirectory>,
-    ) -> Result<EngineUsed, FleetError>;
+    ) -> Result<ChosenIoMethod, FleetError>;
 
-    /// Does a run to its end. `on_interval` gets every interval as soon as it is complete, of all
-    /// hosts together, and may end the run with a reason.
+    /// Executes a run to its end. `on_interval` gets every interval of all hosts together as soon
+    /// as it is complete, and may end the run with a reason.
     ///
     /// # Errors
-    /// The run could not be started or carried on; what was measured before has been passed on.
+    /// The run could not start or continue; earlier intervals have been passed on.
     fn run(
         &mut self,
         run: &Run,
@@ -46,34 +48,34 @@ pub trait Fleet {
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError>;
 
-    /// What an independent witness counted in the run that has just ended, where there is one.
+    /// The counters of the service that the run was sent to, if the program can read them.
     ///
     /// # Errors
-    /// There is one, and it does not tell: why, in words.
-    fn witness(&mut self) -> Result<Option<WitnessCounts>, String> {
+    /// Why the service did not return them.
+    fn service_counters(&mut self) -> Result<Option<ServiceCounters>, String> {
         Ok(None)
     }
 }
 
-/// Why a fleet could not do a run.
+/// Why a fleet could not execute a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// The engine of a host could not.
+    /// The load engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// No engine can use the target.
-    #[error("choose the engine: {0}")]
+    /// No I/O method can use the target.
+    #[error("choose the I/O method: {0}")]
     Probe(#[from] TargetError),
-    /// A file of the target is not ours.
+    /// The target refuses, for example because a file was replaced.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
 
-/// This host alone.
+/// This host as a fleet of one.
 pub struct LocalFleet {
     /// Known once the files are ready.
-    place: Place,
-    engine: EngineChoice,
+    target: Arc<dyn RunTarget>,
+    io_method: IoMethodUsed,
     pin: bool,
     verify: bool,
     data_seed: u64,
@@ -83,18 +85,18 @@ pub struct LocalFleet {
 impl fmt::Debug for LocalFleet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalFleet")
-            .field("place", &self.place)
-            .field("engine", &self.engine)
+            .field("target", &self.target)
+            .field("io_method", &self.io_method)
             .finish_non_exhaustive()
     }
 }
 
 impl LocalFleet {
-    /// Does the runs of `plan`; intervals have no host state.
+    /// Executes the runs of `plan`; intervals have no host state.
     pub fn new(plan: &Plan) -> LocalFleet {
         LocalFleet {
-            place: Place::Null,
-            engine: plan.engine,
+            target: Arc::new(NullTarget),
+            io_method: plan.io_method.into(),
             pin: plan.pin,
             verify: plan.verify,
             data_seed: plan.data_seed,
@@ -109,33 +111,20 @@ impl LocalFleet {
 }
 
 impl Fleet for LocalFleet {
-    fn choose_engine(
+    fn choose_io_method(
         &mut self,
         plan: &Plan,
         directory: Option<&TargetDirectory>,
-    ) -> Result<EngineUsed, FleetError> {
-        self.place = place(directory)?;
-        let trial = match &self.place {
-            Place::Directory(directory) => trial(plan, directory),
-            Place::Null | Place::Nfs(_) => None,
+    ) -> Result<ChosenIoMethod, FleetError> {
+        self.target = match directory {
+            Some(directory) => directory.run_target()?,
+            None => Arc::new(NullTarget),
         };
-        let used = match (&self.place, trial) {
-            (Place::Nfs(_), _) => EngineUsed {
-                engine: EngineChoice::NfsClient,
-                reason: "the target is an NFS export, and our own client sends the calls: there \
-                         was nothing to probe"
-                    .to_owned(),
-            },
-            (_, Some(trial)) => probe::choose(plan.engine, &trial)?,
-            (_, None) => EngineUsed {
-                engine: match plan.engine {
-                    EngineChoice::Auto => EngineChoice::IoUring,
-                    forced => forced,
-                },
-                reason: "the null target needs none: operations complete at once".to_owned(),
-            },
+        let used = match self.target.fixed_io_method(plan.io_method) {
+            Some((io_method, reason)) => ChosenIoMethod { io_method, reason: reason.to_owned() },
+            None => probe::choose(plan.io_method, &trial(plan, self.target.as_ref()))?,
         };
-        self.engine = used.engine;
+        self.io_method = used.io_method;
         Ok(used)
     }
 
@@ -148,8 +137,8 @@ impl Fleet for LocalFleet {
         let assignment = run.split(1).pop().expect("a fleet of one has one share");
         let request = Request {
             assignment: &assignment,
-            place: self.place.clone(),
-            engine: self.engine,
+            target: Arc::clone(&self.target),
+            io_method: self.io_method,
             pin: self.pin,
             verify: self.verify,
             data_seed: self.data_seed,
@@ -159,32 +148,21 @@ impl Fleet for LocalFleet {
     }
 }
 
-/// Where the files are, as the engine needs them: by their handles on an export.
-fn place(directory: Option<&TargetDirectory>) -> Result<Place, Refusal> {
-    let Some(directory) = directory else { return Ok(Place::Null) };
-    let Some(mounted) = directory.mounted() else {
-        return Ok(Place::Directory(directory.path().to_path_buf()));
-    };
-    let with_handles = |set: &FileSet| Ok((set.clone(), directory.handles(set)?));
-    let files = directory.file_sets().iter().map(with_handles).collect::<Result<_, Refusal>>()?;
-    Ok(Place::Nfs(NfsPlace { mounted: Arc::clone(mounted), files }))
-}
-
 /// What the probe tries: the first stream's files, at the plan's largest queue depth.
-fn trial(plan: &Plan, directory: &std::path::Path) -> Option<Trial> {
-    let stream = plan.model_streams().next()?;
-    let streams = plan.model_streams();
-    Some(Trial {
+fn trial(plan: &Plan, target: &dyn RunTarget) -> Trial {
+    let stream = plan.model_streams().next().expect("a plan has a stream");
+    let depths = plan.model_streams().map(|stream| stream.queue_depth);
+    Trial {
         access: FileAccess {
-            paths: engine::place::file_paths(directory, stream),
+            paths: target.local_paths(stream),
             write: false,
             direct: stream.direct,
             dsync: false,
             transfer_size_max_bytes: stream.transfer_size_max_bytes(),
         },
         file_size_bytes: stream.working_set.file_size_bytes,
-        queue_depth: streams.map(|stream| stream.queue_depth).max().unwrap_or(1),
+        queue_depth: depths.max().unwrap_or(1),
         blocking_threads: plan.model_runs().map(|run| run.threads(true)).max().unwrap_or(1),
         processors: engine::processor::available(),
-    })
+    }
 }

@@ -1,5 +1,5 @@
-//! Two plans in turns: both targets are prepared first, then each run is done on both, as a block
-//! of two in the given order.
+//! Two interleaved plans: both targets are prepared first, then each run is executed on both, as a
+//! block of two in the given order.
 //!
 //! For: comparisons on a host whose speed drifts, because both runs of a block see the same host.
 //! Not for: the order itself (`workload::interleave`) and what the runs mean (`analysis::compare`).
@@ -8,21 +8,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use metrics::run_record::{EngineUsed, Outcome};
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use target::directory::TargetDirectory;
 use workload::interleave::ComparedSide;
-use workload::plan::{EngineChoice, Plan, Run};
+use workload::plan::{IoMethod, IoMethodUsed, Plan, Run};
 
 use crate::announce::Announcer;
-use crate::conduct::{ConductError, Conductor, Failures, Host, finish, make_ready};
+use crate::conduct::{ConductError, Conductor, Failures, Host, finish, prepare_target};
 use crate::event::{Event, Listener};
 use crate::fleet::Fleet;
 
-/// One of the two plans, and what is needed to do it.
+/// One of the two plans, and what is needed to execute it.
 pub struct InterleavedSide<'s, 'h, 'l> {
-    /// What is done. Both plans have the same number of runs and no searches.
+    /// The plan. Both plans have the same number of runs and no searches.
     pub plan: &'s Plan,
-    /// Who does it.
+    /// The fleet that executes it.
     pub fleet: &'s mut dyn Fleet,
     /// The host as this side's runs see it.
     pub host: Host<'h>,
@@ -32,9 +32,9 @@ pub struct InterleavedSide<'s, 'h, 'l> {
     pub listeners: &'s mut [&'l mut dyn Listener],
 }
 
-/// Does both plans in turns; `order[run]` is the side that is first in the block of this run. Gives
-/// how each side ended: where one side cannot continue, neither does, because a run without its
-/// partner compares nothing.
+/// Executes both plans, interleaved; `order[run]` is the side that is first in this run's block.
+/// Returns how each side ended: if one side cannot continue, neither does, because a run without
+/// its partner compares nothing.
 ///
 /// # Errors
 /// For each side see [`ConductError`]; its listeners have received how it ended.
@@ -70,7 +70,7 @@ pub fn conduct_interleaved<'h>(
                     blocking: false,
                 },
             ];
-            match choose_engines(&mut conductors, [a.plan, b.plan]) {
+            match choose_io_methods(&mut conductors, [a.plan, b.plan]) {
                 Err((side, error)) => ended_by(side, Err(error)),
                 Ok(()) => do_blocks(&mut conductors, [a.plan, b.plan], order),
             }
@@ -93,11 +93,11 @@ fn prepare_both(
     for side in ComparedSide::BOTH {
         let Some(index) = indexes[side.index()] else { continue };
         if side == ComparedSide::B && indexes[0] == Some(index) {
-            // A target that is compared with itself is prepared once.
+            // A target compared with itself is prepared once.
             continue;
         }
         let announcer = &mut announcers[side.index()];
-        match make_ready(&mut directories[index], stop, announcer) {
+        match prepare_target(&mut directories[index], stop, announcer) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(outcome)) => return Err((side, Ok(outcome))),
             Err(error) => return Err((side, Err(error))),
@@ -106,32 +106,33 @@ fn prepare_both(
     Ok(())
 }
 
-/// Chooses how operations are sent, the same way on both sides: where the probes of two directories
-/// disagree, both use blocking calls, which every file system takes.
-fn choose_engines(
+/// Chooses the same I/O method for both sides. If the probes of two directories disagree, both use
+/// blocking calls, which every file system supports.
+fn choose_io_methods(
     conductors: &mut [Conductor<'_, '_, '_>; 2],
     plans: [&Plan; 2],
 ) -> Result<(), (ComparedSide, ConductError)> {
-    let mut used: Vec<EngineUsed> = Vec::new();
+    let mut used: Vec<ChosenIoMethod> = Vec::new();
     for side in ComparedSide::BOTH {
         let conductor = &mut conductors[side.index()];
-        used.push(conductor.choose_engine(plans[side.index()]).map_err(|error| (side, error))?);
+        used.push(conductor.choose_io_method(plans[side.index()]).map_err(|error| (side, error))?);
     }
-    let kinds = [used[0].engine, used[1].engine];
+    let methods = [used[0].io_method, used[1].io_method];
     for side in ComparedSide::BOTH {
         let (index, other) = (side.index(), side.other().index());
-        if [kinds[index], kinds[other]] == [EngineChoice::IoUring, EngineChoice::Psync] {
-            let plan = Plan { engine: EngineChoice::Psync, ..plans[index].clone() };
-            let chosen = conductors[index].choose_engine(&plan).map_err(|error| (side, error))?;
+        if [methods[index], methods[other]] == [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
+            let plan = Plan { io_method: IoMethod::Psync, ..plans[index].clone() };
+            let chosen =
+                conductors[index].choose_io_method(&plan).map_err(|error| (side, error))?;
             let reason = format!(
-                "the same as on {}, so that the sides differ in the target alone",
+                "the same as on {}, so that the sides differ only in the target",
                 side.other().label()
             );
-            used[index] = EngineUsed { reason, ..chosen };
+            used[index] = ChosenIoMethod { reason, ..chosen };
         }
     }
     for (conductor, used) in conductors.iter_mut().zip(used) {
-        conductor.announcer.tell(&Event::EngineChosen(used));
+        conductor.announcer.send(&Event::IoMethodChosen(used));
     }
     Ok(())
 }
@@ -147,7 +148,7 @@ fn do_blocks(
         for side in [*first, first.other()] {
             let index = side.index();
             let run = runs[index][block];
-            match conductors[index].go_through(run, &mut failures[index], None) {
+            match conductors[index].run_and_continue(run, &mut failures[index], None) {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(Some(outcome)) => return ended_by(side, Ok(outcome)),
                 ControlFlow::Break(None) => {
@@ -160,7 +161,7 @@ fn do_blocks(
     failures.map(|failures| Ok(failures.into_outcome()))
 }
 
-/// How both sides end when one of them did so early.
+/// How both sides end when one of them ended early.
 fn ended_by(
     side: ComparedSide,
     ended: Result<Outcome, ConductError>,
@@ -171,7 +172,7 @@ fn ended_by(
     };
     let other = match &ended {
         Ok(Outcome::Failed { reason }) => because(reason),
-        // Nothing failed and yet it did not continue: a listener could not take the results.
+        // It ended without a failure: a listener could not take the results.
         Ok(Outcome::Done) => because("its results cannot be kept"),
         Ok(outcome) => outcome.clone(),
         Err(error) => because(&error.to_string()),

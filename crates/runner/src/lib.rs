@@ -1,10 +1,10 @@
-//! Conducts a plan: prepare, then each run's phases, with events for whoever listens.
+//! Conducts a plan: prepares the files, then runs each phase of each run, and emits events.
 //!
-//! [`conduct`] is the order of things, [`prepare`] makes the target's files ready, [`fleet`] is who
-//! does a run (one host today), [`tolerance`] decides when failed operations end a run,
-//! [`announce`] tells the listeners.
+//! [`conduct`] is the sequence, [`prepare`] makes the target's files ready, [`fleet`] executes runs
+//! (on one host today), [`tolerance`] decides when failed operations end a run, [`announce`] calls
+//! the listeners.
 //!
-//! Not for: measuring (the engine), keeping (the store listens), judging (analysis).
+//! `engine` measures, `store` listens and keeps the results, `analysis` judges them.
 
 pub mod announce;
 pub mod conduct;
@@ -13,3 +13,5 @@ pub mod fleet;
 pub mod interleave;
 pub mod prepare;
 pub mod tolerance;
+
+mod run_progress;

@@ -1,8 +1,7 @@
-//! The prepare phase: what is there is checked, what is missing is written, and all is checked
-//! again.
+//! The prepare phase: checks the files that exist, writes those that are missing, checks all again.
 //!
-//! The check comes first so that a refusal does not wait for a long fill, and again at the end
-//! because no read may be measured on files that were not checked as they are.
+//! The first check refuses a target before a long fill; the second covers the files as they will be
+//! read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,13 +16,13 @@ use workload::plan::FileSet;
 use crate::announce::Announcer;
 use crate::event::{Event, Phase};
 
-/// Progress is told at most this often.
+/// Shortest time between two progress events.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Why the prepare phase ended before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// Files are not what we left, and were not to be refilled.
+    /// Files were changed, and `--refill` was not given.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The fill ended early.
@@ -53,18 +52,18 @@ pub fn prepare(
     stop: &Stop,
     announcer: &mut Announcer<'_>,
 ) -> Result<(), PrepareError> {
-    announcer.tell(&Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
+    announcer.send(&Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
     let sets = directory.file_sets().to_vec();
     for set in &sets {
         if directory.refill() {
-            directory.distrust(set)?;
+            directory.discard_invalid(set)?;
         } else {
             directory.check(set)?;
         }
     }
     for set in &sets {
         let prepared = fill(directory, set, stop, announcer)?;
-        announcer.tell(&Event::PrepareFinished(prepared));
+        announcer.send(&Event::PrepareFinished(prepared));
     }
     for set in &sets {
         directory.check(set)?;
@@ -79,20 +78,20 @@ fn fill(
     announcer: &mut Announcer<'_>,
 ) -> Result<Prepared, FillError> {
     let began = Instant::now();
-    let mut told: Option<Instant> = None;
-    // Nobody keeps what would be measured afterwards.
-    let unheard = AtomicBool::new(false);
+    let mut reported: Option<Instant> = None;
+    // Without a store the fill is pointless.
+    let is_store_lost = AtomicBool::new(false);
     let mut progress = |written_bytes: u64, total_bytes: u64| {
         let now = Instant::now();
-        let due = told.is_none_or(|told| now.duration_since(told) >= PROGRESS_EVERY);
+        let due = reported.is_none_or(|last| now.duration_since(last) >= PROGRESS_EVERY);
         if due || written_bytes == total_bytes {
-            told = Some(now);
+            reported = Some(now);
             let stream = set.stream.clone();
-            announcer.tell(&Event::PrepareProgress { stream, written_bytes, total_bytes });
-            unheard.store(announcer.failure().is_some(), Ordering::Relaxed);
+            announcer.send(&Event::PrepareProgress { stream, written_bytes, total_bytes });
+            is_store_lost.store(announcer.failure().is_some(), Ordering::Relaxed);
         }
     };
-    let stopped = || stop.is_requested() || unheard.load(Ordering::Relaxed);
+    let stopped = || stop.is_requested() || is_store_lost.load(Ordering::Relaxed);
     let written_bytes = directory.fill(set, &stopped, &mut progress)?;
     let took_ns = began.elapsed().as_nanos() as u64;
     Ok(Prepared { stream: set.stream.clone(), written_bytes, took_ns })

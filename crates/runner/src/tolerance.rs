@@ -1,4 +1,4 @@
-//! When failed operations end a run, and how that is said.
+//! When failed operations end a run, and the reason given.
 
 use metrics::interval::Interval;
 use workload::op::OpKind;
@@ -8,20 +8,22 @@ use workload::outcome::ErrorKind;
 #[derive(Clone, Debug)]
 pub struct Tolerance {
     tolerated: u64,
-    /// Operations go to a server through our own client, of which this host's kernel knows nothing.
+    /// Operations use the built-in NFS client, so that this host's kernel log has no entries on
+    /// them.
     is_export: bool,
     /// `failed[OpKind][ErrorKind]`.
     failed: [[u64; ErrorKind::COUNT]; OpKind::COUNT],
 }
 
 impl Tolerance {
-    /// None failed; `tolerated` may, of those of an export through our own client or of others.
+    /// Counters at 0. The run ends when more than `tolerated` operations fail; `is_export`: they
+    /// use the built-in NFS client.
     pub const fn new(tolerated: u64, is_export: bool) -> Tolerance {
         Tolerance { tolerated, is_export, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
     }
 
-    /// Counts an interval's failures of all streams. Answers with the reason to end the run once
-    /// more failed than is tolerated.
+    /// Counts an interval's failures of all streams. Fails with a reason to end the run when more
+    /// failed than are tolerated.
     pub fn count(&mut self, interval: &Interval) -> Result<(), String> {
         for stream in &interval.streams {
             for (sums, kind) in self.failed.iter_mut().zip(&stream.kinds) {
@@ -30,14 +32,14 @@ impl Tolerance {
                 }
             }
         }
-        // What was left behind by a stop is the stop's doing, not a failure of the storage.
-        let left = |kind: &[u64; ErrorKind::COUNT]| kind[ErrorKind::LeftBehind as usize];
+        // Operations abandoned by a stop are not failures of the storage.
+        let abandoned = |kind: &[u64; ErrorKind::COUNT]| kind[ErrorKind::Abandoned as usize];
         let failed: u64 =
-            self.failed.iter().map(|kind| kind.iter().sum::<u64>() - left(kind)).sum();
+            self.failed.iter().map(|kind| kind.iter().sum::<u64>() - abandoned(kind)).sum();
         if failed > self.tolerated { Err(self.reason(failed)) } else { Ok(()) }
     }
 
-    /// What failed, how often, and what to do about the most frequent kind.
+    /// What failed, how often, and what to do about the most frequent error.
     fn reason(&self, failed: u64) -> String {
         let mut kinds: Vec<(u64, OpKind, ErrorKind)> = Vec::new();
         for op in OpKind::ALL {
@@ -49,7 +51,7 @@ impl Tolerance {
             }
         }
         kinds.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
-        let words: Vec<String> = kinds
+        let list: Vec<String> = kinds
             .iter()
             .map(|(count, op, error)| format!("{count} {} ({})", op.name(), meaning(*error)))
             .collect();
@@ -59,12 +61,12 @@ impl Tolerance {
         format!(
             "{failed} {operations} failed, {} tolerated: {}; {remedy}",
             self.tolerated,
-            words.join(", ")
+            list.join(", ")
         )
     }
 }
 
-/// The kind in a user's words.
+/// The error in words.
 const fn meaning(error: ErrorKind) -> &'static str {
     match error {
         ErrorKind::InputOutput => "I/O error, EIO",
@@ -73,46 +75,39 @@ const fn meaning(error: ErrorKind) -> &'static str {
         ErrorKind::Gone => "file gone, ENOENT or ESTALE",
         ErrorKind::Short => "short transfer",
         ErrorKind::Corrupt => "data is not what was written",
-        ErrorKind::Deadline => "not returned within the deadline",
+        ErrorKind::Deadline => "not completed within the deadline",
         ErrorKind::Interrupted => "interrupted, EINTR or EAGAIN",
         ErrorKind::Invalid => "refused as invalid, EINVAL",
         ErrorKind::Other => "another error",
-        ErrorKind::LeftBehind => "not returned when the run was stopped",
-        ErrorKind::Protocol => "the server broke the protocol, EPROTO",
+        ErrorKind::Abandoned => "not completed when the run was stopped",
+        ErrorKind::Protocol => "the server violated the protocol, EPROTO",
     }
 }
 
-/// What to do about it.
+/// What to do about an error.
 const fn remedy(error: ErrorKind) -> &'static str {
     match error {
-        ErrorKind::InputOutput => {
-            "look into the kernel's log (`dmesg`) for the device or the server"
-        }
+        ErrorKind::InputOutput => "check the kernel's log (`dmesg`) for the device or the server",
         ErrorKind::NoSpace => "free some space or a quota, or use a smaller working set",
         ErrorKind::ReadOnly => {
             "the file system may have been remounted read-only after an error: see `dmesg`"
         }
-        ErrorKind::Gone => {
-            "somebody removed or replaced the files while the run was going on; run again"
-        }
-        ErrorKind::Short => {
-            "somebody cut the files off while the run was going on; run again with `--refill`"
-        }
+        ErrorKind::Gone => "the files were removed or replaced during the run; run again",
+        ErrorKind::Short => "the files were truncated during the run; run again with `--refill`",
         ErrorKind::Corrupt => {
-            "the storage returned wrong data, or somebody else writes to these files"
+            "the storage returned wrong data, or another program writes to these files"
         }
-        ErrorKind::Deadline => "the storage hangs: see `dmesg` and the server",
+        ErrorKind::Deadline => "the storage does not respond: see `dmesg` and the server",
         ErrorKind::Interrupted => "signals disturb this host; run without debuggers or tracers",
         ErrorKind::Invalid => {
-            "the file system may want other alignment for direct I/O; try `--buffered`"
+            "the file system may require another alignment for direct I/O; try `--buffered`"
         }
-        ErrorKind::LeftBehind => "look at what the storage was doing then",
-        ErrorKind::Other | ErrorKind::Protocol => "look into the kernel's log (`dmesg`)",
+        ErrorKind::Abandoned => "check what the storage was doing then",
+        ErrorKind::Other | ErrorKind::Protocol => "check the kernel's log (`dmesg`)",
     }
 }
 
-/// What to do about it on an export that our own client works on: the kernel of this host has no
-/// part in it, so that its log says nothing.
+/// What to do about an error of the built-in NFS client, which does not involve this host's kernel.
 const fn export_remedy(error: ErrorKind) -> &'static str {
     match error {
         ErrorKind::InputOutput => "check the server's log: its storage failed or it lost data",
@@ -128,7 +123,7 @@ const fn export_remedy(error: ErrorKind) -> &'static str {
         ErrorKind::Invalid => "the server refuses such a transfer; try other `rsize=` and `wsize=`",
         ErrorKind::Protocol => "report it to the server's vendor with the exchange below",
         ErrorKind::Interrupted | ErrorKind::Other => "check the server's log",
-        ErrorKind::NoSpace | ErrorKind::Gone | ErrorKind::Corrupt | ErrorKind::LeftBehind => {
+        ErrorKind::NoSpace | ErrorKind::Gone | ErrorKind::Corrupt | ErrorKind::Abandoned => {
             remedy(error)
         }
     }
@@ -149,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_failures_as_are_tolerated_do_not_end_a_run() {
+    fn tolerated_failures_do_not_end_a_run() {
         let mut tolerance = Tolerance::new(3, false);
         let two = interval(&[(OpKind::Read, ErrorKind::InputOutput, 2)]);
         let one = interval(&[(OpKind::Write, ErrorKind::NoSpace, 1)]);
@@ -159,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_kinds_counts_and_a_remedy_for_the_most_frequent() {
+    fn the_reason_lists_errors_and_counts_and_a_remedy_for_the_most_frequent() {
         let mut tolerance = Tolerance::new(0, false);
         let failures =
             [(OpKind::Read, ErrorKind::Short, 2), (OpKind::Write, ErrorKind::NoSpace, 40)];
@@ -172,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_error_has_a_meaning_and_a_remedy() {
+    fn every_error_has_a_meaning_and_a_remedy() {
         for error in ErrorKind::ALL {
             let mut tolerance = Tolerance::new(0, false);
-            if error == ErrorKind::LeftBehind {
+            if error == ErrorKind::Abandoned {
                 continue;
             }
             let reason = tolerance.count(&interval(&[(OpKind::Read, error, 1)])).unwrap_err();
@@ -185,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn failures_on_an_export_are_never_blamed_on_this_hosts_kernel() {
-        for error in ErrorKind::ALL.into_iter().filter(|error| *error != ErrorKind::LeftBehind) {
+    fn failures_on_an_export_do_not_refer_to_this_hosts_kernel() {
+        for error in ErrorKind::ALL.into_iter().filter(|error| *error != ErrorKind::Abandoned) {
             let mut tolerance = Tolerance::new(0, true);
             let reason = tolerance.count(&interval(&[(OpKind::Read, error, 1)])).unwrap_err();
             assert!(!reason.contains("dmesg"), "{reason}");
@@ -195,15 +190,15 @@ mod tests {
         let broken = interval(&[(OpKind::Write, ErrorKind::Protocol, 1)]);
         assert_eq!(
             tolerance.count(&broken).unwrap_err(),
-            "1 operation failed, 0 tolerated: 1 write (the server broke the protocol, EPROTO); \
+            "1 operation failed, 0 tolerated: 1 write (the server violated the protocol, EPROTO); \
              report it to the server's vendor with the exchange below"
         );
     }
 
     #[test]
-    fn what_a_stop_left_behind_is_not_a_failure_of_the_storage() {
+    fn operations_abandoned_by_a_stop_are_not_failures_of_the_storage() {
         let mut tolerance = Tolerance::new(0, false);
-        let left = interval(&[(OpKind::Write, ErrorKind::LeftBehind, 3)]);
-        assert_eq!(tolerance.count(&left), Ok(()));
+        let abandoned = interval(&[(OpKind::Write, ErrorKind::Abandoned, 3)]);
+        assert_eq!(tolerance.count(&abandoned), Ok(()));
     }
 }

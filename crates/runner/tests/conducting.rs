@@ -1,28 +1,31 @@
 //! The order of events and every way in which a plan or one of its runs can end, with a fleet that
-//! follows a script instead of doing I/O.
+//! follows a script and does no I/O.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::run::{EngineError, RunEnd};
+use engine::request::EngineError;
+use engine::run::RunEnd;
 use metrics::interval::{Interval, StreamInterval};
-use metrics::run_record::{EngineUsed, Outcome};
+use metrics::run_record::{ChosenIoMethod, Outcome};
+use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
-use metrics::witness::WitnessCounts;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::{Event, Listener, ListenerError};
 use runner::fleet::{Fleet, FleetError};
-use target::directory::{self, TargetDirectory, Wanted};
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
+use target::survey;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, IoMethodUsed, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -65,8 +68,8 @@ fn plan(runs: Vec<Run>) -> Plan {
         name: "scripted".to_owned(),
         source: "test".to_owned(),
         overrides: Vec::new(),
-        target: TargetSpec::Null,
-        engine: EngineChoice::Auto,
+        targets: vec![TargetSpec::Null],
+        io_method: IoMethod::Auto,
         pin: false,
         verify: false,
         seed: 1,
@@ -75,26 +78,26 @@ fn plan(runs: Vec<Run>) -> Plan {
     }
 }
 
-/// What the fleet does in one run.
+/// What the fleet does in a run.
 enum Act {
-    /// As many intervals as the run has, with so many failed reads in each.
+    /// As many intervals as the run has, with this number of failed reads in each.
     Intervals { failed: u64 },
-    /// So many intervals, after which the user presses Ctrl-C; one more is finished.
+    /// This number of intervals, after which the user presses Ctrl-C; one more is completed.
     CtrlCAfter(u32),
-    /// One interval, then the engine gives up.
+    /// One interval, then the engine fails.
     Dies,
     /// One interval, then operations hang.
     Hangs,
-    /// All intervals, with data that was not what was written.
+    /// All intervals, with data that differs from what was written.
     Mismatches,
 }
 
 struct Scripted {
     acts: VecDeque<Act>,
-    /// The plan's stop, which Ctrl-C sets.
+    /// The plan's stop, set by Ctrl-C.
     stop: Arc<Stop>,
-    /// What the witness of every run says.
-    witness: Option<WitnessCounts>,
+    /// The service's counters for every run.
+    service_counters: Option<ServiceCounters>,
 }
 
 fn interval(index: u32, failed: u64) -> Interval {
@@ -104,13 +107,13 @@ fn interval(index: u32, failed: u64) -> Interval {
 }
 
 impl Fleet for Scripted {
-    fn choose_engine(
+    fn choose_io_method(
         &mut self,
         _plan: &Plan,
         _directory: Option<&TargetDirectory>,
-    ) -> Result<EngineUsed, FleetError> {
+    ) -> Result<ChosenIoMethod, FleetError> {
         let reason = "scripted".to_owned();
-        Ok(EngineUsed { engine: EngineChoice::Psync, reason })
+        Ok(ChosenIoMethod { io_method: IoMethodUsed::Psync, reason })
     }
 
     fn run(
@@ -143,7 +146,7 @@ impl Fleet for Scripted {
             Act::Intervals { .. } => ended(Outcome::Done),
             Act::CtrlCAfter(count) => {
                 self.stop.finish_interval();
-                assert!(stop.is_requested(), "the run heeds the plan's stop");
+                assert!(stop.is_requested(), "the run obeys the plan's stop");
                 assert_eq!(on_interval(interval(count, 0)), ControlFlow::Continue(()));
                 ended(Outcome::Interrupted)
             }
@@ -158,12 +161,12 @@ impl Fleet for Scripted {
         }
     }
 
-    fn witness(&mut self) -> Result<Option<WitnessCounts>, String> {
-        Ok(self.witness)
+    fn service_counters(&mut self) -> Result<Option<ServiceCounters>, String> {
+        Ok(self.service_counters)
     }
 }
 
-/// Keeps events in words, and may fail at one of them.
+/// Records events as text, and fails at one of them if required.
 #[derive(Default)]
 struct Kept {
     events: Vec<String>,
@@ -183,7 +186,7 @@ impl Listener for Kept {
 
 fn words(event: &Event) -> String {
     match event {
-        Event::EngineChosen(used) => format!("engine {}", used.reason),
+        Event::IoMethodChosen(used) => format!("engine {}", used.reason),
         Event::PhaseStarted { run_index: None, phase } => format!("phase {}", phase.name()),
         Event::PhaseStarted { run_index: Some(run), phase } => {
             format!("phase {run} {}", phase.name())
@@ -196,9 +199,9 @@ fn words(event: &Event) -> String {
         Event::Interval { run_index, interval } => {
             format!("interval {run_index}.{}", interval.index)
         }
-        Event::Warning { warning, .. } => format!("warning {}", warning.explain().code),
-        Event::Witnessed { run_index, counts } => {
-            format!("witnessed {run_index} {:?}", counts.calls)
+        Event::Warning { warning, .. } => format!("warning {}", warning.code()),
+        Event::ServiceCounters { run_index, counts } => {
+            format!("counted {run_index} {:?}", counts.calls)
         }
         Event::RunFinished { run_index, outcome } => {
             format!("run {run_index} {}", outcome_words(outcome))
@@ -223,17 +226,17 @@ struct Conducted {
 
 fn conducted(runs: Vec<Run>, acts: Vec<Act>) -> Conducted {
     let mut kept = Kept::default();
-    let result = told_to(runs, acts, &mut [&mut kept]);
+    let result = conducted_with(runs, acts, &mut [&mut kept]);
     Conducted { result, events: kept.events }
 }
 
-fn told_to(
+fn conducted_with(
     runs: Vec<Run>,
     acts: Vec<Act>,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<Outcome, ConductError> {
     let stop = Arc::new(Stop::new());
-    let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop), witness: None };
+    let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop), service_counters: None };
     let host = Host {
         memory_bytes: None,
         processors: None,
@@ -245,13 +248,13 @@ fn told_to(
 }
 
 #[test]
-fn a_run_that_a_witness_counted_otherwise_has_failed_and_what_it_counted_is_kept() {
+fn a_run_with_different_service_counters_fails_and_keeps_them() {
     for (read_bytes, outcome) in [(0, Outcome::Done), (8192, Outcome::Aborted)] {
         let mut kept = Kept::default();
         let stop = Arc::new(Stop::new());
-        let witness = Some(WitnessCounts { read_bytes, ..WitnessCounts::default() });
+        let service_counters = Some(ServiceCounters { read_bytes, ..ServiceCounters::default() });
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness };
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), service_counters };
         let host = Host {
             memory_bytes: None,
             processors: None,
@@ -261,7 +264,7 @@ fn a_run_that_a_witness_counted_otherwise_has_failed_and_what_it_counted_is_kept
         };
         let plan = plan(vec![run(0, 0, 1)]);
         let ended = conduct_with(&mut fleet, &plan, None, host, &stop, &mut [&mut kept]).unwrap();
-        assert!(kept.events.contains(&"witnessed 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
+        assert!(kept.events.contains(&"counted 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
         match outcome {
             Outcome::Done => assert_eq!(ended, Outcome::Done),
             _ => {
@@ -294,7 +297,7 @@ fn a_run_goes_through_its_phases_in_order() {
 }
 
 #[test]
-fn a_run_without_warm_up_measures_at_once() {
+fn a_run_without_warm_up_measures_immediately() {
     let Conducted { events, .. } =
         conducted(vec![run(0, 0, 1)], vec![Act::Intervals { failed: 0 }]);
     assert_eq!(events[2], "phase 0 measure");
@@ -309,13 +312,13 @@ fn tolerated_failures_do_not_end_a_run() {
 }
 
 #[test]
-fn too_many_failures_end_a_run_at_the_interval_and_the_next_is_tried() {
+fn too_many_failures_end_a_run_at_the_interval_and_the_next_run_is_started() {
     let Conducted { result, events } = conducted(
         vec![run(0, 0, 5), run(1, 0, 1)],
         vec![Act::Intervals { failed: 2 }, Act::Intervals { failed: 0 }],
     );
     let reason = "4 operations failed, 2 tolerated: 4 read (I/O error, EIO); \
-        look into the kernel's log (`dmesg`) for the device or the server";
+        check the kernel's log (`dmesg`) for the device or the server";
     assert_eq!(result.unwrap(), Outcome::Failed { reason: format!("variant 0: {reason}") });
     let after: Vec<&str> = events.iter().map(String::as_str).skip(3).collect();
     let (failed, finished) =
@@ -336,7 +339,7 @@ fn too_many_failures_end_a_run_at_the_interval_and_the_next_is_tried() {
 }
 
 #[test]
-fn an_interruption_keeps_the_interval_and_begins_no_further_run() {
+fn an_interruption_keeps_the_interval_and_starts_no_further_run() {
     let Conducted { result, events } =
         conducted(vec![run(0, 0, 9), run(1, 0, 9)], vec![Act::CtrlCAfter(1)]);
     assert_eq!(result.unwrap(), Outcome::Interrupted);
@@ -351,20 +354,20 @@ fn an_interruption_keeps_the_interval_and_begins_no_further_run() {
 }
 
 #[test]
-fn an_engine_that_gives_up_ends_the_plan_and_keeps_what_was_measured() {
+fn a_failed_engine_ends_the_plan_and_keeps_the_measurements() {
     let Conducted { result, events } = conducted(
         vec![run(0, 0, 1), run(1, 0, 9), run(2, 0, 9)],
         vec![Act::Intervals { failed: 0 }, Act::Dies],
     );
     let Outcome::Failed { reason } = result.unwrap() else { panic!("it failed") };
-    assert!(reason.starts_with("variant 1: a worker of stream main died"), "{reason}");
+    assert!(reason.starts_with("variant 1: a worker of stream main panicked"), "{reason}");
     assert!(events.contains(&"run 0 done".to_owned()));
     assert!(events.contains(&"interval 1.0".to_owned()));
     assert!(!events.contains(&"run 2 started".to_owned()));
 }
 
 #[test]
-fn operations_that_hang_end_the_plan_and_are_listed() {
+fn hanging_operations_end_the_plan_and_are_listed() {
     let Conducted { result, events } =
         conducted(vec![run(0, 0, 9), run(1, 0, 9)], vec![Act::Hangs]);
     let reason = "operations did not return\nread at offset 4096 never returned";
@@ -374,7 +377,7 @@ fn operations_that_hang_end_the_plan_and_are_listed() {
 }
 
 #[test]
-fn data_that_is_not_what_was_written_is_a_failure_with_every_place() {
+fn data_that_differs_from_what_was_written_is_a_failure_with_every_location() {
     let Conducted { result, events } = conducted(
         vec![run(0, 0, 1), run(1, 0, 1)],
         vec![Act::Mismatches, Act::Intervals { failed: 0 }],
@@ -385,27 +388,28 @@ fn data_that_is_not_what_was_written_is_a_failure_with_every_place() {
 }
 
 #[test]
-fn a_listener_that_fails_ends_the_plan_and_the_others_hear_how() {
+fn a_failed_listener_ends_the_plan_and_the_others_get_the_outcome() {
     let mut store = Kept { fails_at: Some("interval 0.1"), ..Kept::default() };
     let mut line = Kept::default();
     let acts = vec![Act::Intervals { failed: 0 }, Act::Intervals { failed: 0 }];
-    let result = told_to(vec![run(0, 0, 9), run(1, 0, 9)], acts, &mut [&mut store, &mut line]);
+    let result =
+        conducted_with(vec![run(0, 0, 9), run(1, 0, 9)], acts, &mut [&mut store, &mut line]);
     assert!(matches!(&result, Err(ConductError::Listener(_))), "{result:?}");
     assert_eq!(store.events.last().unwrap(), "interval 0.0");
     let said = "failed: results cannot be kept: disk full";
     assert_eq!(line.events.last().unwrap(), &format!("finished {said}"));
     assert!(line.events.contains(&format!("run 0 {said}")));
-    // What is not on disk is not shown.
+    // Data that is not on disk is not shown.
     assert!(!line.events.contains(&"interval 0.1".to_owned()));
     assert!(!line.events.contains(&"run 1 started".to_owned()));
 }
 
 #[test]
-fn a_noisy_host_is_warned_of_after_the_run() {
+fn a_noisy_host_causes_a_warning_after_the_run() {
     let stop = Arc::new(Stop::new());
     let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-    let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
-    // The first answer covers the time before the run and does not count.
+    let mut fleet = Scripted { acts, stop: Arc::clone(&stop), service_counters: None };
+    // The first sample covers the time before the run and does not count.
     let mut answers = vec![0.2, 0.9];
     let mut steal = || answers.pop();
     let host = Host {
@@ -421,7 +425,7 @@ fn a_noisy_host_is_warned_of_after_the_run() {
     assert_eq!(noted.warnings, [Warning::HostNoisy { steal: 0.2 }]);
 }
 
-/// Keeps warnings whole.
+/// Records warnings completely.
 #[derive(Default)]
 struct Noted {
     warnings: Vec<Warning>,
@@ -437,18 +441,18 @@ impl Listener for Noted {
 }
 
 fn opened(path: &std::path::Path, plan: &Plan, overrides: Overrides) -> TargetDirectory {
-    directory::open(path, Wanted::by(plan), overrides).expect("the directory can be ours")
+    survey::open(path, RequiredFiles::of(plan), overrides).expect("the directory can be used")
 }
 
 #[test]
-fn files_are_prepared_before_the_first_run_and_only_once() {
-    let place = tempfile::tempdir().unwrap();
+fn files_are_prepared_only_once_and_before_the_first_run() {
+    let directory = tempfile::tempdir().unwrap();
     let plan = plan(vec![run(0, 0, 1)]);
     for expected_bytes in [3 << 20, 0u64] {
-        let mut ours = opened(place.path(), &plan, Overrides::default());
+        let mut ours = opened(directory.path(), &plan, Overrides::default());
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), service_counters: None };
         let host = Host {
             memory_bytes: Some(1 << 40),
             processors: None,
@@ -473,12 +477,13 @@ fn files_are_prepared_before_the_first_run_and_only_once() {
 
 #[test]
 fn a_stop_during_the_fill_runs_nothing() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let plan = plan(vec![run(0, 0, 1)]);
-    let mut ours = opened(place.path(), &plan, Overrides::default());
+    let mut ours = opened(directory.path(), &plan, Overrides::default());
     let stop = Arc::new(Stop::new());
     stop.finish_interval();
-    let mut fleet = Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop), witness: None };
+    let mut fleet =
+        Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop), service_counters: None };
     let host = Host {
         memory_bytes: None,
         processors: None,
@@ -493,8 +498,8 @@ fn a_stop_during_the_fill_runs_nothing() {
 }
 
 #[test]
-fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
-    let place = tempfile::tempdir().unwrap();
+fn changed_files_are_refused_before_a_run_or_refilled() {
+    let directory = tempfile::tempdir().unwrap();
     let plan = plan(vec![run(0, 0, 1)]);
     let mut results = Vec::new();
     for overrides in [
@@ -502,14 +507,14 @@ fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
         Overrides::default(),
         Overrides { refill: true, ..Overrides::default() },
     ] {
-        let mut ours = opened(place.path(), &plan, overrides);
+        let mut ours = opened(directory.path(), &plan, overrides);
         let file = ours.file_path(&plan.file_sets()[0], 0);
         if !results.is_empty() {
             std::fs::write(file, vec![0; 3 << 20]).unwrap();
         }
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), service_counters: None };
         let host = Host {
             memory_bytes: None,
             processors: None,

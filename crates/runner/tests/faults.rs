@@ -1,7 +1,7 @@
-//! Runs on real files whose storage fails while they run: cut off, removed, with I/O errors,
-//! frozen. Needs root and loop devices, as CI has them; every mount is undone by its guard.
+//! Runs on real files whose storage fails during the run: truncated, removed, with I/O errors,
+//! frozen. Needs root and loop devices, as available in CI; every mount is removed by its guard.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,19 +13,20 @@ use engine::drive::Stop;
 use metrics::run_record::Outcome;
 use runner::conduct::{ConductError, Host, conduct};
 use runner::event::{Event, Listener, ListenerError};
-use target::directory::{self, Wanted};
+use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
+use target::survey;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
 };
 
 const FILE_BYTES: u64 = 4 << 20;
 const INTERVAL_NS: u64 = 100_000_000;
 
-fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
+fn plan(engine: IoMethod, read_permille: u16) -> Plan {
     let stream = Stream {
         name: "main".to_owned(),
         read_permille,
@@ -49,7 +50,7 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
         seed: 1,
         connections: None,
         streams: vec![stream],
-        // Far longer than any test takes: it is the fault that ends the run.
+        // Much longer than any test: the fault ends the run.
         phases: Phases { warm_up_ns: 0, measure_ns: 600 * INTERVAL_NS, interval_ns: INTERVAL_NS },
         tolerated_errors: 0,
         operation_deadline_ns: 5 * INTERVAL_NS,
@@ -58,8 +59,8 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
         name: "faults".to_owned(),
         source: "test".to_owned(),
         overrides: Vec::new(),
-        target: TargetSpec::Null,
-        engine,
+        targets: vec![TargetSpec::Null],
+        io_method: engine,
         pin: false,
         verify: false,
         seed: 1,
@@ -68,7 +69,7 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
     }
 }
 
-/// Breaks the storage at a moment of the run, and counts its intervals.
+/// Breaks the storage at one point of the run, and counts its intervals.
 struct Saboteur<'a> {
     at: fn(&Event) -> bool,
     deed: Option<Box<dyn FnOnce() + 'a>>,
@@ -95,14 +96,14 @@ fn run_started(event: &Event) -> bool {
     matches!(event, Event::RunStarted { .. })
 }
 
-/// Runs until the deed ends it; returns the reason and the intervals that were kept.
+/// Runs until the fault ends it; returns the reason and the number of recorded intervals.
 fn sabotaged(
     path: &Path,
     plan: &Plan,
     at: fn(&Event) -> bool,
     deed: impl FnOnce(&Path),
 ) -> (String, u32) {
-    let mut ours = directory::open(path, Wanted::by(plan), Overrides::default()).unwrap();
+    let mut ours = survey::open(path, RequiredFiles::of(plan), Overrides::default()).unwrap();
     let file = ours.file_path(&plan.file_sets()[0], 0);
     let mut saboteur = Saboteur { at, deed: Some(Box::new(|| deed(&file))), intervals: 0 };
     let stop = Arc::new(Stop::new());
@@ -119,7 +120,7 @@ fn sabotaged(
     (reason, saboteur.intervals)
 }
 
-/// A file with an ext4 in it, on a loop device, mounted.
+/// A mounted ext4 in a file on a loop device.
 struct Disk {
     point: PathBuf,
     device: String,
@@ -150,7 +151,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // A worker that hung may hold its file for a moment longer than the run: detach lazily.
+        // A worker that hung may hold its file slightly longer than the run: unmount lazily.
         let unmounted = Command::new("umount").arg("--lazy").arg(&self.point).status();
         let detached = Command::new("losetup").args(["--detach", &self.device]).status();
         let fine = unmounted.is_ok_and(|s| s.success()) && detached.is_ok_and(|s| s.success());
@@ -158,17 +159,18 @@ impl Drop for Disk {
     }
 }
 
-const ENGINES: [EngineChoice; 2] = [EngineChoice::IoUring, EngineChoice::Psync];
+const ENGINES: [IoMethod; 2] = [IoMethod::IoUring, IoMethod::Psync];
 
 #[test]
-fn a_file_that_is_cut_off_under_a_run_ends_it_with_short_transfers() {
+fn a_file_truncated_during_a_run_ends_it_with_short_transfers() {
     for engine in ENGINES {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let cut = |file: &Path| {
             let file = fs::OpenOptions::new().write(true).open(file).unwrap();
             file.set_len(4096).unwrap();
         };
-        let (reason, intervals) = sabotaged(place.path(), &plan(engine, 1000), first_interval, cut);
+        let (reason, intervals) =
+            sabotaged(directory.path(), &plan(engine, 1000), first_interval, cut);
         assert!(reason.contains("read (short transfer)"), "{engine:?}: {reason}");
         assert!(reason.contains("--refill"), "{engine:?}: {reason}");
         assert!(intervals >= 2, "{engine:?}: {intervals}");
@@ -176,11 +178,12 @@ fn a_file_that_is_cut_off_under_a_run_ends_it_with_short_transfers() {
 }
 
 #[test]
-fn a_file_that_is_removed_before_a_run_ends_it_with_its_name() {
+fn a_file_removed_before_a_run_ends_it_with_its_name() {
     for engine in ENGINES {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let remove = |file: &Path| fs::remove_file(file).unwrap();
-        let (reason, intervals) = sabotaged(place.path(), &plan(engine, 1000), run_started, remove);
+        let (reason, intervals) =
+            sabotaged(directory.path(), &plan(engine, 1000), run_started, remove);
         assert!(reason.contains("No such file"), "{engine:?}: {reason}");
         assert!(reason.contains("main-4194304-0000.data"), "{engine:?}: {reason}");
         assert_eq!(intervals, 0);
@@ -188,11 +191,11 @@ fn a_file_that_is_removed_before_a_run_ends_it_with_its_name() {
 }
 
 #[test]
-fn storage_that_answers_with_io_errors_ends_a_run() {
+fn storage_with_io_errors_ends_a_run() {
     for engine in ENGINES {
         let disk = Disk::new();
         let image = disk.image.clone();
-        // The device keeps its size, but most of what it stands on is gone.
+        // The device keeps its size, but most of its data is missing.
         let behead = |_: &Path| {
             let image = fs::OpenOptions::new().write(true).open(&image).unwrap();
             image.set_len(1 << 20).unwrap();
@@ -206,11 +209,11 @@ fn storage_that_answers_with_io_errors_ends_a_run() {
 }
 
 #[test]
-fn a_volume_that_is_full_ends_a_run_of_writes() {
+fn a_full_volume_ends_a_run_of_writes() {
     for engine in ENGINES {
         let disk = Disk::new();
         let point = disk.point.clone();
-        // What was the file's is given to somebody else, so that its writes need room again.
+        // The file's space is given to another file, so that its writes need new space.
         let squeeze = |file: &Path| {
             let file = fs::OpenOptions::new().write(true).open(file).unwrap();
             file.set_len(4096).unwrap();
@@ -232,7 +235,7 @@ fn a_volume_that_is_full_ends_a_run_of_writes() {
     }
 }
 
-/// Thaws a file system, whatever happens.
+/// Thaws a file system in any case.
 struct Thaw<'a>(&'a Path);
 
 impl Drop for Thaw<'_> {
@@ -243,7 +246,7 @@ impl Drop for Thaw<'_> {
 }
 
 #[test]
-fn operations_that_never_return_end_a_run_at_their_deadline() {
+fn operations_that_never_complete_end_a_run_at_their_deadline() {
     for engine in ENGINES {
         let disk = Disk::new();
         let point = disk.point.clone();

@@ -1,22 +1,25 @@
-//! Two plans in turns: the order of the runs, and how both end where one side does, with fleets
-//! that follow a script instead of doing I/O.
+//! Two interleaved plans: the order of the runs, and how both end if one side does, with fleets
+//! that follow a script and do no I/O.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::run::{EngineError, RunEnd};
+use engine::request::EngineError;
+use engine::run::RunEnd;
 use metrics::interval::{Interval, StreamInterval};
-use metrics::run_record::{EngineUsed, Outcome};
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use runner::conduct::{ConductError, Host};
 use runner::event::{Event, Listener, ListenerError};
 use runner::fleet::{Fleet, FleetError};
 use runner::interleave::{InterleavedSide, conduct_interleaved};
-use target::directory::{self, TargetDirectory, Wanted};
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
+use target::survey;
 use workload::interleave::ComparedSide::{self, A, B};
-use workload::plan::{EngineChoice, Plan, Run, TargetSpec};
+use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 const BLOCKS: u32 = 3;
@@ -27,9 +30,9 @@ fn plan() -> Plan {
          [stream.main]\nread = \"100%\"\npattern = \"random\"\ntransfer_size = \"4KiB\"\n\
          file_size = \"1MiB\"\nqueue_depth = 1\n"
     );
-    let experiment = workload::experiment::parse_with(&text, "test", &[]).expect("it is valid");
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
-    resolve(&experiment, "test", TargetSpec::Null, &options).expect("it can be done")
+    let experiment = workload::experiment::parse_with(&text, "test", &[]).expect("a valid text");
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    resolve(&experiment, "test", TargetSpec::Null, &options).expect("a valid plan")
 }
 
 /// How a run of a scripted fleet ends.
@@ -41,25 +44,25 @@ enum Act {
 }
 
 struct Scripted {
-    /// What each run does, in order; all others end as planned.
+    /// What each run does, in order; all others complete normally.
     acts: Vec<Act>,
     runs: usize,
-    /// What its probe finds faster.
-    prefers: EngineChoice,
+    /// The faster I/O method according to its probe.
+    prefers: IoMethodUsed,
     stop: Arc<Stop>,
 }
 
 impl Fleet for Scripted {
-    fn choose_engine(
+    fn choose_io_method(
         &mut self,
         plan: &Plan,
         _directory: Option<&TargetDirectory>,
-    ) -> Result<EngineUsed, FleetError> {
-        let engine = match plan.engine {
-            EngineChoice::Auto => self.prefers,
-            forced => forced,
+    ) -> Result<ChosenIoMethod, FleetError> {
+        let engine = match plan.io_method {
+            IoMethod::Auto => self.prefers,
+            forced => forced.into(),
         };
-        Ok(EngineUsed { engine, reason: "scripted".to_owned() })
+        Ok(ChosenIoMethod { io_method: engine, reason: "scripted".to_owned() })
     }
 
     fn run(
@@ -90,7 +93,7 @@ impl Fleet for Scripted {
     }
 }
 
-/// Writes what happens on both sides into one list.
+/// Writes the events of both sides into one list.
 struct Log<'l> {
     side: ComparedSide,
     lines: &'l RefCell<Vec<String>>,
@@ -100,7 +103,7 @@ impl Listener for Log<'_> {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
         let what = match event {
             Event::PrepareFinished(_) => "ready".to_owned(),
-            Event::EngineChosen(used) => format!("{:?}", used.engine),
+            Event::IoMethodChosen(used) => format!("{:?}", used.io_method),
             Event::RunStarted { run, .. } => format!("run {}", run.index),
             Event::Finished { outcome } => match outcome {
                 Outcome::Failed { reason } => format!("failed: {reason}"),
@@ -115,10 +118,10 @@ impl Listener for Log<'_> {
 
 type Results = [Result<Outcome, ConductError>; 2];
 
-/// Both sides with these acts, in the order A first, B first, A first.
+/// Both sides with these acts; the order is A first, B first, A first.
 fn conducted(
     acts: [Vec<Act>; 2],
-    prefers: [EngineChoice; 2],
+    prefers: [IoMethodUsed; 2],
     of_side: [Option<usize>; 2],
     directories: &mut [TargetDirectory],
 ) -> (Vec<String>, Results) {
@@ -162,10 +165,10 @@ fn conducted(
     (lines.into_inner(), results)
 }
 
-const PSYNC: [EngineChoice; 2] = [EngineChoice::Psync; 2];
+const PSYNC: [IoMethodUsed; 2] = [IoMethodUsed::Psync; 2];
 
 #[test]
-fn runs_are_done_in_blocks_in_the_given_order() {
+fn runs_are_executed_in_blocks_in_the_given_order() {
     let (lines, results) = conducted([vec![], vec![]], PSYNC, [None, None], &mut []);
     assert_eq!(
         lines,
@@ -178,13 +181,13 @@ fn runs_are_done_in_blocks_in_the_given_order() {
 }
 
 #[test]
-fn both_targets_are_ready_before_the_first_block_and_one_with_itself_is_prepared_once() {
+fn both_targets_are_prepared_before_the_first_block_and_a_shared_one_only_once() {
     let root = tempfile::tempdir().expect("make a directory");
     let open = |name: &str| {
         let path = root.path().join(name);
         std::fs::create_dir(&path).expect("make a target");
-        directory::open(path.as_path(), Wanted::by(&plan()), Overrides::default())
-            .expect("it is free")
+        survey::open(path.as_path(), RequiredFiles::of(&plan()), Overrides::default())
+            .expect("the directory is unused")
     };
     let mut directories = [open("a"), open("b")];
     let (lines, _) = conducted([vec![], vec![]], PSYNC, [Some(0), Some(1)], &mut directories);
@@ -194,14 +197,14 @@ fn both_targets_are_ready_before_the_first_block_and_one_with_itself_is_prepared
 }
 
 #[test]
-fn where_the_probes_disagree_both_sides_use_blocking_calls() {
+fn with_different_probe_results_both_sides_use_blocking_calls() {
     for prefers in
-        [[EngineChoice::IoUring, EngineChoice::Psync], [EngineChoice::Psync, EngineChoice::IoUring]]
+        [[IoMethodUsed::IoUring, IoMethodUsed::Psync], [IoMethodUsed::Psync, IoMethodUsed::IoUring]]
     {
         let (lines, _) = conducted([vec![], vec![]], prefers, [None, None], &mut []);
         assert_eq!(lines[..2], ["A Psync", "B Psync"], "{prefers:?}");
     }
-    let both = [EngineChoice::IoUring; 2];
+    let both = [IoMethodUsed::IoUring; 2];
     let (lines, _) = conducted([vec![], vec![]], both, [None, None], &mut []);
     assert_eq!(lines[..2], ["A IoUring", "B IoUring"]);
 }

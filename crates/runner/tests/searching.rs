@@ -1,6 +1,6 @@
-//! A search as the runner does it: each run is decided from those before it, and the ways in which
-//! it ends early, with a fleet whose target is known instead of I/O.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! A search by the runner: each run is determined by the previous ones; also the ways in which it
+//! ends early, with a fleet whose target is calculated instead of I/O.
+#![expect(clippy::unwrap_used, reason = "a failed step fails its test")]
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::interval::{Interval, StreamInterval};
-use metrics::run_record::{EngineUsed, Outcome};
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use runner::conduct::{Host, conduct_with};
 use runner::event::{Event, Listener, ListenerError};
 use runner::fleet::{Fleet, FleetError};
@@ -16,12 +16,12 @@ use target::directory::TargetDirectory;
 use workload::experiment::parse;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::{EngineChoice, Plan, Run, Step, TargetSpec};
+use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// 1 ms for each operation, at most 4,000 in a second: the knee is at 4.
+/// 1 ms per operation, at most 4,000 per second: the knee is at 4.
 struct Known {
     stop: Arc<Stop>,
     /// At this queue depth the user presses Ctrl-C, or operations fail.
@@ -45,12 +45,12 @@ impl Known {
 }
 
 impl Fleet for Known {
-    fn choose_engine(
+    fn choose_io_method(
         &mut self,
         _plan: &Plan,
         _directory: Option<&TargetDirectory>,
-    ) -> Result<EngineUsed, FleetError> {
-        Ok(EngineUsed { engine: EngineChoice::Psync, reason: String::new() })
+    ) -> Result<ChosenIoMethod, FleetError> {
+        Ok(ChosenIoMethod { io_method: IoMethodUsed::Psync, reason: String::new() })
     }
 
     fn run(
@@ -74,7 +74,7 @@ impl Fleet for Known {
     }
 }
 
-/// Keeps `(index, queue depth)` of the runs that began.
+/// Records `(index, queue depth)` of the started runs.
 #[derive(Default)]
 struct Begun(Vec<(u32, u32)>);
 
@@ -87,13 +87,13 @@ impl Listener for Begun {
     }
 }
 
-/// A search up to queue depth 16, and after it a run that is known.
+/// A search up to queue depth 16, then a fixed run.
 fn plan() -> Plan {
     let text = "name = 's'\n[run]\nwarm_up = '0s'\nmeasure = '2s'\n[search]\n\
                 method = 'queue-depth'\n[stream.main]\nread = '100%'\ntransfer_size = '4k'\n\
                 pattern = 'random'\nfile_size = '1MiB'\nqueue_depth = 16\n";
     let experiment = parse(text, "s").unwrap();
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     let mut plan = resolve(&experiment, "s", TargetSpec::Null, &options).unwrap();
     let Step::Search(search) = &plan.steps[0] else { panic!("a search") };
     let after = Run { index: search.runs_max, ..search.template.clone() };
@@ -117,10 +117,10 @@ fn begun(interrupted_at: Option<u32>, failing_at: Option<u32>) -> (Outcome, Vec<
 }
 
 #[test]
-fn a_search_goes_on_until_more_brings_no_more_and_then_comes_the_next_step() {
+fn a_search_continues_until_more_concurrency_gives_no_more_and_then_the_next_step_follows() {
     let (ended, begun) = begun(None, None);
     assert_eq!(ended, Outcome::Done);
-    // 8 and 16 bring no more than 4 does. The last is the run after the search.
+    // 8 and 16 give no more than 4. The last one is the run after the search.
     let last = plan().runs_max() - 1;
     assert_eq!(begun, [(0, 1), (1, 2), (2, 4), (3, 8), (4, 16), (last, 16)]);
 }
@@ -133,7 +133,7 @@ fn an_interruption_ends_the_search_and_the_plan() {
 }
 
 #[test]
-fn a_run_that_fails_ends_its_search_and_not_the_plan() {
+fn a_failed_run_ends_its_search_but_not_the_plan() {
     let (ended, begun) = begun(None, Some(2));
     let Outcome::Failed { reason } = ended else { panic!("{ended:?}") };
     assert!(reason.starts_with("s, queue_depth=2: 1 operation failed"), "{reason}");

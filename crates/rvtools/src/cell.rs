@@ -1,60 +1,60 @@
-//! What stands in a cell, and what it means where a number, a truth or a word is wanted.
+//! The value of a cell, and its conversion to a number, a boolean or a word.
 
 /// A cell that is not empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// A text, without blanks around it.
+    /// A text, trimmed.
     Text(String),
-    /// A number as the spreadsheet keeps it.
+    /// A number.
     Number(f64),
-    /// A truth as the spreadsheet keeps it.
-    Truth(bool),
-    /// What a formula failed with: `#N/A`.
+    /// A boolean.
+    Boolean(bool),
+    /// The error of a formula: `#N/A`.
     Failed(String),
 }
 
-/// What a table's numbers look like where they are texts.
+/// The decimal mark of a table's numbers that are texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decimal {
     /// `1,234.5`
     Point,
-    /// `1.234,5`, as in countries whose CSV is divided by semicolons.
+    /// `1.234,5`, as in countries whose CSV uses semicolons.
     Comma,
 }
 
-/// Above this a 64-bit float no longer counts in ones, and nothing that is counted here is so many.
+/// 2^53: above this a 64-bit float no longer represents every whole number.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 impl Cell {
-    /// A text; `None` where nothing but blanks stands there.
+    /// A text; `None` if the cell is blank.
     pub(crate) fn text(text: &str) -> Option<Cell> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         if text.is_empty() { None } else { Some(Cell::Text(text.to_owned())) }
     }
 
-    /// As it would be shown.
+    /// The displayed text.
     pub(crate) fn shown(&self) -> String {
         match self {
             Cell::Text(text) | Cell::Failed(text) => text.clone(),
             Cell::Number(number) => number.to_string(),
-            Cell::Truth(truth) => if *truth { "True" } else { "False" }.to_owned(),
+            Cell::Boolean(value) => if *value { "True" } else { "False" }.to_owned(),
         }
     }
 
     /// A number that is not negative.
     ///
     /// # Errors
-    /// What would have been right.
+    /// What is allowed.
     pub(crate) fn number(&self, decimal: Decimal) -> Result<f64, &'static str> {
-        const WANTED: &str = "a number";
+        const ALLOWED: &str = "a number";
         let number = match self {
             Cell::Number(number) => *number,
-            Cell::Text(text) => parse(text, decimal).ok_or(WANTED)?,
-            Cell::Truth(_) | Cell::Failed(_) => return Err(WANTED),
+            Cell::Text(text) => parse(text, decimal).ok_or(ALLOWED)?,
+            Cell::Boolean(_) | Cell::Failed(_) => return Err(ALLOWED),
         };
         match number {
-            n if !n.is_finite() => Err(WANTED),
-            n if n < 0.0 => Err("a number from 0 on"),
+            n if !n.is_finite() => Err(ALLOWED),
+            n if n < 0.0 => Err("a number of at least 0"),
             n if n > LARGEST => Err("a smaller number"),
             n => Ok(n),
         }
@@ -63,7 +63,7 @@ impl Cell {
     /// A whole number.
     ///
     /// # Errors
-    /// What would have been right.
+    /// What is allowed.
     pub(crate) fn count(&self, decimal: Decimal) -> Result<u64, &'static str> {
         let number = self.number(decimal)?;
         if number.fract() != 0.0 {
@@ -76,10 +76,10 @@ impl Cell {
     /// `True` or `False`, `Yes` or `No`, 1 or 0, in any case.
     ///
     /// # Errors
-    /// What would have been right.
-    pub(crate) fn truth(&self) -> Result<bool, &'static str> {
+    /// What is allowed.
+    pub(crate) fn boolean(&self) -> Result<bool, &'static str> {
         match self {
-            Cell::Truth(truth) => Ok(*truth),
+            Cell::Boolean(value) => Ok(*value),
             Cell::Number(1.0) => Ok(true),
             Cell::Number(0.0) => Ok(false),
             Cell::Text(text) => match text.to_lowercase().as_str() {
@@ -94,7 +94,7 @@ impl Cell {
 
 /// `1234`, `1,234,567`, `1.234.567`, `1 234`, `1'234`, `12.5`, `12,5`.
 ///
-/// Where a single mark could be either (`1,234`), it is what the table's other numbers have it for.
+/// A single mark that could be either (`1,234`) is read according to the table's decimal mark.
 fn parse(text: &str, decimal: Decimal) -> Option<f64> {
     let text: String =
         text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '\u{2019}')).collect();
@@ -108,7 +108,7 @@ fn parse(text: &str, decimal: Decimal) -> Option<f64> {
     let (points, commas) = (digits.matches('.').count(), digits.matches(',').count());
     let mark = match (points, commas) {
         (0, 0) => None,
-        // The last of two kinds divides the fraction.
+        // With both marks, the last one is the decimal mark.
         (1.., 1..) if digits.rfind('.') > digits.rfind(',') => Some('.'),
         (1.., 1..) => Some(','),
         (1, 0) if decimal == Decimal::Point || !is_grouped(digits, '.') => Some('.'),
@@ -132,7 +132,7 @@ fn parse(text: &str, decimal: Decimal) -> Option<f64> {
     format!("0{whole}.{fraction}0").parse().ok().map(|number: f64| sign * number)
 }
 
-/// Whether `mark` stands before every third digit from the end, and nowhere else.
+/// Whether `mark` separates groups of three digits, and nothing else.
 fn is_grouped(digits: &str, mark: char) -> bool {
     let mut groups = digits.split(mark);
     let first = groups.next().unwrap_or_default();
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_countries_write_them() {
+    fn numbers_are_read_with_either_decimal_mark() {
         for (text, decimal, number) in [
             ("1234", Decimal::Point, Some(1234.0)),
             ("1,234", Decimal::Point, Some(1234.0)),
@@ -179,10 +179,10 @@ mod tests {
     }
 
     #[test]
-    fn a_number_below_0_or_none_at_all_is_told() {
+    fn negative_and_malformed_numbers_are_refused() {
         let number = |cell: Cell| cell.number(Decimal::Point);
-        assert_eq!(number(Cell::Number(-1.0)), Err("a number from 0 on"));
-        assert_eq!(number(Cell::Text("-1".to_owned())), Err("a number from 0 on"));
+        assert_eq!(number(Cell::Number(-1.0)), Err("a number of at least 0"));
+        assert_eq!(number(Cell::Text("-1".to_owned())), Err("a number of at least 0"));
         assert_eq!(number(Cell::Number(f64::NAN)), Err("a number"));
         assert_eq!(number(Cell::Failed("#N/A".to_owned())), Err("a number"));
         assert_eq!(number(Cell::Number(1e300)), Err("a smaller number"));
@@ -191,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn truths_are_read_in_any_case() {
-        for (cell, truth) in [
+    fn booleans_are_read_in_any_case() {
+        for (cell, value) in [
             (Cell::Text("True".to_owned()), Ok(true)),
             (Cell::Text("FALSE".to_owned()), Ok(false)),
-            (Cell::Truth(true), Ok(true)),
+            (Cell::Boolean(true), Ok(true)),
             (Cell::Number(0.0), Ok(false)),
             (Cell::Text("maybe".to_owned()), Err("`True` or `False`")),
         ] {
-            assert_eq!(cell.truth(), truth);
+            assert_eq!(cell.boolean(), value);
         }
         assert_eq!(Cell::text(" \u{a0} "), None);
     }

@@ -1,4 +1,4 @@
-//! A CSV text as a sheet. Commas, semicolons and tabs divide; quotes as in RFC 4180.
+//! Reads a CSV text as a sheet: separated by commas, semicolons or tabs, with quotes as in RFC 4180.
 
 use csv_core::ReadFieldResult;
 
@@ -7,17 +7,17 @@ use crate::error::Error;
 use crate::headings::Tab;
 use crate::sheet::{Row, Sheet};
 
-/// Reads a text. The sheet's name is in the file's (`RVTools_tabvInfo.csv`), or it is told by the
-/// headings.
+/// Reads a text. Its sheet is recognised by the file's name (`RVTools_tabvInfo.csv`) or by the
+/// headings; `None` if it is not one of the sheets that are read.
 ///
 /// # Errors
-/// A text that is broken. `Ok(None)` where no sheet that is read can be made out.
+/// The text is empty or malformed.
 pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Option<(Tab, Sheet)>, Error> {
     let text = decoded(bytes);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let delimiter = delimiter(first);
     if text.matches('"').count() % 2 == 1 {
-        return Err(Error::BrokenText { file: file.to_owned(), why: "a quote does not end" });
+        return Err(Error::MalformedText { file: file.to_owned(), why: "a quote is not closed" });
     }
     let mut rows = rows(text.as_bytes(), delimiter);
     if rows.is_empty() {
@@ -32,10 +32,10 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Option<(Tab, Sheet)>, Err
     Ok(Some((tab, sheet)))
 }
 
-/// All rows that are not empty.
+/// The rows that are not empty.
 fn rows(text: &[u8], delimiter: u8) -> Vec<Row> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
-    // No field is longer than the whole.
+    // No field is longer than the text.
     let mut field = vec![0; text.len() + 1];
     let (mut rest, mut rows) = (text, Vec::new());
     let (mut number, mut column, mut cells) = (1, 0, Vec::new());
@@ -45,9 +45,9 @@ fn rows(text: &[u8], delimiter: u8) -> Vec<Row> {
         rest = &rest[read..];
         filled += written;
         let is_last = match result {
-            // The reader is told of the end by an empty rest.
+            // The next call, with empty input, signals the end.
             ReadFieldResult::InputEmpty => continue,
-            // With room for the whole text this never is.
+            // Cannot happen: the buffer has room for the whole text.
             ReadFieldResult::OutputFull => return rows,
             ReadFieldResult::Field { record_end } => record_end,
             ReadFieldResult::End => return rows,
@@ -65,18 +65,18 @@ fn rows(text: &[u8], delimiter: u8) -> Vec<Row> {
     }
 }
 
-/// The sheet that a file of this name holds: `RVTools_tabvInfo.csv`, `vInfo.csv`.
+/// The sheet of a file with this name: `RVTools_tabvInfo.csv`, `vInfo.csv`.
 pub(crate) fn of_file(file: &str) -> Option<Tab> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_lowercase();
     let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
     let of_tab = |tab: &Tab| {
-        let wanted = tab.name().to_lowercase();
-        stem == wanted || stem.ends_with(&format!("tab{wanted}"))
+        let sheet = tab.name().to_lowercase();
+        stem == sheet || stem.ends_with(&format!("tab{sheet}"))
     };
     Tab::ALL.into_iter().find(of_tab)
 }
 
-/// What divides the headings most often.
+/// The most frequent delimiter of the headings.
 fn delimiter(first: &str) -> u8 {
     let count = |mark: u8| first.bytes().filter(|byte| *byte == mark).count();
     let mut best = b',';
@@ -88,7 +88,7 @@ fn delimiter(first: &str) -> u8 {
     best
 }
 
-/// UTF-16 by its mark; else UTF-8; else one byte is one letter, as in Western Europe.
+/// Decodes UTF-16 with a byte order mark, UTF-8, or else Latin-1.
 fn decoded(bytes: &[u8]) -> String {
     let wide = |read: fn([u8; 2]) -> u16| {
         let units = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_files_name_tells_its_sheet() {
+    fn a_sheet_is_recognised_by_the_files_name() {
         assert_eq!(of_file("export/RVTools_tabvInfo.csv"), Some(Tab::Info));
         assert_eq!(of_file("vdisk.CSV"), Some(Tab::Disk));
         assert_eq!(of_file("VM Performance.csv"), Some(Tab::LivePerformance));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_semicolons_marks_of_order_and_old_letters_are_read() {
+    fn quotes_semicolons_byte_order_marks_and_latin_1_are_read() {
         let text = "\u{feff}VM;Powerstate;CPUs;Memory\r\n\"a;\"\"b\"\"\";poweredOn;2;\"4.096\"\r\n";
         let (tab, sheet) = read("x.csv", text.as_bytes()).unwrap().unwrap();
         assert_eq!((tab, sheet.decimal), (Tab::Info, Decimal::Comma));

@@ -1,113 +1,113 @@
-//! Why an export could not be read.
+//! Errors.
 
-/// Where, what, and what to do about it.
+/// Why an export cannot be read, and how to correct it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("read {file}: it is empty")]
     Empty {
-        /// Its name.
+        /// The file's name.
         file: String,
     },
-    /// It is neither a workbook nor a text.
+    /// The file is neither a workbook nor a text.
     #[error(
-        "read {file}: it is neither a workbook (.xlsx) nor a CSV text; export it from RVTools anew"
+        "read {file}: it is neither a workbook (.xlsx) nor a CSV text; export it again from RVTools"
     )]
     Unknown {
-        /// Its name.
+        /// The file's name.
         file: String,
     },
-    /// It wants a password.
+    /// The workbook is protected by a password.
     #[error(
         "read {file}: the workbook is protected by a password; save it without one \
          (File > Info > Protect Workbook)"
     )]
     Protected {
-        /// Its name.
+        /// The file's name.
         file: String,
     },
-    /// It has the form of Excel 97.
-    #[error("read {file}: this is the old form of workbooks (.xls); save it as .xlsx or as CSV")]
-    OldForm {
-        /// Its name.
+    /// The workbook has the format of Excel 97.
+    #[error("read {file}: this is the old workbook format (.xls); save it as .xlsx or CSV")]
+    OldFormat {
+        /// The file's name.
         file: String,
     },
-    /// It begins as a workbook does, and then does not go on as one.
-    #[error("read {file}: the workbook is broken: {why}; copy or export it anew")]
+    /// The workbook is damaged.
+    #[error("read {file}: the workbook is damaged: {why}; copy or export it again")]
     Broken {
-        /// Its name.
+        /// The file's name.
         file: String,
-        /// What its reader said.
+        /// The error of the workbook reader.
         why: String,
     },
-    /// A CSV text with a quote that does not end.
-    #[error("read {file}: the CSV text is broken: {why}")]
-    BrokenText {
-        /// Its name.
+    /// The CSV text is malformed.
+    #[error("read {file}: the CSV text is malformed: {why}")]
+    MalformedText {
+        /// The file's name.
         file: String,
         /// What is wrong.
         why: &'static str,
     },
-    /// No machines in it.
-    #[error("read {files}: no sheet `vInfo` (RVTools) or `VMs` (Live Optics); {there}")]
+    /// No sheet of machines.
+    #[error("read {files}: no sheet `vInfo` (RVTools) or `VMs` (Live Optics); {found}")]
     NoMachines {
-        /// Names of what was read.
+        /// The files' names.
         files: String,
-        /// Which sheets there are, or which may have been meant.
-        there: String,
+        /// The sheets found, or the one that may be meant.
+        found: String,
     },
-    /// A sheet without columns that are needed.
+    /// A sheet lacks required columns.
     #[error("{sheet}: {}", absent_headings(absent))]
     Headings {
-        /// As the file names it.
+        /// The sheet's name in the file.
         sheet: String,
-        /// Each with the heading that may have been meant, and its column.
+        /// The missing headings, each with the most similar one and its column.
         absent: Vec<(&'static str, Option<String>)>,
     },
-    /// A sheet with nothing in it where machines were to be.
-    #[error("{sheet}: no machine in it: {rows} rows below the headings, none of which has a name")]
+    /// A sheet of machines without machines.
+    #[error("{sheet}: no machines: {rows} rows below the headings, none with a name")]
     NoRows {
-        /// As the file names it.
+        /// The sheet's name in the file.
         sheet: String,
-        /// How many there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// Cells that cannot be what they are.
-    #[error("{}", some_of(mistakes))]
+    /// Cells with wrong values.
+    #[error("{}", some_of(wrong_cells))]
     Cells {
         /// All of them, in the order of the sheets and rows.
-        mistakes: Vec<CellMistake>,
+        wrong_cells: Vec<CellError>,
     },
 }
 
-/// A cell that is not what its column wants.
+/// A cell with a value that its column does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellMistake {
-    /// `vInfo!C17`
-    pub place: String,
-    /// What stands there.
+pub struct CellError {
+    /// Its reference: `vInfo!C17`.
+    pub cell: String,
+    /// The value found.
     pub found: String,
-    /// What may stand there.
-    pub wanted: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
 }
 
-/// More than this at once helps nobody.
+/// Maximum number of wrong cells in a message.
 const SHOWN: usize = 10;
 
-fn some_of(mistakes: &[CellMistake]) -> String {
-    let shown = mistakes.iter().take(SHOWN).map(|mistake| {
-        format!("{}: found `{}`, wanted {}", mistake.place, mistake.found, mistake.wanted)
+fn some_of(wrong_cells: &[CellError]) -> String {
+    let shown = wrong_cells.iter().take(SHOWN).map(|wrong| {
+        format!("{}: found `{}`, expected {}", wrong.cell, wrong.found, wrong.allowed)
     });
     let mut lines: Vec<String> = shown.collect();
-    if mistakes.len() > SHOWN {
-        lines.push(format!("and {} cells more", mistakes.len() - SHOWN));
+    if wrong_cells.len() > SHOWN {
+        lines.push(format!("and {} more cells", wrong_cells.len() - SHOWN));
     }
     lines.join("\n  ")
 }
 
 fn absent_headings(absent: &[(&'static str, Option<String>)]) -> String {
     let one = |(name, close): &(&str, Option<String>)| match close {
-        Some(close) => format!("no heading `{name}` (the closest is {close})"),
+        Some(close) => format!("no heading `{name}` (the most similar is {close})"),
         None => format!("no heading `{name}`"),
     };
     absent.iter().map(one).collect::<Vec<_>>().join("; ")

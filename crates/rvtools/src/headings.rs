@@ -1,7 +1,6 @@
-//! The sheets that are read, and under which headings their columns stand.
+//! The sheets that are read, and the headings of their columns.
 //!
-//! A heading matches without regard to case and blanks, so that `vInfoPowerstate` of a scripted
-//! export and `vinfopowerstate` are the same.
+//! Headings are compared without case and spaces: `vInfo Powerstate` equals `vinfopowerstate`.
 
 /// A sheet that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +27,7 @@ pub(crate) enum Tab {
     LivePerformance,
 }
 
-/// What a column says.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Name,
@@ -66,124 +65,124 @@ pub(crate) enum Field {
     MeanKb,
 }
 
-/// A column that is looked for.
+/// A column that is read.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct Column {
     pub(crate) field: Field,
-    /// Headings that it may have; the first is the one that is named to users.
+    /// Its possible headings; messages use the first.
     pub(crate) names: &'static [&'static str],
-    /// Nothing can be said without it.
-    pub(crate) is_needed: bool,
+    /// Whether a sheet without it is refused.
+    pub(crate) is_required: bool,
 }
 
-const fn needed(field: Field, names: &'static [&'static str]) -> Wanted {
-    Wanted { field, names, is_needed: true }
+const fn required(field: Field, names: &'static [&'static str]) -> Column {
+    Column { field, names, is_required: true }
 }
 
-const fn wanted(field: Field, names: &'static [&'static str]) -> Wanted {
-    Wanted { field, names, is_needed: false }
+const fn optional(field: Field, names: &'static [&'static str]) -> Column {
+    Column { field, names, is_required: false }
 }
 
-const INFO: &[Wanted] = &[
-    needed(Field::Name, &["VM", "vInfoVMName"]),
-    needed(Field::Power, &["Powerstate", "vInfoPowerstate"]),
-    needed(Field::Cpus, &["CPUs", "vInfoCPUs"]),
-    needed(Field::Memory, &["Memory", "vInfoMemory"]),
-    wanted(Field::Id, &["VM UUID", "vInfoUUID"]),
-    wanted(Field::Template, &["Template", "vInfoTemplate"]),
-    wanted(Field::Placeholder, &["SRM Placeholder", "vInfoSRMPlaceHolder"]),
-    wanted(
+const INFO: &[Column] = &[
+    required(Field::Name, &["VM", "vInfoVMName"]),
+    required(Field::Power, &["Powerstate", "vInfoPowerstate"]),
+    required(Field::Cpus, &["CPUs", "vInfoCPUs"]),
+    required(Field::Memory, &["Memory", "vInfoMemory"]),
+    optional(Field::Id, &["VM UUID", "vInfoUUID"]),
+    optional(Field::Template, &["Template", "vInfoTemplate"]),
+    optional(Field::Placeholder, &["SRM Placeholder", "vInfoSRMPlaceHolder"]),
+    optional(
         Field::Provisioned,
         &["Provisioned MiB", "Provisioned MB", "vInfoProvisioned", "vInfoProvisionedMiB"],
     ),
-    wanted(Field::InUse, &["In Use MiB", "In Use MB", "vInfoInUse", "vInfoInUseMiB"]),
-    wanted(Field::Os, &["OS according to the configuration file", "vInfoOS"]),
-    wanted(Field::OsByTools, &["OS according to the VMware Tools", "vInfoOSTools"]),
-    wanted(Field::Folder, &["Folder", "vInfoFolder"]),
-    wanted(Field::ResourcePool, &["Resource pool", "vInfoResourcepool"]),
-    wanted(Field::Annotation, &["Annotation", "vInfoAnnotation"]),
-    wanted(Field::Datacenter, &["Datacenter", "vInfoDataCenter"]),
-    wanted(Field::Cluster, &["Cluster", "vInfoCluster"]),
-    wanted(Field::Host, &["Host", "vInfoHost"]),
+    optional(Field::InUse, &["In Use MiB", "In Use MB", "vInfoInUse", "vInfoInUseMiB"]),
+    optional(Field::Os, &["OS according to the configuration file", "vInfoOS"]),
+    optional(Field::OsByTools, &["OS according to the VMware Tools", "vInfoOSTools"]),
+    optional(Field::Folder, &["Folder", "vInfoFolder"]),
+    optional(Field::ResourcePool, &["Resource pool", "vInfoResourcepool"]),
+    optional(Field::Annotation, &["Annotation", "vInfoAnnotation"]),
+    optional(Field::Datacenter, &["Datacenter", "vInfoDataCenter"]),
+    optional(Field::Cluster, &["Cluster", "vInfoCluster"]),
+    optional(Field::Host, &["Host", "vInfoHost"]),
 ];
 
-const DISK: &[Wanted] = &[
-    needed(Field::Name, &["VM"]),
-    needed(Field::Capacity, &["Capacity MiB", "Capacity MB"]),
-    wanted(Field::Id, &["VM UUID"]),
-    wanted(Field::Label, &["Disk"]),
-    wanted(Field::Raw, &["Raw"]),
+const DISK: &[Column] = &[
+    required(Field::Name, &["VM"]),
+    required(Field::Capacity, &["Capacity MiB", "Capacity MB"]),
+    optional(Field::Id, &["VM UUID"]),
+    optional(Field::Label, &["Disk"]),
+    optional(Field::Raw, &["Raw"]),
 ];
 
-const MEMORY: &[Wanted] = &[
-    needed(Field::Name, &["VM", "vMemoryVMName"]),
-    needed(Field::Consumed, &["Consumed", "vMemoryConsumed"]),
-    wanted(Field::Id, &["VM UUID", "vMemoryUUID"]),
+const MEMORY: &[Column] = &[
+    required(Field::Name, &["VM", "vMemoryVMName"]),
+    required(Field::Consumed, &["Consumed", "vMemoryConsumed"]),
+    optional(Field::Id, &["VM UUID", "vMemoryUUID"]),
 ];
 
-const HOST: &[Wanted] = &[
-    needed(Field::Name, &["Host", "vHostName"]),
-    wanted(Field::Cores, &["# Cores", "vHostNumCpuCores"]),
-    wanted(Field::Vcpus, &["# vCPUs", "vHostvCPUs"]),
-    wanted(Field::VcpusPerCore, &["vCPUs per Core", "vHostVCPUsPerCore"]),
-    wanted(Field::Cluster, &["Cluster", "vHostCluster"]),
-    wanted(Field::Memory, &["# Memory", "vHostMemorySize"]),
-    wanted(Field::CpuUsage, &["CPU usage %", "vHostOverallCpuUsage"]),
-    wanted(Field::MemoryUsage, &["Memory usage %", "vHostOverallMemoryUsage"]),
+const HOST: &[Column] = &[
+    required(Field::Name, &["Host", "vHostName"]),
+    optional(Field::Cores, &["# Cores", "vHostNumCpuCores"]),
+    optional(Field::Vcpus, &["# vCPUs", "vHostvCPUs"]),
+    optional(Field::VcpusPerCore, &["vCPUs per Core", "vHostVCPUsPerCore"]),
+    optional(Field::Cluster, &["Cluster", "vHostCluster"]),
+    optional(Field::Memory, &["# Memory", "vHostMemorySize"]),
+    optional(Field::CpuUsage, &["CPU usage %", "vHostOverallCpuUsage"]),
+    optional(Field::MemoryUsage, &["Memory usage %", "vHostOverallMemoryUsage"]),
 ];
 
-const CLUSTER: &[Wanted] = &[
-    needed(Field::Name, &["Name"]),
-    needed(Field::Hosts, &["NumHosts"]),
-    wanted(Field::Cores, &["NumCpuCores"]),
-    wanted(Field::Failover, &["Failover Level"]),
+const CLUSTER: &[Column] = &[
+    required(Field::Name, &["Name"]),
+    required(Field::Hosts, &["NumHosts"]),
+    optional(Field::Cores, &["NumCpuCores"]),
+    optional(Field::Failover, &["Failover Level"]),
 ];
 
-const PARTITION: &[Wanted] = &[
-    needed(Field::Name, &["VM", "vPartitionVMName"]),
-    needed(Field::Consumed, &["Consumed MiB", "Consumed MB", "vPartitionConsumedMiB"]),
-    wanted(Field::Capacity, &["Capacity MiB", "Capacity MB", "vPartitionCapacityMiB"]),
-    wanted(Field::Id, &["VM UUID", "vPartitionUUID"]),
+const PARTITION: &[Column] = &[
+    required(Field::Name, &["VM", "vPartitionVMName"]),
+    required(Field::Consumed, &["Consumed MiB", "Consumed MB", "vPartitionConsumedMiB"]),
+    optional(Field::Capacity, &["Capacity MiB", "Capacity MB", "vPartitionCapacityMiB"]),
+    optional(Field::Id, &["VM UUID", "vPartitionUUID"]),
 ];
 
-const DATASTORE: &[Wanted] = &[
-    needed(Field::Name, &["Name"]),
-    wanted(Field::Kind, &["Type"]),
-    wanted(Field::Capacity, &["Capacity MiB", "Capacity MB"]),
-    wanted(Field::Provisioned, &["Provisioned MiB", "Provisioned MB"]),
-    wanted(Field::InUse, &["In Use MiB", "In Use MB"]),
+const DATASTORE: &[Column] = &[
+    required(Field::Name, &["Name"]),
+    optional(Field::Kind, &["Type"]),
+    optional(Field::Capacity, &["Capacity MiB", "Capacity MB"]),
+    optional(Field::Provisioned, &["Provisioned MiB", "Provisioned MB"]),
+    optional(Field::InUse, &["In Use MiB", "In Use MB"]),
 ];
 
-const LIVE_MACHINES: &[Wanted] = &[
-    needed(Field::Name, &["VM Name"]),
-    needed(Field::Power, &["Power State"]),
-    needed(Field::Cpus, &["Virtual CPU"]),
-    needed(Field::Memory, &["Provisioned Memory (MiB)", "Provisioned Memory (MB)"]),
-    wanted(Field::Id, &["MOB ID"]),
-    wanted(Field::Template, &["Template"]),
-    wanted(Field::Provisioned, &["Virtual Disk Size (MiB)", "Virtual Disk Size (MB)"]),
-    wanted(Field::InUse, &["Virtual Disk Used (MiB)", "Virtual Disk Used (MB)"]),
-    wanted(Field::Os, &["VM OS"]),
-    wanted(Field::Cluster, &["Cluster"]),
+const LIVE_MACHINES: &[Column] = &[
+    required(Field::Name, &["VM Name"]),
+    required(Field::Power, &["Power State"]),
+    required(Field::Cpus, &["Virtual CPU"]),
+    required(Field::Memory, &["Provisioned Memory (MiB)", "Provisioned Memory (MB)"]),
+    optional(Field::Id, &["MOB ID"]),
+    optional(Field::Template, &["Template"]),
+    optional(Field::Provisioned, &["Virtual Disk Size (MiB)", "Virtual Disk Size (MB)"]),
+    optional(Field::InUse, &["Virtual Disk Used (MiB)", "Virtual Disk Used (MB)"]),
+    optional(Field::Os, &["VM OS"]),
+    optional(Field::Cluster, &["Cluster"]),
 ];
 
-const LIVE_DISKS: &[Wanted] = &[
-    needed(Field::Name, &["VM Name"]),
-    needed(Field::Capacity, &["Capacity (MiB)", "Capacity (MB)"]),
-    wanted(Field::Id, &["MOB ID"]),
+const LIVE_DISKS: &[Column] = &[
+    required(Field::Name, &["VM Name"]),
+    required(Field::Capacity, &["Capacity (MiB)", "Capacity (MB)"]),
+    optional(Field::Id, &["MOB ID"]),
 ];
 
-const LIVE_PERFORMANCE: &[Wanted] = &[
-    needed(Field::Name, &["VM Name"]),
-    wanted(Field::Id, &["MOB ID"]),
-    wanted(Field::PeakOps, &["Peak IOPS"]),
-    wanted(Field::MeanOps, &["Average IOPS"]),
-    wanted(Field::PeakKb, &["Max KB/sec"]),
-    wanted(Field::MeanKb, &["Average KB/sec"]),
+const LIVE_PERFORMANCE: &[Column] = &[
+    required(Field::Name, &["VM Name"]),
+    optional(Field::Id, &["MOB ID"]),
+    optional(Field::PeakOps, &["Peak IOPS"]),
+    optional(Field::MeanOps, &["Average IOPS"]),
+    optional(Field::PeakKb, &["Max KB/sec"]),
+    optional(Field::MeanKb, &["Average KB/sec"]),
 ];
 
 impl Tab {
-    /// All of them, those that a file may be about before those that only add to it.
+    /// All sheets; those of machines before those that only add to them.
     pub(crate) const ALL: [Tab; 10] = [
         Tab::Info,
         Tab::LiveMachines,
@@ -197,7 +196,7 @@ impl Tab {
         Tab::LivePerformance,
     ];
 
-    /// As its program names it.
+    /// Its name in RVTools or Live Optics.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Tab::Info => "vInfo",
@@ -213,13 +212,13 @@ impl Tab {
         }
     }
 
-    /// The sheet of this name.
+    /// The sheet with this name.
     pub(crate) fn named(name: &str) -> Option<Tab> {
         Tab::ALL.into_iter().find(|tab| plain(tab.name()) == plain(name))
     }
 
-    /// The columns that are looked for.
-    pub(crate) const fn wanted(self) -> &'static [Wanted] {
+    /// The columns that are read.
+    pub(crate) const fn columns(self) -> &'static [Column] {
         match self {
             Tab::Info => INFO,
             Tab::Disk => DISK,
@@ -234,19 +233,19 @@ impl Tab {
         }
     }
 
-    /// The sheet whose needed columns a table of these headings has: the first that fits, so that
-    /// `vInfo`, which needs most, is not taken for less.
+    /// The first sheet whose required columns are among these headings. `vInfo`, which requires most,
+    /// comes first.
     pub(crate) fn of_headings<'a>(headings: impl Iterator<Item = &'a str> + Clone) -> Option<Tab> {
         Tab::ALL.into_iter().find(|tab| {
-            let mut needed = tab.wanted().iter().filter(|column| column.is_needed);
-            // A lone name column would fit nearly everything.
-            tab.wanted().iter().filter(|column| column.is_needed).count() > 1
-                && needed.all(|column| headings.clone().any(|heading| column.is(heading)))
+            let mut required = tab.columns().iter().filter(|column| column.is_required);
+            // A name column on its own would match almost any table.
+            tab.columns().iter().filter(|column| column.is_required).count() > 1
+                && required.all(|column| headings.clone().any(|heading| column.is(heading)))
         })
     }
 }
 
-impl Wanted {
+impl Column {
     /// Whether the column has this heading.
     pub(crate) fn is(&self, heading: &str) -> bool {
         let heading = plain(heading);
@@ -254,7 +253,7 @@ impl Wanted {
     }
 }
 
-/// Without case and blanks: how headings are compared.
+/// Lower case without spaces, to compare headings.
 pub(crate) fn plain(name: &str) -> String {
     name.chars()
         .filter(|c| !c.is_whitespace() && *c != '\u{feff}')
@@ -267,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_known_by_its_headings() {
+    fn a_sheet_is_recognised_by_its_headings() {
         let of = |headings: &[&'static str]| Tab::of_headings(headings.iter().copied());
         assert_eq!(of(&["VM", "Powerstate", "CPUs", "Memory", "In Use MB"]), Some(Tab::Info));
         assert_eq!(
@@ -282,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn no_heading_of_a_sheet_means_two_columns() {
+    fn every_heading_belongs_to_one_column() {
         for tab in Tab::ALL {
-            let names = tab.wanted().iter().flat_map(|column| column.names);
+            let names = tab.columns().iter().flat_map(|column| column.names);
             for name in names {
-                let columns = tab.wanted().iter().filter(|column| column.is(name)).count();
+                let columns = tab.columns().iter().filter(|column| column.is(name)).count();
                 assert_eq!(columns, 1, "{}: {name}", tab.name());
             }
         }

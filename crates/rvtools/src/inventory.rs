@@ -1,66 +1,66 @@
-//! What an export says.
+//! The inventory of an export.
 
-use units::Bytes;
+use units::{Bytes, BytesPerSec, OpsPerSec};
 
-/// Everything that was read.
+/// An inventory of virtual machines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inventory {
-    /// Machines in the order of their rows, templates and placeholders too.
+    /// Machines in the order of their rows, including templates and placeholders.
     pub machines: Vec<Machine>,
-    /// Hosts that they run on now.
+    /// The current hosts.
     pub hosts: Vec<Host>,
-    /// Clusters of those hosts.
+    /// The current clusters.
     pub clusters: Vec<Cluster>,
-    /// Datastores that they lie on now.
+    /// The current datastores.
     pub datastores: Vec<Datastore>,
-    /// Sheets that were read, as their file names them, each with its rows.
+    /// Names and numbers of rows of the sheets that were read.
     pub sheets: Vec<(String, usize)>,
-    /// Sheets that would have said more and are not there.
+    /// Optional sheets that are missing.
     pub absent: Vec<&'static str>,
-    /// What was skipped or taken in another sense, in whole sentences.
+    /// What was skipped or ambiguous, in sentences.
     pub notes: Vec<String>,
 }
 
 /// A virtual machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// Its name, which need not be unique.
+    /// Its name; not always unique.
     pub name: String,
-    /// Its row, as a spreadsheet counts them: the headings are usually row 1.
+    /// Its row number in the spreadsheet: the headings are usually row 1.
     pub row: u32,
-    /// What tells it from machines of the same name; absent in short exports.
+    /// Its unique ID; missing in short exports.
     pub id: Option<String>,
-    /// Whether it runs.
+    /// Its power state.
     pub power: Power,
-    /// A template is no machine yet.
+    /// Whether it is a template.
     pub is_template: bool,
-    /// A placeholder of Site Recovery Manager stands for a machine elsewhere.
+    /// Whether it is a placeholder of Site Recovery Manager for a machine at another site.
     pub is_placeholder: bool,
     /// Virtual processors.
     pub vcpus: u64,
-    /// Memory that it was given.
+    /// Configured memory.
     pub memory: Bytes,
-    /// Memory of the host that it holds (`vMemory`, `Consumed`).
+    /// Consumed memory of the host (`vMemory`, `Consumed`).
     pub memory_consumed: Option<Bytes>,
     /// Disks and swap at their full size.
     pub provisioned: Option<Bytes>,
-    /// What it holds on datastores now, snapshots and swap too.
+    /// Space used on datastores, including snapshots and swap.
     pub in_use: Option<Bytes>,
-    /// What its guest's file systems hold (`vPartition`, needs VMware Tools).
+    /// Space used in the guest's file systems (`vPartition`, needs VMware Tools).
     pub guest_used: Option<Bytes>,
-    /// What its guest's file systems could hold.
+    /// Size of the guest's file systems.
     pub guest_capacity: Option<Bytes>,
-    /// Its disks, where `vDisk` is there.
+    /// Its disks, if the export has `vDisk`.
     pub disks: Vec<Disk>,
     /// Operating system as configured.
     pub os: Option<String>,
-    /// Operating system as its tools tell it.
+    /// Operating system as reported by VMware Tools.
     pub os_by_tools: Option<String>,
     /// Folder in the inventory, with its path.
     pub folder: Option<String>,
     /// Resource pool.
     pub resource_pool: Option<String>,
-    /// What somebody noted about it.
+    /// The annotation.
     pub annotation: Option<String>,
     /// Data centre.
     pub datacenter: Option<String>,
@@ -68,20 +68,20 @@ pub struct Machine {
     pub cluster: Option<String>,
     /// Host that it runs on.
     pub host: Option<String>,
-    /// What stands in the columns that the caller asked for, in the caller's order.
+    /// The values of the requested columns, in the caller's order.
     pub columns: Vec<Option<String>>,
-    /// What it does to its disks, where somebody measured it.
+    /// Its measured disk load.
     pub load: Option<Load>,
 }
 
-/// Whether a machine runs.
+/// A power state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Power {
-    /// It does.
+    /// Running.
     On,
-    /// It does not.
+    /// Powered off.
     Off,
-    /// It was put aside with its memory.
+    /// Suspended, with its memory saved.
     Suspended,
 }
 
@@ -90,23 +90,23 @@ pub enum Power {
 pub struct Disk {
     /// `Hard disk 1`
     pub label: String,
-    /// Its full size.
+    /// Its provisioned size.
     pub capacity: Bytes,
-    /// A raw device, which no datastore can hold.
+    /// Whether it is a raw device, which cannot be on a datastore.
     pub is_raw: bool,
 }
 
-/// What a machine does to its disks, reads and writes together.
+/// A machine's disk load, reads and writes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Most operations per second that were seen.
-    pub peak_ops_per_s: Option<f64>,
-    /// Their mean.
-    pub mean_ops_per_s: Option<f64>,
-    /// Most bytes per second that were seen.
-    pub peak_bytes_per_s: Option<f64>,
-    /// Their mean.
-    pub mean_bytes_per_s: Option<f64>,
+    /// Peak operations.
+    pub peak_rate: Option<OpsPerSec>,
+    /// Mean operations.
+    pub mean_rate: Option<OpsPerSec>,
+    /// Peak bytes.
+    pub peak_throughput: Option<BytesPerSec>,
+    /// Mean bytes.
+    pub mean_throughput: Option<BytesPerSec>,
 }
 
 /// A host.
@@ -120,13 +120,13 @@ pub struct Host {
     pub cores: Option<u64>,
     /// Its memory.
     pub memory: Option<Bytes>,
-    /// How busy its processors are, in hundredths.
+    /// Processor utilization, in percent.
     pub cpu_usage_percent: Option<f64>,
-    /// How full its memory is, in hundredths.
+    /// Memory utilization, in percent.
     pub memory_usage_percent: Option<f64>,
-    /// Virtual processors of the machines that run on it.
+    /// Virtual processors of its machines.
     pub vcpus: Option<u64>,
-    /// Virtual processors for each core, as the export has it.
+    /// Virtual processors per core, as exported.
     pub vcpus_per_core: Option<f64>,
 }
 
@@ -135,11 +135,11 @@ pub struct Host {
 pub struct Cluster {
     /// Its name.
     pub name: String,
-    /// Its hosts.
+    /// Number of hosts.
     pub hosts: Option<u64>,
-    /// Their cores.
+    /// Number of cores.
     pub cores: Option<u64>,
-    /// Hosts that may fail, as its high availability is set; absent also where that is no number.
+    /// Host failures that its high availability tolerates; `None` also if it is not a number.
     pub failover: Option<u64>,
 }
 
@@ -152,8 +152,8 @@ pub struct Datastore {
     pub kind: Option<String>,
     /// Its size.
     pub capacity: Option<Bytes>,
-    /// What machines were given of it; more than its size where they are thin.
+    /// Space provisioned to machines; may exceed the size with thin provisioning.
     pub provisioned: Option<Bytes>,
-    /// What it holds.
+    /// Space used.
     pub in_use: Option<Bytes>,
 }

@@ -1,4 +1,4 @@
-//! From files to an inventory.
+//! Reads files into an inventory.
 
 use crate::delimited;
 use crate::error::Error;
@@ -9,57 +9,50 @@ use crate::sheet::Sheet;
 use crate::tables;
 use crate::workbook;
 
-/// A file that somebody else has read.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub struct NamedBytes {
-    /// As it is named in messages; a CSV file's sheet is known by it.
+    /// Its name in messages, which also determines the sheet of a CSV file.
     pub name: String,
-    /// All of it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// Whether a file of this name is one of a CSV set and holds a sheet that is read.
+/// Whether a file with this name belongs to a CSV set and is read.
 pub fn is_table_of_a_set(name: &str) -> bool {
     name.to_lowercase().ends_with(".csv") && delimited::of_file(name).is_some()
 }
 
-/// Reads an export: a workbook, a CSV set, or one CSV file; and with it a workbook or CSV file of
-/// Live Optics that only adds loads. Of two sheets of the same kind the first counts.
+/// Reads an export: a workbook, a CSV set, or one CSV file, optionally with a file of Live Optics
+/// that adds loads. Of two sheets of the same kind the first is used.
+///
+/// * `columns` - headings of additional columns of machines (attributes, tags); a missing one is only
+///   noted
 ///
 /// # Errors
-/// What cannot be read, by its place; all wrong cells at once.
-pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
-    read_with_columns(files, &[])
-}
-
-/// Reads an export as [`read`] does, and of machines also what stands below these headings,
-/// whatever they mean: attributes and tags.
-///
-/// # Errors
-/// Those of [`read`]. A heading that is not there is noted.
-pub fn read_with_columns(files: &[NamedBytes], columns: &[String]) -> Result<Inventory, Error> {
+/// A file cannot be read, or all wrong cells.
+pub fn read(files: &[NamedBytes], columns: &[String]) -> Result<Inventory, Error> {
     let mut sheets: Vec<(Tab, Sheet)> = Vec::new();
-    let mut there: Vec<String> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
     let mut close = None;
     let mut notes = Vec::new();
     for file in files {
         let mut add = |tab: Tab, sheet: Sheet| match sheets.iter().any(|(read, _)| *read == tab) {
-            true => notes
-                .push(format!("{}: a second sheet `{}`; it was not read.", file.name, sheet.name)),
+            true => notes.push(format!("{}: ignored a second sheet `{}`.", file.name, sheet.name)),
             false => sheets.push((tab, sheet)),
         };
         if file.bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Error::Empty { file: file.name.clone() });
         }
-        if workbook::is_one(&file.bytes) {
+        if workbook::is_workbook(&file.bytes) {
             let read = workbook::read(&file.name, &file.bytes, columns)?;
             read.sheets.into_iter().for_each(|(tab, sheet)| add(tab, sheet));
-            there.extend(read.names);
+            others.extend(read.names);
             close = close.or(read.close);
         } else if is_text(&file.bytes) {
             match delimited::read(&file.name, &file.bytes)? {
                 Some((tab, sheet)) => add(tab, sheet),
-                None => there.push(file.name.clone()),
+                None => others.push(file.name.clone()),
             }
         } else {
             return Err(Error::Unknown { file: file.name.clone() });
@@ -67,11 +60,11 @@ pub fn read_with_columns(files: &[NamedBytes], columns: &[String]) -> Result<Inv
     }
     inventory(&sheets, columns, notes).unwrap_or_else(|| {
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        Err(Error::NoMachines { files: names.join(", "), there: found_instead(&there, close) })
+        Err(Error::NoMachines { files: names.join(", "), found: found_instead(&others, close) })
     })
 }
 
-/// What the sheets say together; `None` where none of them is about machines.
+/// Combines the sheets; `None` without a sheet of machines.
 fn inventory(
     sheets: &[(Tab, Sheet)],
     columns: &[String],
@@ -86,8 +79,8 @@ fn inventory(
         }
         _ => &[Tab::LiveDisks],
     };
-    let mut mistakes = Vec::new();
-    let read = machines::read(tab, base, columns, &mut mistakes, &mut notes);
+    let mut wrong_cells = Vec::new();
+    let read = machines::read(tab, base, columns, &mut wrong_cells, &mut notes);
     let read = read.and_then(|machines| {
         let mut inventory = Inventory {
             machines,
@@ -97,7 +90,7 @@ fn inventory(
         for addition in additions.iter().chain(&[Tab::LivePerformance]) {
             match sheet(*addition) {
                 Some(found) => {
-                    tables::add(*addition, found, &mut inventory, &mut mistakes, &mut notes)?;
+                    tables::add(*addition, found, &mut inventory, &mut wrong_cells, &mut notes)?;
                     inventory.sheets.push((found.name.clone(), found.rows.len()));
                 }
                 // RVTools never has it.
@@ -107,21 +100,21 @@ fn inventory(
         }
         Ok(inventory)
     });
-    Some(read.and_then(|inventory| match mistakes.is_empty() {
+    Some(read.and_then(|inventory| match wrong_cells.is_empty() {
         true => Ok(Inventory { notes, ..inventory }),
-        false => Err(Error::Cells { mistakes }),
+        false => Err(Error::Cells { wrong_cells }),
     }))
 }
 
-fn found_instead(there: &[String], close: Option<String>) -> String {
-    match (there, close) {
-        (_, Some(close)) => format!("was `{close}` meant? Name it `vInfo`"),
-        ([], None) => "there is none at all".to_owned(),
-        (there, None) => format!("there is {}", there.join(", ")),
+fn found_instead(others: &[String], close: Option<String>) -> String {
+    match (others, close) {
+        (_, Some(close)) => format!("if `{close}` is meant, rename it to `vInfo`"),
+        ([], None) => "found no sheet".to_owned(),
+        (others, None) => format!("found {}", others.join(", ")),
     }
 }
 
-/// Whether the bytes can be a text: UTF-16 has a mark, and no other text has zeros.
+/// Whether the bytes can be a text: UTF-16 has a byte order mark, and other text has no zero bytes.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) || !bytes.contains(&0)
 }

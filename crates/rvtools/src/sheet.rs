@@ -1,33 +1,34 @@
-//! A table with its headings, of which only the wanted columns are kept.
+//! A table with its headings and the columns that are read.
 
 use crate::cell::{Cell, Decimal};
-use crate::error::{CellMistake, Error};
+use crate::cell_ref::{CellRef, letters};
+use crate::error::{CellError, Error};
 use crate::headings::{Field, Tab, plain};
-use crate::place::{Place, letters};
 use units::nearest;
 
 /// A sheet or a CSV file.
 #[derive(Debug)]
 pub(crate) struct Sheet {
-    /// As its file names it.
+    /// Its name in the file.
     pub(crate) name: String,
     /// The first row that is not empty: column and text of each.
     pub(crate) headings: Vec<(u32, String)>,
     /// The rows below it that are not empty, in order.
     pub(crate) rows: Vec<Row>,
-    /// What its numbers look like where they are texts.
+    /// The decimal mark of numbers that are texts.
     pub(crate) decimal: Decimal,
 }
 
-/// A row's cells in order of their columns; empty ones do not stand there.
+/// A row, without empty cells.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// From 1.
     pub(crate) number: u32,
+    /// By column.
     pub(crate) cells: Vec<(u32, Cell)>,
 }
 
-/// Where the wanted columns of a sheet are.
+/// The positions of the columns in a sheet.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
     sheet: &'a Sheet,
@@ -35,18 +36,17 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Sheet {
-    /// Finds the columns of `tab`, and notes wanted ones that another heading was perhaps meant
-    /// for.
+    /// Finds the columns of `tab`. A missing optional column with a similar heading is noted.
     ///
     /// # Errors
-    /// A needed column is not there; the closest heading is named.
+    /// A required column is missing.
     pub(crate) fn columns(&self, tab: Tab, notes: &mut Vec<String>) -> Result<Columns<'_>, Error> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
-        for wanted in tab.wanted() {
-            match self.headings.iter().find(|(_, heading)| wanted.is(heading)) {
-                Some((column, _)) => found.push((wanted.field, *column)),
-                None => missing.push(wanted),
+        for column in tab.columns() {
+            match self.headings.iter().find(|(_, heading)| column.is(heading)) {
+                Some((number, _)) => found.push((column.field, *number)),
+                None => missing.push(column),
             }
         }
         let free = |column: u32| found.iter().all(|(_, taken)| *taken != column);
@@ -57,16 +57,16 @@ impl Sheet {
             .map(|(column, heading)| (*column, heading.as_str()))
             .collect();
         let mut absent = Vec::new();
-        for wanted in missing {
-            let name = wanted.names[0];
+        for column in missing {
+            let name = column.names[0];
             let close = nearest(name, unknown.iter().map(|(_, heading)| *heading));
-            let place = unknown.iter().find(|(_, heading)| Some(*heading) == close);
-            let close = place
-                .map(|(column, heading)| format!("`{heading}` in column {}", letters(*column)));
-            match (wanted.is_needed, close) {
+            let similar = unknown.iter().find(|(_, heading)| Some(*heading) == close);
+            let close = similar
+                .map(|(number, heading)| format!("`{heading}` in column {}", letters(*number)));
+            match (column.is_required, close) {
                 (true, close) => absent.push((name, close)),
                 (false, Some(close)) => notes.push(format!(
-                    "{}: no heading `{name}`; was {close} meant? It was not read.",
+                    "{}: no heading `{name}`; ignored the similar {close}.",
                     self.name
                 )),
                 (false, None) => {}
@@ -78,26 +78,26 @@ impl Sheet {
         }
     }
 
-    /// The column below a heading that the caller asks for; where there is none, it is noted.
-    pub(crate) fn asked(&self, name: &str, notes: &mut Vec<String>) -> Option<u32> {
+    /// The column with a heading that the caller requests; a missing one is noted.
+    pub(crate) fn requested_column(&self, name: &str, notes: &mut Vec<String>) -> Option<u32> {
         let is_it = |(_, heading): &&(u32, String)| plain(heading) == plain(name);
         if let Some((column, _)) = self.headings.iter().find(is_it) {
             return Some(*column);
         }
         let close = nearest(name, self.headings.iter().map(|(_, heading)| heading.as_str()));
-        let place = self.headings.iter().find(|(_, heading)| Some(heading.as_str()) == close);
-        let close = place.map_or(".".to_owned(), |(column, heading)| {
-            format!("; was `{heading}` in column {} meant?", letters(*column))
+        let similar = self.headings.iter().find(|(_, heading)| Some(heading.as_str()) == close);
+        let hint = similar.map_or(".".to_owned(), |(column, heading)| {
+            format!("; did you mean `{heading}` (column {})?", letters(*column))
         });
-        notes.push(format!("{}: no column `{name}`, which was asked for{close}", self.name));
+        notes.push(format!("{}: the requested column `{name}` is missing{hint}", self.name));
         None
     }
 }
 
 impl Row {
-    /// What stands in a column.
+    /// The text of a column.
     pub(crate) fn shown(&self, column: u32) -> Option<String> {
-        self.cells.iter().find(|(place, _)| *place == column).map(|(_, cell)| cell.shown())
+        self.cells.iter().find(|(number, _)| *number == column).map(|(_, cell)| cell.shown())
     }
 }
 
@@ -111,39 +111,38 @@ impl Columns<'_> {
         self.found.iter().find(|(found, _)| *found == field).map(|(_, column)| *column)
     }
 
-    /// What stands in a row, where anything does.
+    /// The cell of a field, if it is not empty.
     pub(crate) fn cell<'r>(&self, row: &'r Row, field: Field) -> Option<&'r Cell> {
         let column = self.column(field)?;
-        row.cells.iter().find(|(place, _)| *place == column).map(|(_, cell)| cell)
+        row.cells.iter().find(|(number, _)| *number == column).map(|(_, cell)| cell)
     }
 
-    /// As words.
     pub(crate) fn text(&self, row: &Row, field: Field) -> Option<String> {
         self.cell(row, field).map(Cell::shown)
     }
 
-    /// As what `read` makes of it; what is wrong goes to `mistakes`.
+    /// The value of a field, converted by `read`; a wrong cell is added to `wrong_cells`.
     pub(crate) fn read<T>(
         &self,
         row: &Row,
         field: Field,
-        mistakes: &mut Vec<CellMistake>,
+        wrong_cells: &mut Vec<CellError>,
         read: impl Fn(&Cell, Decimal) -> Result<T, &'static str>,
     ) -> Option<T> {
         let cell = self.cell(row, field)?;
         match read(cell, self.sheet.decimal) {
             Ok(value) => Some(value),
-            Err(wanted) => {
-                let place = self.place(row, field);
-                mistakes.push(CellMistake { place, found: cell.shown(), wanted });
+            Err(allowed) => {
+                let reference = self.cell_ref(row, field);
+                wrong_cells.push(CellError { cell: reference, found: cell.shown(), allowed });
                 None
             }
         }
     }
 
-    /// Where a field stands in a row, for messages.
-    pub(crate) fn place(&self, row: &Row, field: Field) -> String {
+    /// The reference of a cell, for messages.
+    pub(crate) fn cell_ref(&self, row: &Row, field: Field) -> String {
         let column = self.column(field).unwrap_or_default();
-        Place { sheet: self.sheet.name.clone(), column, row: row.number }.to_string()
+        CellRef { sheet: self.sheet.name.clone(), column, row: row.number }.to_string()
     }
 }

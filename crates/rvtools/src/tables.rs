@@ -1,51 +1,51 @@
-//! The sheets that add to the machines: disks, memory, file systems, loads; and hosts and
-//! datastores.
+//! Reads the sheets that add to the machines (disks, memory, file systems, loads), and those of
+//! hosts, clusters and datastores.
 
 use std::collections::BTreeMap;
 
-use units::Bytes;
+use units::{Bytes, BytesPerSec, OpsPerSec};
 
-use crate::error::{CellMistake, Error};
+use crate::error::{CellError, Error};
 use crate::headings::{Field, Tab};
 use crate::inventory::{Cluster, Datastore, Disk, Host, Inventory, Load, Machine};
 use crate::machines::{Skipped, mebibytes};
 use crate::sheet::{Columns, Row, Sheet};
 
-/// Bytes in a KB of Live Optics, which has it from vSphere's counters, which count in 1,024s.
+/// Bytes in a KB of Live Optics: vSphere's counters are in units of 1,024 bytes.
 const KIB: f64 = 1024.0;
 
-/// Adds what a sheet says.
+/// Adds a sheet to the inventory.
 ///
 /// # Errors
-/// A needed heading is missing. Wrong cells go to `mistakes`.
+/// A required heading is missing. Wrong cells are added to `wrong_cells`.
 pub(crate) fn add(
     tab: Tab,
     sheet: &Sheet,
     inventory: &mut Inventory,
-    mistakes: &mut Vec<CellMistake>,
+    wrong_cells: &mut Vec<CellError>,
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
     let columns = sheet.columns(tab, notes)?;
     match tab {
-        Tab::Host => inventory.hosts = hosts(&columns, sheet, mistakes),
-        Tab::Cluster => inventory.clusters = clusters(&columns, sheet, mistakes),
-        Tab::Datastore => inventory.datastores = datastores(&columns, sheet, mistakes),
+        Tab::Host => inventory.hosts = hosts(&columns, sheet, wrong_cells),
+        Tab::Cluster => inventory.clusters = clusters(&columns, sheet, wrong_cells),
+        Tab::Datastore => inventory.datastores = datastores(&columns, sheet, wrong_cells),
         _ => {
             let index = Index::of(&inventory.machines, &columns);
-            index.tell(sheet, notes);
+            index.add_note(sheet, notes);
             let mut skipped = Skipped::default();
             for row in &sheet.rows {
                 let Some(name) = columns.text(row, Field::Name) else { continue };
                 match index.find(&columns, row, &name) {
-                    Some(place) => {
-                        let machine = &mut inventory.machines[place];
-                        add_row(tab, &columns, row, machine, mistakes);
+                    Some(number) => {
+                        let machine = &mut inventory.machines[number];
+                        add_row(tab, &columns, row, machine, wrong_cells);
                     }
-                    // Rows of machines that were skipped themselves end here too.
-                    None => skipped.add("of unknown machines", columns.place(row, Field::Name)),
+                    // Includes rows of skipped machines.
+                    None => skipped.add("of unknown machines", columns.cell_ref(row, Field::Name)),
                 }
             }
-            skipped.tell(&sheet.name, notes);
+            skipped.add_notes(&sheet.name, notes);
         }
     }
     if tab == Tab::LiveDisks {
@@ -59,7 +59,7 @@ fn add_row(
     columns: &Columns<'_>,
     row: &Row,
     machine: &mut Machine,
-    mistakes: &mut Vec<CellMistake>,
+    wrong_cells: &mut Vec<CellError>,
 ) {
     let sum = |known: Option<Bytes>, more: Option<Bytes>| match (known, more) {
         (Some(known), Some(more)) => known.checked_add(more),
@@ -67,8 +67,8 @@ fn add_row(
     };
     match tab {
         Tab::Disk | Tab::LiveDisks => {
-            let capacity = columns.read(row, Field::Capacity, mistakes, mebibytes);
-            let raw = columns.read(row, Field::Raw, mistakes, |cell, _| cell.truth());
+            let capacity = columns.read(row, Field::Capacity, wrong_cells, mebibytes);
+            let raw = columns.read(row, Field::Raw, wrong_cells, |cell, _| cell.boolean());
             if let Some(capacity) = capacity {
                 let number = machine.disks.len() + 1;
                 let label = columns.text(row, Field::Label);
@@ -77,29 +77,30 @@ fn add_row(
             }
         }
         Tab::Memory => {
-            let consumed = columns.read(row, Field::Consumed, mistakes, mebibytes);
+            let consumed = columns.read(row, Field::Consumed, wrong_cells, mebibytes);
             machine.memory_consumed = sum(machine.memory_consumed, consumed);
         }
         Tab::Partition => {
-            let consumed = columns.read(row, Field::Consumed, mistakes, mebibytes);
+            let consumed = columns.read(row, Field::Consumed, wrong_cells, mebibytes);
             machine.guest_used = sum(machine.guest_used, consumed);
-            let capacity = columns.read(row, Field::Capacity, mistakes, mebibytes);
+            let capacity = columns.read(row, Field::Capacity, wrong_cells, mebibytes);
             machine.guest_capacity = sum(machine.guest_capacity, capacity);
         }
         _ => {
             let mut number =
-                |field| columns.read(row, field, mistakes, |cell, decimal| cell.number(decimal));
+                |field| columns.read(row, field, wrong_cells, |cell, decimal| cell.number(decimal));
+            let throughput = |kib_per_s: f64| BytesPerSec::new(kib_per_s * KIB);
             machine.load = Some(Load {
-                peak_ops_per_s: number(Field::PeakOps),
-                mean_ops_per_s: number(Field::MeanOps),
-                peak_bytes_per_s: number(Field::PeakKb).map(|kb| kb * KIB),
-                mean_bytes_per_s: number(Field::MeanKb).map(|kb| kb * KIB),
+                peak_rate: number(Field::PeakOps).map(OpsPerSec::new),
+                mean_rate: number(Field::MeanOps).map(OpsPerSec::new),
+                peak_throughput: number(Field::PeakKb).map(throughput),
+                mean_throughput: number(Field::MeanKb).map(throughput),
             });
         }
     }
 }
 
-/// Live Optics writes the size of the first disk only where a machine has several.
+/// Corrects the provisioned size: Live Optics exports only the first of several disks.
 fn count_all_disks(machines: &mut [Machine]) {
     for machine in machines.iter_mut().filter(|machine| !machine.disks.is_empty()) {
         let mut all = Bytes::ZERO;
@@ -110,16 +111,16 @@ fn count_all_disks(machines: &mut [Machine]) {
     }
 }
 
-fn hosts(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) -> Vec<Host> {
+fn hosts(columns: &Columns<'_>, sheet: &Sheet, wrong_cells: &mut Vec<CellError>) -> Vec<Host> {
     let host = |row: &Row| {
         let mut count =
-            |field| columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal));
+            |field| columns.read(row, field, wrong_cells, |cell, decimal| cell.count(decimal));
         let (cores, vcpus) = (count(Field::Cores), count(Field::Vcpus));
         let mut number =
-            |field| columns.read(row, field, mistakes, |cell, decimal| cell.number(decimal));
+            |field| columns.read(row, field, wrong_cells, |cell, decimal| cell.number(decimal));
         let ratio = number(Field::VcpusPerCore);
         let usage = (number(Field::CpuUsage), number(Field::MemoryUsage));
-        let memory = columns.read(row, Field::Memory, mistakes, mebibytes);
+        let memory = columns.read(row, Field::Memory, wrong_cells, mebibytes);
         Some(Host {
             name: columns.text(row, Field::Name)?,
             cluster: columns.text(row, Field::Cluster),
@@ -134,12 +135,16 @@ fn hosts(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) 
     sheet.rows.iter().filter_map(host).collect()
 }
 
-fn clusters(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) -> Vec<Cluster> {
+fn clusters(
+    columns: &Columns<'_>,
+    sheet: &Sheet,
+    wrong_cells: &mut Vec<CellError>,
+) -> Vec<Cluster> {
     let cluster = |row: &Row| {
         let mut count =
-            |field| columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal));
+            |field| columns.read(row, field, wrong_cells, |cell, decimal| cell.count(decimal));
         let (hosts, cores) = (count(Field::Hosts), count(Field::Cores));
-        // Where nothing is kept free there may be words.
+        // May be a text if no failover capacity is reserved.
         let failover = columns.cell(row, Field::Failover);
         let failover = failover.and_then(|cell| cell.count(sheet.decimal).ok());
         Some(Cluster { name: columns.text(row, Field::Name)?, hosts, cores, failover })
@@ -150,10 +155,10 @@ fn clusters(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake
 fn datastores(
     columns: &Columns<'_>,
     sheet: &Sheet,
-    mistakes: &mut Vec<CellMistake>,
+    wrong_cells: &mut Vec<CellError>,
 ) -> Vec<Datastore> {
     let datastore = |row: &Row| {
-        let mut size = |field| columns.read(row, field, mistakes, mebibytes);
+        let mut size = |field| columns.read(row, field, wrong_cells, mebibytes);
         let (capacity, in_use) = (size(Field::Capacity), size(Field::InUse));
         let provisioned = size(Field::Provisioned);
         let name = columns.text(row, Field::Name)?;
@@ -163,13 +168,13 @@ fn datastores(
     sheet.rows.iter().filter_map(datastore).collect()
 }
 
-/// Finds the machine that a row is about.
+/// Finds the machine of a row.
 struct Index {
-    /// By what tells machines apart, where both sheets have it.
+    /// By ID, if both sheets have one.
     by_id: Option<BTreeMap<String, usize>>,
-    /// By name; of several the first.
+    /// By name; the first of several.
     by_name: BTreeMap<String, usize>,
-    /// Machines whose name another has too.
+    /// Machines with the name of an earlier one.
     namesakes: usize,
 }
 
@@ -178,26 +183,26 @@ impl Index {
         let mut by_name = BTreeMap::new();
         let mut by_id = BTreeMap::new();
         let mut namesakes = 0;
-        for (place, machine) in machines.iter().enumerate() {
+        for (number, machine) in machines.iter().enumerate() {
             if by_name.contains_key(&machine.name) {
                 namesakes += 1;
             } else {
-                by_name.insert(machine.name.clone(), place);
+                by_name.insert(machine.name.clone(), number);
             }
             if let Some(id) = &machine.id {
-                by_id.entry(id.clone()).or_insert(place);
+                by_id.entry(id.clone()).or_insert(number);
             }
         }
         let by_id = (columns.has(Field::Id) && !by_id.is_empty()).then_some(by_id);
         Index { by_id, by_name, namesakes }
     }
 
-    /// Says what cannot be told apart.
-    fn tell(&self, sheet: &Sheet, notes: &mut Vec<String>) {
+    /// Notes machines that cannot be distinguished.
+    fn add_note(&self, sheet: &Sheet, notes: &mut Vec<String>) {
         if self.by_id.is_none() && self.namesakes > 0 {
             notes.push(format!(
-                "{}: {} machines have the name of another; what it says of them was counted for \
-                 the first of that name.",
+                "{}: {} machines share their name with an earlier one; their rows were added to the \
+                 first machine of that name.",
                 sheet.name, self.namesakes
             ));
         }

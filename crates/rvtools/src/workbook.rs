@@ -1,7 +1,7 @@
-//! A workbook (xlsx) as sheets: of each only the columns that are looked for.
+//! Reads the sheets of a workbook (xlsx).
 //!
-//! Cells are read one after the other and not as a rectangle: a single cell at the far end of a
-//! sheet, as stray formatting leaves them, would make a rectangle larger than any memory.
+//! Cells are read one after another, not as a rectangle: a stray formatted cell at the far end of a
+//! sheet would make a rectangle that does not fit into memory.
 
 use std::io::Cursor;
 
@@ -13,37 +13,39 @@ use crate::headings::{Tab, plain};
 use crate::sheet::{Row, Sheet};
 use units::nearest;
 
-/// How a ZIP archive, and so a workbook, begins.
+/// The signature of a ZIP archive, and so of a workbook.
 const ZIP: &[u8] = b"PK\x03\x04";
-/// How files of Microsoft's compound format begin: workbooks of Excel 97, and protected ones.
+/// The signature of Microsoft's compound format: Excel 97 and protected workbooks.
 const COMPOUND: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// Whether the bytes are a workbook of any kind, readable or not.
-pub(crate) fn is_one(bytes: &[u8]) -> bool {
+/// Whether the bytes are a workbook of any kind.
+pub(crate) fn is_workbook(bytes: &[u8]) -> bool {
     bytes.starts_with(ZIP) || bytes.starts_with(COMPOUND)
 }
 
-/// What a workbook holds.
+/// The relevant content of a workbook.
 pub(crate) struct Workbook {
-    /// The sheets that are looked for.
+    /// The sheets that are read.
     pub(crate) sheets: Vec<(Tab, Sheet)>,
     /// Names of all sheets.
     pub(crate) names: Vec<String>,
-    /// Of these the one that may have been meant for the sheet of machines.
+    /// The name most similar to that of the sheet of machines.
     pub(crate) close: Option<String>,
 }
 
-/// Reads a workbook; of the sheets of machines with the columns below the headings `asked`.
+/// Reads a workbook.
+///
+/// * `requested` - headings of additional columns of machines
 ///
 /// # Errors
-/// It is protected, of an old form, or broken.
-pub(crate) fn read(file: &str, bytes: &[u8], asked: &[String]) -> Result<Workbook, Error> {
+/// It is protected, of an old format, or damaged.
+pub(crate) fn read(file: &str, bytes: &[u8], requested: &[String]) -> Result<Workbook, Error> {
     if bytes.starts_with(COMPOUND) {
         let file = file.to_owned();
         return Err(if is_protected(bytes) {
             Error::Protected { file }
         } else {
-            Error::OldForm { file }
+            Error::OldFormat { file }
         });
     }
     let failed = |error: XlsxError| match error {
@@ -56,18 +58,18 @@ pub(crate) fn read(file: &str, bytes: &[u8], asked: &[String]) -> Result<Workboo
     for name in &names {
         let Some(tab) = Tab::named(name) else { continue };
         if sheets.iter().all(|(read, _)| *read != tab) {
-            let asked = match tab {
-                Tab::Info | Tab::LiveMachines => asked,
+            let requested = match tab {
+                Tab::Info | Tab::LiveMachines => requested,
                 _ => &[],
             };
-            sheets.push((tab, sheet(&mut workbook, name, tab, asked).map_err(failed)?));
+            sheets.push((tab, sheet(&mut workbook, name, tab, requested).map_err(failed)?));
         }
     }
     let close = nearest(Tab::Info.name(), names.iter().map(String::as_str)).map(str::to_owned);
     Ok(Workbook { sheets, names, close })
 }
 
-/// A protected workbook is a compound file with this stream in it, whose name is UTF-16.
+/// A protected workbook is a compound file with this stream; its name is in UTF-16.
 fn is_protected(bytes: &[u8]) -> bool {
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.windows(name.len()).any(|window| window == name)
@@ -77,7 +79,7 @@ fn sheet(
     workbook: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
     tab: Tab,
-    asked: &[String],
+    requested: &[String],
 ) -> Result<Sheet, XlsxError> {
     let mut cells = workbook.worksheet_cells_reader(name)?;
     let mut headings: Vec<(u32, String)> = Vec::new();
@@ -93,8 +95,8 @@ fn sheet(
         let Some(cell) = cell(found.get_value()) else { continue };
         if *heading_row.get_or_insert(row) == row {
             let heading = cell.shown();
-            let is_asked = || asked.iter().any(|name| plain(name) == plain(&heading));
-            if tab.wanted().iter().any(|wanted| wanted.is(&heading)) || is_asked() {
+            let is_requested = || requested.iter().any(|name| plain(name) == plain(&heading));
+            if tab.columns().iter().any(|column| column.is(&heading)) || is_requested() {
                 kept.push(column);
             }
             headings.push((column, heading));
@@ -111,12 +113,12 @@ fn sheet(
 fn cell(value: &DataRef<'_>) -> Option<Cell> {
     match value {
         DataRef::Empty => None,
-        #[expect(clippy::cast_precision_loss, reason = "what is too large is refused later")]
+        #[expect(clippy::cast_precision_loss, reason = "too large numbers are refused later")]
         DataRef::Int(number) => Some(Cell::Number(*number as f64)),
         DataRef::Float(number) => Some(Cell::Number(*number)),
         DataRef::String(text) => Cell::text(text),
         DataRef::SharedString(text) => Cell::text(text),
-        DataRef::Bool(truth) => Some(Cell::Truth(*truth)),
+        DataRef::Bool(value) => Some(Cell::Boolean(*value)),
         DataRef::DateTime(moment) => Some(Cell::Number(moment.as_f64())),
         DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => Cell::text(text),
         DataRef::Error(error) => Some(Cell::Failed(error.to_string())),

@@ -1,14 +1,18 @@
-//! Exports as they come: whole, of other versions, in parts, wrong.
+//! Complete, older, partial and wrong exports.
 
 mod workbooks;
 
 use rvtools::inventory::Power;
-use rvtools::{Error, Inventory, NamedBytes, read, read_with_columns};
-use units::Bytes;
+use rvtools::{Error, Inventory, NamedBytes};
+use units::{Bytes, BytesPerSec, OpsPerSec};
 use workbooks::{INFO, Table, Vm, estate, hosts, info, uuid, workbook};
 
 fn named(name: &str, bytes: impl Into<Vec<u8>>) -> NamedBytes {
     NamedBytes { name: name.to_owned(), bytes: bytes.into() }
+}
+
+fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
+    rvtools::read(files, &[])
 }
 
 fn of_tables(tables: &[Table]) -> Result<Inventory, Error> {
@@ -49,7 +53,7 @@ fn a_workbook_is_read_with_all_its_sheets() {
 }
 
 #[test]
-fn only_the_sheet_of_machines_is_needed_and_the_others_are_told_to_be_absent() {
+fn only_the_sheet_of_machines_is_required_and_missing_sheets_are_listed() {
     let inventory = of_tables(&[two()]).unwrap();
     assert_eq!(inventory.machines[0].in_use, Some(Bytes::mib(51_200)));
     assert!(inventory.machines[1].is_template && !inventory.machines[0].is_template);
@@ -60,7 +64,7 @@ fn only_the_sheet_of_machines_is_needed_and_the_others_are_told_to_be_absent() {
 }
 
 #[test]
-fn headings_of_other_versions_and_of_scripts_mean_the_same() {
+fn headings_of_other_versions_and_of_scripts_are_read() {
     let old = two().renamed("In Use MiB", "In Use MB").renamed("Provisioned MiB", "Provisioned MB");
     let script = two()
         .renamed("VM", "vInfoVMName")
@@ -80,30 +84,30 @@ fn headings_of_other_versions_and_of_scripts_mean_the_same() {
 }
 
 #[test]
-fn columns_that_are_asked_for_are_read_and_missing_ones_are_noted() {
+fn requested_columns_are_read_and_missing_ones_are_noted() {
     let machines = [
         Vm { name: "a", tier: "gold", ..Vm::default() },
         Vm { name: "b", folder: "/dc1/vm/Test", ..Vm::default() },
     ];
-    let asked = ["tier", "DNS  name", "Tir"].map(str::to_owned);
+    let requested = ["tier", "DNS  name", "Tir"].map(str::to_owned);
     let files = [
         vec![named("export.xlsx", workbook(&[info(&machines)]))],
         vec![named("RVTools_tabvInfo.csv", info(&machines).csv(';'))],
     ];
     for files in files {
-        let inventory = read_with_columns(&files, &asked).unwrap();
+        let inventory = rvtools::read(&files, &requested).unwrap();
         let columns: Vec<_> = inventory.machines.iter().map(|m| m.columns.clone()).collect();
         assert_eq!(columns, [vec![Some("gold".to_owned()), None, None], vec![None, None, None]]);
         assert_eq!(inventory.machines[1].folder.as_deref(), Some("/dc1/vm/Test"));
         assert_eq!(
             inventory.notes,
-            ["vInfo: no column `Tir`, which was asked for; was `Tier` in column V meant?"]
+            ["vInfo: the requested column `Tir` is missing; did you mean `Tier` (column V)?"]
         );
     }
 }
 
 #[test]
-fn a_csv_set_says_what_its_workbook_says() {
+fn a_csv_set_gives_the_same_inventory_as_its_workbook() {
     let workbook = of_tables(&[two(), hosts(2, 32, 128)]).unwrap();
     for delimiter in [',', ';', '\t'] {
         let set = [
@@ -114,64 +118,64 @@ fn a_csv_set_says_what_its_workbook_says() {
         assert_eq!(read.machines, workbook.machines, "{delimiter}");
         assert_eq!(read.hosts, workbook.hosts, "{delimiter}");
     }
-    let alone = read(&[named("machines.csv", two().csv(','))]).unwrap();
-    assert_eq!(alone.machines, workbook.machines);
+    let single = read(&[named("machines.csv", two().csv(','))]).unwrap();
+    assert_eq!(single.machines, workbook.machines);
 }
 
 #[test]
-fn every_wrong_cell_is_told_with_its_sheet_and_place() {
+fn every_wrong_cell_is_reported_with_its_reference() {
     let table = info(&[Vm::default(), Vm { power: "running", template: "maybe", ..Vm::default() }]);
     let disk = Table::new("vDisk", &["VM", "Capacity MiB"]).row(&["vm", "-5"]).row(&["vm", "big"]);
     let error = of_tables(&[table, disk]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "vInfo!B3: found `running`, wanted poweredOn, poweredOff or suspended\n  \
-         vInfo!C3: found `maybe`, wanted `True` or `False`\n  \
-         vDisk!B2: found `-5`, wanted a number from 0 on\n  \
-         vDisk!B3: found `big`, wanted a number"
+        "vInfo!B3: found `running`, expected poweredOn, poweredOff or suspended\n  \
+         vInfo!C3: found `maybe`, expected `True` or `False`\n  \
+         vDisk!B2: found `-5`, expected a number of at least 0\n  \
+         vDisk!B3: found `big`, expected a number"
     );
 }
 
 #[test]
 fn many_wrong_cells_are_counted() {
     let machines: Vec<Vm<'_>> = (0..50).map(|_| Vm { power: "?", ..Vm::default() }).collect();
-    let Err(Error::Cells { mistakes }) = of_tables(&[info(&machines)]) else {
-        panic!("50 wrong cells were read");
+    let Err(Error::Cells { wrong_cells }) = of_tables(&[info(&machines)]) else {
+        panic!("50 wrong cells were accepted");
     };
-    assert_eq!(mistakes.len(), 50);
-    let error = Error::Cells { mistakes }.to_string();
+    assert_eq!(wrong_cells.len(), 50);
+    let error = Error::Cells { wrong_cells }.to_string();
     assert_eq!(error.lines().count(), 11);
-    assert!(error.ends_with("and 40 cells more"), "{error}");
+    assert!(error.ends_with("and 40 more cells"), "{error}");
 }
 
 #[test]
-fn a_missing_sheet_or_heading_is_told_with_the_closest() {
+fn a_missing_sheet_or_heading_is_reported_with_the_most_similar() {
     let error = |tables: &[Table]| of_tables(tables).unwrap_err().to_string();
     let mut other = two();
     other.name = "vInfos";
     assert_eq!(
         error(&[other]),
-        "read export.xlsx: no sheet `vInfo` (RVTools) or `VMs` (Live Optics); was `vInfos` meant? \
-         Name it `vInfo`"
+        "read export.xlsx: no sheet `vInfo` (RVTools) or `VMs` (Live Optics); if `vInfos` is \
+         meant, rename it to `vInfo`"
     );
-    assert!(error(&[hosts(1, 1, 1)]).contains("there is vHost"));
+    assert!(error(&[hosts(1, 1, 1)]).contains("found vHost"));
     let typo = two().renamed("Powerstate", "Power state of VM").renamed("CPUs", "CPU");
     assert_eq!(
         error(&[typo]),
-        "vInfo: no heading `Powerstate` (the closest is `Power state of VM` in column B); \
-         no heading `CPUs` (the closest is `CPU` in column J)"
+        "vInfo: no heading `Powerstate` (the most similar is `Power state of VM` in column B); \
+         no heading `CPUs` (the most similar is `CPU` in column J)"
     );
     let typo = two().renamed("In Use MiB", "In Use GiB");
     let inventory = of_tables(&[typo]).unwrap();
     assert_eq!(inventory.machines[0].in_use, None);
     assert_eq!(
         inventory.notes,
-        ["vInfo: no heading `In Use MiB`; was `In Use GiB` in column Q meant? It was not read."]
+        ["vInfo: no heading `In Use MiB`; ignored the similar `In Use GiB` in column Q."]
     );
 }
 
 #[test]
-fn rows_that_say_too_little_are_skipped_and_counted() {
+fn incomplete_rows_are_skipped_and_counted() {
     let mut table = two();
     for cell in ["c", "d", "e", "f", ""] {
         let mut row = vec![""; INFO.len()];
@@ -191,24 +195,24 @@ fn rows_that_say_too_little_are_skipped_and_counted() {
 }
 
 #[test]
-fn files_that_are_no_export_are_told_apart() {
+fn files_that_are_not_exports_are_refused_with_the_reason() {
     let error = |bytes: &[u8]| read(&[named("x", bytes)]).unwrap_err();
     assert!(matches!(error(b""), Error::Empty { .. }));
     assert!(matches!(error(b" \r\n "), Error::Empty { .. }));
     assert!(matches!(error(b"\x7fELF\0\0\0"), Error::Unknown { .. }));
-    assert!(matches!(error(b"PK\x03\x04 and no more"), Error::Broken { .. }));
+    assert!(matches!(error(b"PK\x03\x04 truncated"), Error::Broken { .. }));
     let compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-    assert!(matches!(error(&compound), Error::OldForm { .. }));
+    assert!(matches!(error(&compound), Error::OldFormat { .. }));
     let name = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes);
     let protected: Vec<u8> = compound.into_iter().chain([0; 99]).chain(name).collect();
     assert!(matches!(error(&protected), Error::Protected { .. }));
-    assert!(matches!(error(b"some words and nothing else\n"), Error::NoMachines { .. }));
+    assert!(matches!(error(b"some text\n"), Error::NoMachines { .. }));
     let none = of_tables(&[info(&[])]).unwrap_err();
     assert!(matches!(none, Error::NoRows { rows: 0, .. }), "{none}");
 }
 
 #[test]
-fn a_workbook_that_is_cut_or_damaged_anywhere_is_an_error_and_no_crash() {
+fn a_truncated_workbook_is_an_error_and_a_damaged_one_never_panics() {
     let whole = workbook(&[two(), hosts(1, 32, 64)]);
     for cut in (0..whole.len()).step_by(37) {
         assert!(read(&[named("x.xlsx", &whole[..cut])]).is_err(), "cut at {cut}");
@@ -216,13 +220,13 @@ fn a_workbook_that_is_cut_or_damaged_anywhere_is_an_error_and_no_crash() {
     for at in (0..whole.len()).step_by(23) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
-        // Where nothing looks, nothing is noticed.
+        // Damage in parts that are not read goes unnoticed.
         let _ = read(&[named("x.xlsx", damaged)]);
     }
 }
 
 #[test]
-fn machines_of_one_name_are_told_apart_by_their_uuid() {
+fn machines_with_equal_names_are_distinguished_by_their_uuid() {
     let table = info(&[Vm::default(), Vm::default()]);
     let disks = Table::new("vDisk", &["VM", "Capacity MiB", "VM UUID"])
         .row(&["vm", "10", &uuid(1)])
@@ -236,20 +240,20 @@ fn machines_of_one_name_are_told_apart_by_their_uuid() {
     let nameless = Table::new("vDisk", &["VM", "Capacity MiB"]).row(&["vm", "10"]);
     let inventory = of_tables(&[info(&[Vm::default(), Vm::default()]), nameless]).unwrap();
     assert_eq!(inventory.machines[0].disks.len(), 1);
-    assert!(inventory.notes[0].contains("1 machines have the name of another"));
+    assert!(inventory.notes[0].contains("1 machines share their name with an earlier one"));
 }
 
 #[test]
-fn machines_that_stand_there_twice_are_told() {
+fn repeated_machines_are_noted() {
     let mut table = two();
     table.rows.extend(two().rows);
     let inventory = of_tables(&[table]).unwrap();
     assert_eq!(inventory.machines.len(), 4);
-    assert!(inventory.notes[0].starts_with("vInfo: 2 rows have the name and the ID of another"));
+    assert!(inventory.notes[0].starts_with("vInfo: 2 rows repeat the name and ID of another row"));
 }
 
 #[test]
-fn live_optics_adds_loads_or_stands_alone() {
+fn live_optics_adds_loads_or_is_read_on_its_own() {
     let headings =
         ["VM Name", "MOB ID", "Peak IOPS", "Average IOPS", "Max KB/sec", "Average KB/sec"];
     let load =
@@ -257,8 +261,10 @@ fn live_optics_adds_loads_or_stands_alone() {
     let measured = named("live.xlsx", workbook(&[load()]));
     let inventory = read(&[named("export.xlsx", workbook(&[two()])), measured]).unwrap();
     let found = inventory.machines[0].load.unwrap();
-    assert_eq!((found.peak_ops_per_s, found.mean_ops_per_s), (Some(500.0), Some(50.5)));
-    assert_eq!((found.peak_bytes_per_s, found.mean_bytes_per_s), (Some(2_097_152.0), None));
+    let rates = [found.peak_rate, found.mean_rate].map(|rate| rate.map(OpsPerSec::get));
+    assert_eq!(rates, [Some(500.0), Some(50.5)]);
+    let throughputs = [found.peak_throughput, found.mean_throughput];
+    assert_eq!(throughputs, [Some(BytesPerSec::new(2_097_152.0)), None]);
     assert_eq!(inventory.machines[1].load, None);
 
     let headings = [
@@ -287,5 +293,5 @@ fn live_optics_adds_loads_or_stands_alone() {
     let inventory = of_tables(&[machines, disks, load()]).unwrap();
     let machine = &inventory.machines[0];
     assert_eq!((machine.vcpus, machine.provisioned), (4, Some(Bytes::mib(3000))));
-    assert_eq!(machine.load.unwrap().peak_ops_per_s, Some(500.0));
+    assert_eq!(machine.load.unwrap().peak_rate, Some(OpsPerSec::new(500.0)));
 }

@@ -1,20 +1,20 @@
-//! Examines verdicts on simulated systems whose limits are known: `cargo run --release -p sim
-//! --example judgement -- [train|examine] [TIMES] [CLASS]`.
+//! Grades verdicts on simulated systems with known limits: `cargo run --release -p sim --example
+//! judgement -- [train|examine] [TIMES] [CLASS]`.
 //!
-//! `train` uses seeds that constants were found with, `examine` others. TIMES is the number of
-//! systems over 400; with a class's number only its systems are made, and every verdict that is not
-//! right is printed.
+//! `train` uses the seeds with which constants were found, `examine` others. TIMES is the number of
+//! systems divided by 400. With the number of a class only its systems are drawn, and all its
+//! verdicts are printed.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use sim::examination::{Class, EXAMINED, Grade, Tally, examine};
 
-/// Confident and wrong at most, as a share.
+/// Maximum share of confident and wrong verdicts.
 const WRONG_MAX: f64 = 0.01;
-/// Right at least, as a share.
+/// Minimum share of right verdicts.
 const RIGHT_MIN: f64 = 0.85;
-/// Stated probability and share of right statements differ by at most this.
+/// Maximum difference between stated probability and share of right statements.
 const CALIBRATION_MAX: f64 = 0.05;
 /// A class with fewer statements is not used to judge calibration.
 const STATEMENTS_MIN: usize = 20;
@@ -39,7 +39,7 @@ fn main() -> std::io::Result<ExitCode> {
             mine.map(|(class, seed)| (*seed, examine(*class, *seed))).collect()
         };
         let handles: Vec<_> = (0..threads).map(|part| scope.spawn(move || one(part))).collect();
-        handles.into_iter().map(|handle| handle.join().expect("it does not panic")).collect()
+        handles.into_iter().map(|handle| handle.join().expect("no thread panics")).collect()
     });
     let mut out = std::io::stdout().lock();
     let mut tally = Tally::default();
@@ -64,7 +64,7 @@ fn main() -> std::io::Result<ExitCode> {
     writeln!(out, "\n{}", tally.text())?;
     writeln!(
         out,
-        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong \
+        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; stated with at least 90 % and wrong \
          {:.2} %; calibration off by at most {:.3}",
         100.0 * right as f64 / all,
         100.0 * open as f64 / all,
@@ -74,8 +74,8 @@ fn main() -> std::io::Result<ExitCode> {
     )?;
     // For `cargo xtask bench judgement`: right, not enough data, wrong, confident and wrong.
     writeln!(out, "counts {right} {open} {wrong} {}", tally.confident_and_wrong())?;
-    let holds = tally.confident_and_wrong() as f64 <= WRONG_MAX * all
+    let passes = tally.confident_and_wrong() as f64 <= WRONG_MAX * all
         && right as f64 >= RIGHT_MIN * all
         && tally.worst_calibration(STATEMENTS_MIN) <= CALIBRATION_MAX;
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if passes { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

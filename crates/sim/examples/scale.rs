@@ -1,5 +1,5 @@
-//! Ten million operations outstanding on 1,000 hosts x 16 connections x 10 volumes, simulated and
-//! predicted side by side: `cargo run --release -p sim --example scale`.
+//! Ten million operations outstanding on 1,000 hosts × 16 connections × 10 volumes, simulated and
+//! predicted: `cargo run --release -p sim --example scale`.
 
 use std::io::Write;
 use std::time::Instant;
@@ -10,11 +10,11 @@ use predict::topology::{EndpointGroup, Floor, HostGroup, Load, Topology, VolumeG
 use predict::{Parameter, Parameters, curve};
 use sim::population::{Population, simulate};
 
-/// Busy time of an operation at its connection and at its volume.
+/// Mean service demand of an operation at its connection and at its volume, in seconds.
 const CONNECTION_S: f64 = 15e-6;
 const VOLUME_S: f64 = 1.5e-6;
 const FLOOR_S: f64 = 1e-3;
-/// Long enough that every operation comes back once before what counts.
+/// Long enough that every operation completes once before the measurement.
 const WARM_UP_S: f64 = 1.6;
 const FOR_S: f64 = 2.4;
 
@@ -28,13 +28,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         connection_s: CONNECTION_S,
         volume_s: VOLUME_S,
         volume_ops_per_s: None,
-        way_s: FLOOR_S - CONNECTION_S - VOLUME_S,
+        delay_s: FLOOR_S - CONNECTION_S - VOLUME_S,
     };
     let started = Instant::now();
     let seen = simulate(&population, WARM_UP_S, FOR_S, 1);
     writeln!(
         out,
-        "simulated: {:.0} ops/s, response time {:.3} s; {} events in {:.2} s, {} at most",
+        "simulated: {:.0} ops/s, response time {:.3} s; {} events in {:.2} s, peak memory {}",
         seen.ops_per_s,
         seen.response_s,
         seen.events,
@@ -43,13 +43,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     let started = Instant::now();
     let curve = curve(&topology(&population), &parameters())?;
-    let asked = curve.asked.ok_or("a closed load is always let through")?;
+    let requested = curve.requested.ok_or("a closed load is always admitted")?;
     writeln!(
         out,
         "predicted: {:.0} ops/s ({:+.2} %), response time {:.3} s; {:.4} s",
-        asked.ops_per_s.value,
-        100.0 * (asked.ops_per_s.value / seen.ops_per_s - 1.0),
-        asked.response_s.value,
+        requested.ops_per_s.value,
+        100.0 * (requested.ops_per_s.value / seen.ops_per_s - 1.0),
+        requested.response_s.value,
         started.elapsed().as_secs_f64()
     )?;
     Ok(())
@@ -61,7 +61,6 @@ fn parameters() -> Parameters {
         .with(Parameter::LargeRead, VOLUME_S)
 }
 
-/// The same as a topology.
 fn topology(population: &Population) -> Topology {
     let mut host = HostGroup::linux("host", population.hosts.into(), population.connections.into());
     // A slot for every operation.
@@ -71,11 +70,7 @@ fn topology(population: &Population) -> Topology {
         floor: Some(Floor { mean_s: FLOOR_S, spread: 0.0 }),
         burst_s: 0.0,
         hosts: vec![host],
-        endpoints: vec![EndpointGroup {
-            name: "all".to_owned(),
-            count: 1,
-            limit_bytes_per_s: None,
-        }],
+        endpoints: vec![EndpointGroup { name: "all".to_owned(), count: 1, limit: None }],
         volumes: vec![VolumeGroup {
             endpoint: Some(0),
             ..VolumeGroup::of("volume", population.volumes.into(), VolumeKind::Large)
@@ -92,7 +87,7 @@ fn topology(population: &Population) -> Topology {
     }
 }
 
-/// The most memory that this process had, as Linux counts it.
+/// Peak resident memory of this process, according to Linux.
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,5 +1,5 @@
-//! Workers in virtual time: the engine's own, one after the other in one thread, whatever they
-//! send their operations to, and what they measured as the intervals of a host.
+//! Workers in virtual time: the engine's own workers, executed in turn in one thread with any
+//! target, and their results as the intervals of a host.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,53 +19,55 @@ use workload::op::{Op, OpStream};
 use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
 
-/// How long what is outstanding may take to come back once the run was given up, as in the engine.
+/// How long outstanding operations may still take after the run was abandoned, as in the engine.
 const GRACE_NS: u64 = 1_000_000_000;
 
-/// An operation that was given up.
+/// An operation that was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotReturned {
+pub struct AbandonedOperation {
     /// Index of the stream.
     pub stream: u32,
     /// The worker's lane.
     pub lane: u32,
     /// When it was issued, in nanoseconds from the run's start.
     pub issued_ns: u64,
-    /// What it was.
+    /// The operation.
     pub op: Op,
 }
 
-/// When a worker must be woken again.
+/// The result of a worker's turn.
 pub(crate) enum Next {
+    /// It must be woken at this time.
     At(u64),
+    /// It has ended.
     Ended,
-    /// It gave up, because operations were outstanding longer than their deadline; the oldest.
-    Overdue(Vec<NotReturned>),
-    /// It gave up, because the run had been ended and operations did not come back; the oldest.
-    LeftBehind(Vec<NotReturned>),
+    /// It has stopped because operations exceeded their deadline; the oldest of them.
+    Overdue(Vec<AbandonedOperation>),
+    /// It has stopped because operations did not complete after the run was abandoned; the oldest.
+    Abandoned(Vec<AbandonedOperation>),
 }
 
-/// A worker, whatever its schedule and its data.
+/// A worker with any schedule and data path.
 pub(crate) trait Lane {
-    /// One turn of the loop in `engine::drive`, with a target that is at `now_ns` too and does not
+    /// One turn of the loop in `engine::drive`, with a target that is at `now_ns` and does not
     /// wait.
     fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, target: &mut dyn Target) -> Next;
     /// Its stream and lane.
-    fn place(&self) -> (u32, u32);
+    fn id(&self) -> (u32, u32);
     /// Operations that failed in the intervals that it has handed over.
     fn failed(&self) -> u64;
-    /// What it has handed over, interval by interval, and what it found in the data.
+    /// Its intervals and mismatches.
     fn end(self: Box<Self>) -> Ended;
 }
 
-/// What is left of a worker.
+/// The results of a worker.
 pub(crate) struct Ended {
-    pub(crate) place: (u32, u32),
+    pub(crate) id: (u32, u32),
     pub(crate) parts: Vec<Part>,
     pub(crate) mismatches: Vec<Mismatch>,
 }
 
-/// What a worker's data path found.
+/// The mismatches found by a worker's data path.
 pub(crate) trait Findings: DataPath {
     fn mismatches(self) -> Vec<Mismatch>;
 }
@@ -82,8 +84,8 @@ impl Findings for Tiles {
     }
 }
 
-/// A lane for each worker of a run, in the order of streams; `data` makes what looks into the data
-/// of a worker of a stream.
+/// A lane for each worker of a run, in the order of streams; `data` creates the data path of a
+/// worker of a stream.
 pub(crate) fn lanes<D: Findings + 'static>(
     run: &Run,
     data: impl Fn(usize, &Stream) -> D,
@@ -92,7 +94,7 @@ pub(crate) fn lanes<D: Findings + 'static>(
     for (index, stream) in run.streams.iter().enumerate() {
         let ops = OpStream::new(stream, run.seed);
         for lane in 0..stream.workers {
-            let place = (index as u32, lane);
+            let id = (index as u32, lane);
             let assigned = Assigned {
                 lane,
                 queue_depth: stream.queue_depth,
@@ -104,19 +106,19 @@ pub(crate) fn lanes<D: Findings + 'static>(
             let (ops, data) = (ops.clone(), data(index, stream));
             lanes.push(match stream.arrival {
                 Arrival::Closed { think_time_ns: 0 } => {
-                    SimLane::boxed(place, assigned, ops, Closed, data)
+                    SimLane::boxed(id, assigned, ops, Closed, data)
                 }
                 Arrival::Closed { think_time_ns } => {
-                    SimLane::boxed(place, assigned, ops, Thinking::new(think_time_ns, depth), data)
+                    SimLane::boxed(id, assigned, ops, Thinking::new(think_time_ns, depth), data)
                 }
                 Arrival::Constant { offered_rate } => {
                     let instants = ConstantInstants::new(offered_rate, lane, workers);
-                    SimLane::boxed(place, assigned, ops, Open::new(instants), data)
+                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
                 Arrival::Poisson { offered_rate } => {
                     let seed = stream.seed(run.seed);
                     let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
-                    SimLane::boxed(place, assigned, ops, Open::new(instants), data)
+                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
             });
         }
@@ -124,7 +126,7 @@ pub(crate) fn lanes<D: Findings + 'static>(
     lanes
 }
 
-/// The workers' parts as the intervals of the host, as the engine's collector builds them.
+/// Combines the workers' parts into the intervals of the host, like the engine's collector.
 pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<Interval> {
     let count = ended.iter().map(|(_, parts)| parts.len()).max().unwrap_or(0);
     let mut intervals: Vec<Interval> = (0..count)
@@ -143,10 +145,10 @@ pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<I
         for interval in &mut intervals {
             interval.workers.push(WorkerInterval { stream, lane, cpu_ns: 0 });
         }
-        let left = parts.last().map_or(0, |part| part.counted.backlog_end);
+        let backlog = parts.last().map_or(0, |part| part.counted.backlog_end);
         for interval in intervals.iter_mut().skip(parts.len()) {
-            // Others still wait for what is outstanding; what it left undone is undone still.
-            interval.streams[stream as usize].backlog_end += left;
+            // Other workers still wait for outstanding operations; this one's backlog remains.
+            interval.streams[stream as usize].backlog_end += backlog;
         }
         let mut before: Vec<ConnectionCounters> = Vec::new();
         for (interval, part) in intervals.iter_mut().zip(parts) {
@@ -171,7 +173,7 @@ pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<I
 }
 
 struct SimLane<S, D> {
-    place: (u32, u32),
+    id: (u32, u32),
     worker: Worker<S, D, SimHandover>,
     done: Vec<Completion>,
     parts: Rc<RefCell<Vec<Part>>>,
@@ -179,7 +181,7 @@ struct SimLane<S, D> {
 
 impl<S: Schedule + 'static, D: Findings + 'static> SimLane<S, D> {
     fn boxed(
-        place: (u32, u32),
+        id: (u32, u32),
         assigned: Assigned,
         ops: OpStream,
         schedule: S,
@@ -191,33 +193,34 @@ impl<S: Schedule + 'static, D: Findings + 'static> SimLane<S, D> {
         let done = Vec::with_capacity(assigned.queue_depth as usize);
         let worker =
             Worker::new(assigned, ops, Steps::own(), schedule, data, handover, Box::default());
-        Box::new(SimLane { place, worker, done, parts })
+        Box::new(SimLane { id, worker, done, parts })
     }
 }
 
 impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
     fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, target: &mut dyn Target) -> Next {
         let target = &mut Through(target);
-        target.reap(Wait::Look, &mut self.done).expect("a simulated target is never gone");
+        target.reap(Wait::Poll, &mut self.done).expect("a simulated target is never lost");
         self.worker.complete(now_ns, &mut self.done, target);
         if let Some(stopped_ns) = stopped_ns {
             self.worker.end_at(stopped_ns);
         }
-        let give_up_ns = stopped_ns.map_or(u64::MAX, |stopped_ns| stopped_ns + GRACE_NS);
+        let abandon_ns = stopped_ns.map_or(u64::MAX, |stopped_ns| stopped_ns + GRACE_NS);
         let is_overdue = self.worker.is_overdue(now_ns);
-        if is_overdue || now_ns >= give_up_ns {
-            let reason = if is_overdue { ErrorKind::Deadline } else { ErrorKind::LeftBehind };
-            let oldest = self.worker.give_up(now_ns, reason);
+        if is_overdue || now_ns >= abandon_ns {
+            let reason = if is_overdue { ErrorKind::Deadline } else { ErrorKind::Abandoned };
+            let oldest = self.worker.abandon_overdue(now_ns, reason);
             self.worker.close(now_ns, target);
-            let (stream, lane) = self.place;
-            let told = |Slot { issued_ns, op, .. }| NotReturned { stream, lane, issued_ns, op };
-            let end = if is_overdue { Next::Overdue } else { Next::LeftBehind };
-            return end(oldest.into_iter().map(told).collect());
+            let (stream, lane) = self.id;
+            let abandoned =
+                |Slot { issued_ns, op, .. }| AbandonedOperation { stream, lane, issued_ns, op };
+            let end = if is_overdue { Next::Overdue } else { Next::Abandoned };
+            return end(oldest.into_iter().map(abandoned).collect());
         }
         loop {
-            // Data takes no virtual time.
+            // Generating and verifying data takes no virtual time.
             self.worker.prepare(now_ns, target);
-            if !self.worker.issue(now_ns, target).expect("a simulated target is never gone") {
+            if !self.worker.issue(now_ns, target).expect("a simulated target is never lost") {
                 break;
             }
         }
@@ -225,11 +228,11 @@ impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
             self.worker.close(now_ns, target);
             return Next::Ended;
         }
-        Next::At(self.worker.wake_ns(now_ns).min(give_up_ns))
+        Next::At(self.worker.wake_ns(now_ns).min(abandon_ns))
     }
 
-    fn place(&self) -> (u32, u32) {
-        self.place
+    fn id(&self) -> (u32, u32) {
+        self.id
     }
 
     fn failed(&self) -> u64 {
@@ -238,11 +241,11 @@ impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
 
     fn end(self: Box<Self>) -> Ended {
         let mismatches = self.worker.into_data().mismatches();
-        Ended { place: self.place, parts: self.parts.take(), mismatches }
+        Ended { id: self.id, parts: self.parts.take(), mismatches }
     }
 }
 
-/// A worker takes a target of a type that is known; this is one for all of them.
+/// A sized wrapper, because a worker takes a target of a known type.
 struct Through<'a>(&'a mut dyn Target);
 
 impl Target for Through<'_> {
@@ -267,14 +270,14 @@ impl Target for Through<'_> {
     }
 }
 
-/// What one worker counted in one interval.
+/// What a worker counted in an interval.
 pub(crate) struct Part {
     end_ns: u64,
     counted: StreamInterval,
     connections: Vec<ConnectionCounters>,
 }
 
-/// Counts a full tally out at once, so that one spare is enough.
+/// Reads a full tally immediately, so that one spare is enough.
 struct SimHandover {
     spare: Option<Box<Tally>>,
     parts: Rc<RefCell<Vec<Part>>>,
@@ -287,7 +290,7 @@ impl Handover for SimHandover {
 
     fn full(&mut self, mut tally: Box<Tally>, end_ns: u64) {
         let mut parts = self.parts.borrow_mut();
-        assert_eq!(tally.index as usize, parts.len(), "tallies come in order");
+        assert_eq!(tally.index as usize, parts.len(), "tallies arrive in order");
         let mut counted = StreamInterval::default();
         tally.drain_into(&mut counted);
         parts.push(Part { end_ns, counted, connections: tally.connections().to_vec() });

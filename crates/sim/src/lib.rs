@@ -1,21 +1,19 @@
-//! The simulator: the engine's own worker, schedule, slots and recorder against a model of a
-//! storage, many workers in one thread, in virtual time, from one seed; and the whole way of an
-//! operation over NFS ([`nfs_world`]): our client, a network, our volume service.
+//! The simulator: the engine's own workers, schedules, slots and recorders with a model of a
+//! storage, many workers in one thread, in virtual time, from one seed. Also the complete path of
+//! an operation over NFS ([`nfs_world`]): the built-in client, a network, the volume service.
 //!
-//! For: tests in which the truth is known. What the storage did is decided by a model whose answer
-//! can be written down ([`queueing`] has the formulas), so that what the recorder and analysis say
-//! can be held against it; an hour of load takes seconds. Nothing here reads a clock: the same
-//! seed gives the same bytes.
-//!
-//! Not for: predicting what a real storage will do.
+//! It is for tests with known results: the model's behaviour can be calculated (crate `statistics`
+//! has the formulas) and compared with what the recorder and analysis report; an hour of load takes
+//! seconds. Nothing here reads a clock, so the same seed gives the same bytes. It does not predict
+//! real storage.
 //!
 //! The idea is that of TigerBeetle's simulator (VOPR) and of FoundationDB's before it: run the
-//! product's own code, replace only what lies outside it.
+//! product's own code and replace only its environment.
 
 pub mod examination;
+pub mod nfs_setup;
 pub mod nfs_world;
 pub mod population;
-pub mod queueing;
 pub mod storage;
 pub mod tap;
 pub mod testbed;

@@ -1,79 +1,78 @@
-//! Very many operations outstanding at a time, on many hosts and volumes: what the engine's own
-//! workers would take too much memory for.
+//! Very many outstanding operations on many hosts and volumes, for which the engine's own workers
+//! would need too much memory.
 //!
-//! For: holding `predict` against a simulation at a scale where nothing can be measured, ten
-//! million operations and more. An operation is sixteen bytes; events wait in buckets of time, of
-//! which only the one that is due is put in order: an event costs the same whatever their number.
-//! Not for: what a worker does with operations (schedules, intervals, histograms), which is
-//! [`crate::world`]'s.
+//! It is for comparing `predict` with a simulation at a scale that cannot be measured: ten million
+//! operations and more. An operation has sixteen bytes; events are in buckets of time, of which
+//! only the current one is sorted, so an event costs the same whatever their number. Workers with
+//! schedules, intervals and histograms are simulated in [`crate::world`].
 //!
-//! Every host keeps its share outstanding, dealt out over its connections in turn. An operation
-//! goes over its connection, to a volume drawn at random (exponential demand in the order of
-//! arrival), through the volume's limit, and back. Source of the buckets: R. Brown, "Calendar
-//! queues", Communications of the ACM 31(10), 1988.
+//! Every host keeps its operations outstanding, distributed over its connections in turn. An
+//! operation passes its connection, a volume drawn at random (exponential demand, in the order of
+//! arrival), the volume's limit, and returns. Source of the buckets: R. Brown, "Calendar queues",
+//! Communications of the ACM 31(10), 1988.
 
 use workload::random;
 
 const NS_PER_S: f64 = 1e9;
-/// Events that are due together, on average, when they are put in order.
+/// Mean number of events in a bucket.
 const BUCKET_EVENTS: f64 = 64.0;
-/// Buckets at most; later events wait in the last until it is their turn.
+/// Maximum number of buckets; the last also holds all later events.
 const BUCKETS_MAX: u64 = 1 << 20;
 
-/// What is simulated.
+/// The simulated system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Population {
-    /// Machines.
+    /// Number of hosts.
     pub hosts: u32,
-    /// Connections of each.
+    /// Connections of each host.
     pub connections: u32,
-    /// Operations that each keeps outstanding.
+    /// Outstanding operations of each host.
     pub outstanding: u32,
-    /// Volumes, each as likely as the other.
+    /// Number of volumes, used with equal probability.
     pub volumes: u32,
-    /// Mean busy time of an operation at its connection, exponential, in seconds; may be 0.
+    /// Mean of the exponential service demand at the connection, in seconds; may be 0.
     pub connection_s: f64,
-    /// The same at its volume.
+    /// Mean of the exponential service demand at the volume, in seconds; may be 0.
     pub volume_s: f64,
-    /// Operations per second that each volume lets pass, if it is limited.
+    /// Operations per second that each volume admits, if limited.
     pub volume_ops_per_s: Option<f64>,
-    /// What an operation takes besides, in seconds, above 0.
-    pub way_s: f64,
+    /// Additional delay of every operation, in seconds, above 0.
+    pub delay_s: f64,
 }
 
-/// What came out.
+/// The results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Operations that completed, of all hosts.
+    /// Completed operations of all hosts.
     pub completed: u64,
     /// Operations per second after the warm-up.
     pub ops_per_s: f64,
-    /// Mean response time of those that completed after the warm-up, in seconds.
+    /// Mean response time of operations completed after the warm-up, in seconds.
     pub response_s: f64,
-    /// Events that were gone through.
+    /// Number of events.
     pub events: u64,
 }
 
-/// An operation that arrives at its volume or comes back.
+/// An operation that arrives at its volume or returns to its host.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     at_ns: u64,
-    /// The host's number; the highest bit says that it comes back.
-    who: u32,
+    /// The host's number; the highest bit is set if the operation returns to it.
+    host: u32,
     /// When it was issued, in microseconds.
     issued_us: u32,
 }
 
-const BACK: u32 = 1 << 31;
+const RETURNS: u32 = 1 << 31;
 
-/// Simulates `for_s` seconds, the first `warm_up_s` of which do not count.
+/// Simulates `for_s` seconds, of which the first `warm_up_s` are not counted.
 ///
 /// # Panics
-/// There are no hosts, connections or volumes, or an operation takes no time.
+/// There are no hosts, connections or volumes, or an operation has no delay.
 pub fn simulate(population: &Population, warm_up_s: f64, for_s: f64, seed: u64) -> Seen {
     let Population { hosts, connections, outstanding, volumes, .. } = *population;
-    assert!(hosts > 0 && hosts < BACK && connections > 0 && volumes > 0, "something is there");
-    assert!(population.way_s > 0.0, "an operation takes time");
+    assert!(hosts > 0 && hosts < RETURNS && connections > 0 && volumes > 0, "nothing is simulated");
+    assert!(population.delay_s > 0.0, "an operation takes time");
     let mut world = World::new(population, for_s, seed);
     for _ in 0..outstanding {
         for host in 0..hosts {
@@ -89,7 +88,7 @@ pub fn simulate(population: &Population, warm_up_s: f64, for_s: f64, seed: u64) 
             break;
         }
         seen.events += 1;
-        if event.who & BACK == 0 {
+        if event.host & RETURNS == 0 {
             world.arrive(event);
             continue;
         }
@@ -98,7 +97,7 @@ pub fn simulate(population: &Population, warm_up_s: f64, for_s: f64, seed: u64) 
             counted += 1;
             sum_us += event.at_ns / 1000 - u64::from(event.issued_us);
         }
-        world.issue(event.at_ns, event.who & !BACK);
+        world.issue(event.at_ns, event.host & !RETURNS);
     }
     seen.ops_per_s = counted as f64 / (for_s - warm_up_s);
     seen.response_s = sum_us as f64 / 1e6 / counted.max(1) as f64;
@@ -109,11 +108,11 @@ struct World<'a> {
     population: &'a Population,
     seed: u64,
     drawn: u64,
-    /// By host and connection: when it has done what it took on.
+    /// By host and connection: when it is free.
     connections_ns: Vec<u64>,
-    /// By host: the connection that is next.
+    /// By host: the next connection.
     turn: Vec<u32>,
-    /// By volume: when it has done what it took on, and when its limit lets the next pass.
+    /// By volume: when it is free, and when its limit admits the next operation.
     volumes_ns: Vec<(u64, f64)>,
     queue: Buckets,
 }
@@ -143,19 +142,19 @@ impl World<'_> {
         (-uniform.ln() * mean_s * NS_PER_S) as u64
     }
 
-    /// A host sends its next operation over its next connection.
+    /// Sends a host's next operation over its next connection.
     fn issue(&mut self, now_ns: u64, host: u32) {
         let demand_ns = self.demand_ns(self.population.connection_s);
         let turn = &mut self.turn[host as usize];
-        let place = host as usize * self.population.connections as usize + *turn as usize;
+        let connection = host as usize * self.population.connections as usize + *turn as usize;
         *turn = (*turn + 1) % self.population.connections;
-        let done_ns = self.connections_ns[place].max(now_ns) + demand_ns;
-        self.connections_ns[place] = done_ns;
+        let done_ns = self.connections_ns[connection].max(now_ns) + demand_ns;
+        self.connections_ns[connection] = done_ns;
         let issued_us = (now_ns / 1000) as u32;
-        self.queue.add(Event { at_ns: done_ns, who: host, issued_us });
+        self.queue.add(Event { at_ns: done_ns, host, issued_us });
     }
 
-    /// An operation comes to a volume, and is sent back when it is done there.
+    /// Serves an operation at a volume, and sends it back.
     fn arrive(&mut self, event: Event) {
         self.drawn += 1;
         let number = random::at(self.seed, self.drawn) % u64::from(self.population.volumes);
@@ -168,8 +167,8 @@ impl World<'_> {
             at_ns = passed_ns as u64;
         }
         *free_ns = (*free_ns).max(at_ns) + demand_ns;
-        let back_ns = *free_ns + (self.population.way_s * NS_PER_S) as u64;
-        self.queue.add(Event { at_ns: back_ns, who: event.who | BACK, ..event });
+        let back_ns = *free_ns + (self.population.delay_s * NS_PER_S) as u64;
+        self.queue.add(Event { at_ns: back_ns, host: event.host | RETURNS, ..event });
     }
 }
 
@@ -177,31 +176,31 @@ impl World<'_> {
 struct Buckets {
     width_ns: u64,
     buckets: Vec<Vec<Event>>,
-    /// The bucket that is due.
+    /// The current bucket.
     due: usize,
     /// Its events, the latest first.
     now: Vec<Event>,
 }
 
 impl Buckets {
-    /// Buckets for a time in which about so many events are there at once.
+    /// Buckets for `for_s` seconds with about `events` pending events.
     fn new(for_s: f64, events: f64) -> Buckets {
         let span_ns = (for_s * NS_PER_S) as u64 + 1;
-        let wanted = ((events / BUCKET_EVENTS) as u64).clamp(1024, BUCKETS_MAX);
-        let width_ns = (span_ns / wanted).max(1);
+        let requested = ((events / BUCKET_EVENTS) as u64).clamp(1024, BUCKETS_MAX);
+        let width_ns = (span_ns / requested).max(1);
         let count = (span_ns / width_ns + 3) as usize;
         Buckets { width_ns, buckets: vec![Vec::new(); count], due: 0, now: Vec::new() }
     }
 
     fn add(&mut self, event: Event) {
-        // The first bucket is empty: before the first event nothing is due.
-        let place = (event.at_ns / self.width_ns + 1) as usize;
-        let place = place.min(self.buckets.len() - 1);
-        if place > self.due {
-            self.buckets[place].push(event);
+        // The first bucket stays empty: it is current before the first event.
+        let bucket = (event.at_ns / self.width_ns + 1) as usize;
+        let bucket = bucket.min(self.buckets.len() - 1);
+        if bucket > self.due {
+            self.buckets[bucket].push(event);
             return;
         }
-        // It belongs among those that are in order already.
+        // The event is inserted into the sorted events of the current bucket.
         let after = self.now.partition_point(|other| other.at_ns > event.at_ns);
         self.now.insert(after, event);
     }
@@ -210,7 +209,7 @@ impl Buckets {
         while self.now.is_empty() {
             self.due += 1;
             let bucket = self.buckets.get_mut(self.due)?;
-            // What is taken is given back to the allocator when it is done.
+            // The memory is freed when the bucket is done.
             self.now = std::mem::take(bucket);
             self.now.sort_unstable_by_key(|event| std::cmp::Reverse(event.at_ns));
         }
@@ -231,19 +230,19 @@ mod tests {
             connection_s: 0.0,
             volume_s: 0.0,
             volume_ops_per_s: None,
-            way_s: 1e-3,
+            delay_s: 1e-3,
         }
     }
 
     #[test]
-    fn without_queues_each_operation_takes_its_way() {
+    fn without_queues_each_operation_takes_its_delay() {
         let seen = simulate(&small(), 0.5, 2.0, 1);
         assert!((seen.ops_per_s / 8000.0 - 1.0).abs() < 0.01, "{seen:?}");
         assert!((seen.response_s - 1e-3).abs() < 2e-6, "{seen:?}");
     }
 
     #[test]
-    fn volumes_let_their_limits_pass_and_littles_law_holds() {
+    fn volumes_admit_their_limits_and_littles_law_holds() {
         let limited = Population {
             outstanding: 100,
             volume_ops_per_s: Some(5000.0),
@@ -253,6 +252,6 @@ mod tests {
         let seen = simulate(&limited, 1.0, 5.0, 1);
         assert!((seen.ops_per_s / 10_000.0 - 1.0).abs() < 0.01, "{seen:?}");
         assert!((seen.ops_per_s * seen.response_s / 400.0 - 1.0).abs() < 0.02, "{seen:?}");
-        assert_eq!(seen, simulate(&limited, 1.0, 5.0, 1), "the same seed, the same bits");
+        assert_eq!(seen, simulate(&limited, 1.0, 5.0, 1), "the same seed gives the same bits");
     }
 }

@@ -1,5 +1,5 @@
-//! What a simulated run on an export needs before its first operation: a service with volumes, the
-//! files on them, and what every worker opens.
+//! The environment of a simulated run on an export: the service with its volumes, their files, and
+//! the access of every worker.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use engine::tiles::{Generations, Tiles};
 use files::{Caller, FileSystem, How, Options, SetAttributes, Stability, Time, Unstable};
 use nfs3::results::FSINFO3resok;
 use nfs3::types::{Handle, nfstime3};
-use target::nfs::dial::Caller as Named;
-use target::nfs::files::{Rewrite, UNCOMMITTED_MAX};
-use target::nfs::{Mounted, NfsAccess, NfsFile, NfsUrl};
+use target::nfs::dial::Caller as ClientIdentity;
+use target::nfs::files::UNCOMMITTED_MAX;
+use target::nfs::{Mounted, NfsAccess, NfsFile, NfsUrl, Rewrite};
 use units::Bytes;
 use volume::exports::fsid_of;
 use volume::server::{Server, ServerOptions};
@@ -20,46 +20,43 @@ use workload::data::TileMaker;
 use workload::plan::{Run, Stream, WriteStability};
 use workload::random;
 
-use crate::nfs_world::{Data, Setup};
+use crate::nfs_setup::{Data, Setup};
 
-/// The port of NFS.
 pub(crate) const NFS_PORT: u16 = 2049;
 /// The time of day at which a run starts: 1 January 2026.
 pub(crate) const EPOCH_NS: u64 = 1_767_225_600 * NS_PER_S;
 const NS_PER_S: u64 = 1_000_000_000;
-/// Memory of all volumes together.
+/// Memory of all volumes.
 const MEMORY: Bytes = Bytes::gib(2);
-/// Of a READ or WRITE, as the service has it.
+/// Maximum of a READ or WRITE of the service.
 const TRANSFER_BYTES: u32 = 1 << 20;
-/// Written at a time when a file is filled.
+/// Bytes per write when a file is filled.
 const FILL_BYTES: usize = 1 << 20;
-/// Who puts files onto the volumes.
+/// The caller that creates the files.
 const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
 
-/// The service, with everything that the streams work on.
+/// The service and the streams' files.
 pub(crate) struct Site {
     pub(crate) server: Server,
-    /// By stream.
-    pub(crate) places: Vec<Place>,
+    pub(crate) files: Vec<StreamFiles>,
 }
 
-/// Where a stream works.
-pub(crate) struct Place {
-    /// Its number in the service's description.
+pub(crate) struct StreamFiles {
+    /// The endpoint's number in the service's configuration.
     pub(crate) endpoint: usize,
     pub(crate) files: Vec<Handle>,
     pub(crate) maker: Option<Arc<TileMaker>>,
     pub(crate) generations: Option<Arc<Generations>>,
 }
 
-/// The time of day at an instant of the run.
+/// The time of day at `now_ns` of the run.
 pub(crate) fn time_of_day(now_ns: u64) -> Time {
     let ns = EPOCH_NS + now_ns;
     Time { seconds: (ns / NS_PER_S) as u32, nanoseconds: (ns % NS_PER_S) as u32 }
 }
 
 impl Site {
-    /// Starts the service and prepares what the run works on.
+    /// Starts the service and creates the files of the run.
     pub(crate) fn new(setup: &Setup, run: &Run, seed: u64) -> Site {
         let mut config = setup.config.clone();
         config.delay.seed = random::derive(seed, config.delay.seed);
@@ -67,12 +64,12 @@ impl Site {
             ServerOptions { memory: MEMORY, connections_max: usize::MAX, epoch_ns: EPOCH_NS };
         let log = Box::new(|_: &str| {});
         let mut server = Server::start(0, Catalog::embedded(), config, options, log)
-            .unwrap_or_else(|broken| panic!("the description keeps every rule: {broken:?}"));
+            .unwrap_or_else(|broken| panic!("the configuration is valid: {broken:?}"));
         if setup.unstable != Unstable::Kept {
             forget_uncommitted(&mut server, setup.unstable);
         }
-        let place = |(index, stream)| Place::new(setup, index, stream, &mut server);
-        let places = run.streams.iter().enumerate().map(place).collect();
+        let files = |(index, stream)| StreamFiles::new(setup, index, stream, &mut server);
+        let files = run.streams.iter().enumerate().map(files).collect();
         if let Some(quota) = setup.quota {
             let all: Vec<_> = server.exports().iter().map(|(index, _)| index).collect();
             for index in all {
@@ -80,14 +77,13 @@ impl Site {
                 export.files.set_quota(quota);
             }
         }
-        Site { server, places }
+        Site { server, files }
     }
 }
 
-/// Puts file systems in the place of the service's own that forget at a restart what clients have
-/// not committed.
+/// Replaces the service's file systems by ones that lose uncommitted data at a restart.
 fn forget_uncommitted(server: &mut Server, unstable: Unstable) {
-    let volumes = server.service().config().account.volumes.clone();
+    let volumes = server.config().account.volumes.clone();
     for volume in volumes {
         let index = server.exports().find(&volume.name).expect("each volume is exported");
         let export = server.exports_mut().get_mut(index).expect("it was just found");
@@ -107,8 +103,8 @@ fn forget_uncommitted(server: &mut Server, unstable: Unstable) {
     }
 }
 
-impl Place {
-    fn new(setup: &Setup, index: usize, stream: &Stream, server: &mut Server) -> Place {
+impl StreamFiles {
+    fn new(setup: &Setup, index: usize, stream: &Stream, server: &mut Server) -> StreamFiles {
         let name = &setup.volumes[index % setup.volumes.len()];
         let set = stream.file_set();
         let maker = match setup.data {
@@ -117,20 +113,20 @@ impl Place {
         };
         let export = server.exports().find(name).unwrap_or_else(|| panic!("no volume `{name}`"));
         let export = server.exports_mut().get_mut(export).expect("it was just found");
-        let endpoint = export.endpoints.as_ref().map_or(0, |all| all[0]);
+        let endpoint = export.endpoints.as_ref().map_or(0, |all| all[0].index());
         let size = setup.file_bytes.unwrap_or(set.file_size_bytes);
-        let made = |file: u32| {
+        let create_file = |file: u32| {
             let name = set.file_name(file);
-            make(&mut export.files, &name, file, size, maker.as_deref())
+            create(&mut export.files, &name, file, size, maker.as_deref())
         };
-        let files = (0..set.files).map(made).collect();
+        let files = (0..set.files).map(create_file).collect();
         let generations = matches!(setup.data, Data::Verified { .. }).then(|| {
             Arc::new(Generations::new(set.files, set.file_size_bytes, u64::from(set.tile_bytes)))
         });
-        Place { endpoint, files, maker, generations }
+        StreamFiles { endpoint, files, maker, generations }
     }
 
-    /// What looks into the data of one worker.
+    /// The data path of one worker.
     pub(crate) fn tiles(&self, run: &Run, stream: &Stream) -> Tiles {
         let maker = Arc::clone(self.maker.as_ref().expect("there is data"));
         match &self.generations {
@@ -145,7 +141,7 @@ impl Place {
         }
     }
 
-    /// What a worker with these connections opens.
+    /// The access of a worker with these connections.
     pub(crate) fn access(
         &self,
         setup: &Setup,
@@ -167,7 +163,7 @@ impl Place {
         }
     }
 
-    /// What MOUNT and FSINFO would have said.
+    /// The result of mounting.
     fn mounted(&self, setup: &Setup) -> Mounted {
         let client = &setup.client;
         let server = server_address(self.endpoint);
@@ -176,23 +172,23 @@ impl Place {
         url.slots = client.slots;
         url.policy = client.policy;
         url.timeo = Duration::from_nanos(client.timeo_ns);
-        let most = TRANSFER_BYTES;
+        let max = TRANSFER_BYTES;
         Mounted {
             url,
             servers: vec![server],
-            caller: Named::named("simulated", 1000, 1000),
+            caller: ClientIdentity::named("simulated", 1000, 1000),
             root: NfsFile { handle: self.files[0], path: "/".to_owned() },
-            rsize_bytes: Mounted::transfer_bytes(Some(client.rsize_bytes), most, most),
-            wsize_bytes: Mounted::transfer_bytes(Some(client.wsize_bytes), most, most),
+            rsize_bytes: Mounted::transfer_bytes(Some(client.rsize_bytes), max, max),
+            wsize_bytes: Mounted::transfer_bytes(Some(client.wsize_bytes), max, max),
             info: FSINFO3resok {
                 obj_attributes: None,
-                rtmax: most,
-                rtpref: most,
+                rtmax: max,
+                rtpref: max,
                 rtmult: 1,
-                wtmax: most,
-                wtpref: most,
+                wtmax: max,
+                wtpref: max,
                 wtmult: 1,
-                dtpref: most,
+                dtpref: max,
                 maxfilesize: u64::MAX,
                 time_delta: nfstime3 { seconds: 0, nseconds: 1 },
                 properties: 0,
@@ -202,13 +198,12 @@ impl Place {
     }
 }
 
-/// Where an endpoint is.
 pub(crate) fn server_address(endpoint: usize) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 1, endpoint as u8)), NFS_PORT)
 }
 
-/// Makes a file, filled where there is a maker of its data.
-fn make(
+/// Creates a file, filled if there is a maker of its data.
+fn create(
     files: &mut FileSystem,
     name: &str,
     number: u32,
@@ -218,8 +213,8 @@ fn make(
     let attributes =
         SetAttributes { mode: Some(0o666), size: Some(size), ..SetAttributes::default() };
     let (root, how, now) = (files.root(), How::Unchecked(attributes), time_of_day(0));
-    let made = files.create(root, name.as_bytes(), how, &ROOT, now);
-    let handle = made.result.expect("an empty volume takes files").handle;
+    let created = files.create(root, name.as_bytes(), how, &ROOT, now);
+    let handle = created.result.expect("an empty volume has room for files").handle;
     if let Some(maker) = maker {
         let mut bytes = vec![0; FILL_BYTES];
         let mut at = 0;
@@ -232,5 +227,5 @@ fn make(
             at += count;
         }
     }
-    Handle::new(&handle.to_bytes()).expect("the service's handles are as long as NFS allows")
+    Handle::new(&handle.to_bytes()).expect("the service's handles have a valid size")
 }

@@ -1,31 +1,30 @@
-//! One worker's client as its target: the NFS client without sockets, at the moment of the
-//! simulation.
+//! One worker's client as its target: the NFS client without sockets, in virtual time.
 
-use target::nfs::unwired::Unwired;
+use target::nfs::sans_io::SansIoClient;
 use target::{Completion, Target, TargetError, Wait};
 use workload::connection::ConnectionCounters;
 use workload::op::{Op, OpKind};
 
-/// A client, and what its worker is still to be told.
+/// A client and the completions for its worker.
 #[derive(Debug)]
 pub(crate) struct Station {
-    pub(crate) client: Unwired,
+    pub(crate) client: SansIoClient,
     /// The number of its first connection among those of the process.
     pub(crate) first_link: usize,
     pub(crate) done: Vec<Completion>,
-    /// By tag: what is outstanding.
+    /// By tag: the outstanding operation.
     ops: Vec<Option<Op>>,
-    /// Writes that ended well.
+    /// Successful writes.
     pub(crate) written: Vec<Op>,
 }
 
 impl Station {
-    pub(crate) fn new(client: Unwired, first_link: usize, queue_depth: u32) -> Station {
+    pub(crate) fn new(client: SansIoClient, first_link: usize, queue_depth: u32) -> Station {
         let ops = vec![None; queue_depth as usize];
         Station { client, first_link, done: Vec::new(), ops, written: Vec::new() }
     }
 
-    /// Whether there is something to tell the worker.
+    /// Whether operations have completed.
     pub(crate) fn has_done(&mut self) -> bool {
         self.client.take_done(&mut self.done);
         !self.done.is_empty()
@@ -39,11 +38,11 @@ impl Target for Station {
         Ok(())
     }
 
-    /// Does not wait: the loop around it moves the time.
+    /// Does not wait: the event loop advances the time.
     fn reap(&mut self, _wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.client.take_done(&mut self.done);
         for Completion { tag, result } in &self.done {
-            let op = self.ops[*tag as usize].take().expect("what ends was outstanding");
+            let op = self.ops[*tag as usize].take().expect("only outstanding operations complete");
             if op.kind == OpKind::Write && *result == op.size_bytes as i32 {
                 self.written.push(op);
             }

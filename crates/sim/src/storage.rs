@@ -1,12 +1,11 @@
-//! Models of a storage: when will an operation come back, and with what result?
+//! Models of a storage: when an operation completes, and with what result.
 //!
-//! A [`Model`] says what the storage is like, a [`Storage`] is one that runs: operations arrive in
-//! the order of time, and each is told at once when it will come back, which a queue served in the
-//! order of arrival allows. In its way an operation
-//! meets, in this order, a [`ThroughputLimit`], the [`Service`], the [`Stall`]s and the [`Fault`]s;
-//! the way there and back comes on top.
+//! A [`Model`] describes the storage, a [`Storage`] is its state: operations arrive in the order of
+//! time, and the time of completion is known on arrival, which is possible with queues in the order
+//! of arrival. An operation passes, in this order, the [`ThroughputLimit`], the [`Service`], the
+//! [`Stall`]s and the [`Fault`]s; the delay is added.
 //!
-//! Randomness is a function of the seed and of the operation's number in the order of arrival.
+//! Random numbers are a function of the seed and the operation's number in the order of arrival.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,50 +13,50 @@ use std::collections::BinaryHeap;
 use workload::op::{Op, OpKind};
 use workload::random;
 
-/// Virtual time that any operation takes at least: where nothing takes time, time stands still.
+/// Minimum time of an operation, so that virtual time advances.
 pub const SERVICE_MIN_NS: u64 = 1;
-/// What an operation comes back at that never does.
+/// The completion time of an operation that never completes.
 pub const NEVER_NS: u64 = u64::MAX;
 
 const DEMAND_SEED: u64 = 0xDE3A;
 const FAULT_SEED: u64 = 0xFA17;
 
-/// What a storage is like.
+/// The description of a storage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// How operations are served.
     pub service: Service,
-    /// The way there and back, in nanoseconds: what every operation takes on top, without a queue.
-    pub way_ns: u64,
-    /// Bytes per second that pass, if limited.
+    /// Additional delay of every operation without queueing, in nanoseconds.
+    pub delay_ns: u64,
+    /// The throughput limit, if any.
     pub throughput_limit: Option<ThroughputLimit>,
-    /// When it stands still.
+    /// When it stalls.
     pub stalls: Vec<Stall>,
-    /// What goes wrong; the first that strikes an operation counts.
+    /// Faults; the first that affects an operation applies.
     pub faults: Vec<Fault>,
 }
 
 /// How operations are served.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
-    /// Each takes this long, however many there are: a delay without a queue.
+    /// Each operation takes this long: a delay without a queue.
     Fixed {
         /// In nanoseconds.
         time_ns: u64,
     },
     /// One queue in the order of arrival for `servers` equal servers (Kendall's G/G/c).
     Queue {
-        /// How many operations are served at a time.
+        /// Number of servers.
         servers: u32,
-        /// What one operation needs of a server.
+        /// The service demand of an operation.
         demand: Demand,
     },
 }
 
-/// The service demand of an operation: what it needs of a server, without waiting.
+/// The service demand of an operation: its time at a server, without waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
-    /// Always the same.
+    /// Constant.
     Deterministic {
         /// In nanoseconds.
         ns: u64,
@@ -67,7 +66,7 @@ pub enum Demand {
         /// Its mean, in nanoseconds.
         mean_ns: f64,
     },
-    /// Lognormal: many short, few very long.
+    /// Lognormal: many short demands, few very long ones.
     Lognormal {
         /// Its mean, in nanoseconds.
         mean_ns: f64,
@@ -76,43 +75,43 @@ pub enum Demand {
     },
 }
 
-/// Operations wait until their bytes fit under a rate.
+/// Delays operations until their bytes conform to a rate.
 ///
-/// The generic cell rate algorithm as a shaper (ITU-T I.371): an operation may begin when no more
-/// than `burst_bytes` were taken ahead of the rate.
+/// The generic cell rate algorithm as a shaper (ITU-T I.371): an operation may begin when at most
+/// `burst_bytes` are ahead of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThroughputLimit {
-    /// The rate.
+    /// The rate, in bytes per second.
     pub bytes_per_s: u64,
-    /// Bytes that may be taken at once after a pause.
+    /// Bytes that may pass immediately after a pause.
     pub burst_bytes: u64,
 }
 
-/// A time in which the storage does nothing at all: what is in it stays, what comes waits.
+/// A time during which the storage serves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// From here, in nanoseconds from the run's start.
+    /// Its start, in nanoseconds from the run's start.
     pub from_ns: u64,
-    /// Until here.
+    /// Its end, in nanoseconds from the run's start.
     pub until_ns: u64,
 }
 
-/// Something that goes wrong with some operations that arrive in a time.
+/// A fault of some operations that arrive during a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// From here, in nanoseconds from the run's start.
+    /// Its start, in nanoseconds from the run's start.
     pub from_ns: u64,
-    /// Until here.
+    /// Its end, in nanoseconds from the run's start.
     pub until_ns: u64,
-    /// The kind of operation it strikes; any if `None`.
+    /// The affected operation kind; `None` affects any.
     pub kind: Option<OpKind>,
-    /// The share of those operations it strikes, 0 to 1.
+    /// The share of those operations that is affected, 0 to 1.
     pub probability: f64,
-    /// What happens to them.
+    /// The effect.
     pub effect: Effect,
 }
 
-/// What a fault does to an operation.
+/// The effect of a fault on an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// It fails with this Linux error number, after its ordinary time.
@@ -120,57 +119,63 @@ pub enum Effect {
         /// Positive.
         errno: i32,
     },
-    /// It moves fewer bytes than it should: half of them.
+    /// It moves only half of its bytes.
     Short,
-    /// It never comes back. Its server goes on.
+    /// It never completes. Its server continues.
     Never,
-    /// It needs so many times its demand.
+    /// Its demand is multiplied by this factor.
     Slow {
         /// Above 0.
         factor: f64,
     },
 }
 
-/// What happens to an operation.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// When it comes back; [`NEVER_NS`] if never.
+pub struct StorageReply {
+    /// When it completes; [`NEVER_NS`] if never.
     pub completed_ns: u64,
-    /// Bytes moved, or a negated Linux error number.
+    /// Bytes moved, or a negative Linux error number.
     pub result: i32,
 }
 
-/// A storage that runs.
+/// The state of a storage.
 #[derive(Debug)]
 pub struct Storage {
     model: Model,
     seed: u64,
-    /// Operations that have arrived.
+    /// Number of operations that have arrived.
     arrived: u64,
-    /// When each server has done what it has taken on.
+    /// When each server is free.
     free_ns: BinaryHeap<Reverse<u64>>,
-    /// When the rate will have caught up with what was taken (the theoretical arrival time).
+    /// When the rate has caught up with the bytes that passed (the theoretical arrival time).
     caught_up_ns: f64,
 }
 
 impl Model {
-    /// Every operation takes `time_ns`, and nothing goes wrong.
+    /// Every operation takes `time_ns`; no faults.
     pub fn fixed(time_ns: u64) -> Model {
         Model::of(Service::Fixed { time_ns })
     }
 
-    /// `servers` servers behind one queue, and nothing goes wrong.
+    /// `servers` servers behind one queue; no faults.
     pub fn queue(servers: u32, demand: Demand) -> Model {
         Model::of(Service::Queue { servers, demand })
     }
 
     fn of(service: Service) -> Model {
-        Model { service, way_ns: 0, throughput_limit: None, stalls: Vec::new(), faults: Vec::new() }
+        Model {
+            service,
+            delay_ns: 0,
+            throughput_limit: None,
+            stalls: Vec::new(),
+            faults: Vec::new(),
+        }
     }
 }
 
 impl Storage {
-    /// A storage at rest.
+    /// An idle storage.
     pub fn new(model: Model, seed: u64) -> Storage {
         let servers = match model.service {
             Service::Fixed { .. } => 0,
@@ -189,39 +194,39 @@ impl Storage {
         }
     }
 
-    /// An operation arrives at `now_ns`, not before those that arrived already.
-    pub fn arrive(&mut self, now_ns: u64, op: &Op) -> Answer {
+    /// Serves an operation that arrives at `now_ns`; operations must arrive in the order of time.
+    pub fn arrive(&mut self, now_ns: u64, op: &Op) -> StorageReply {
         let number = self.arrived;
         self.arrived += 1;
         let effect = self.effect(number, now_ns, op.kind);
-        let slowness = match effect {
+        let factor = match effect {
             Some(Effect::Slow { factor }) => factor,
             _ => 1.0,
         };
         let passed_ns = self.pass_limit(now_ns, op.size_bytes);
-        let done_ns = self.serve(number, passed_ns, slowness);
-        let completed_ns = (done_ns + self.model.way_ns).max(now_ns + SERVICE_MIN_NS);
+        let done_ns = self.serve(number, passed_ns, factor);
+        let completed_ns = (done_ns + self.model.delay_ns).max(now_ns + SERVICE_MIN_NS);
         let moved = op.size_bytes as i32;
         match effect {
-            None | Some(Effect::Slow { .. }) => Answer { completed_ns, result: moved },
-            Some(Effect::Error { errno }) => Answer { completed_ns, result: -errno },
-            Some(Effect::Short) => Answer { completed_ns, result: moved / 2 },
-            Some(Effect::Never) => Answer { completed_ns: NEVER_NS, result: 0 },
+            None | Some(Effect::Slow { .. }) => StorageReply { completed_ns, result: moved },
+            Some(Effect::Error { errno }) => StorageReply { completed_ns, result: -errno },
+            Some(Effect::Short) => StorageReply { completed_ns, result: moved / 2 },
+            Some(Effect::Never) => StorageReply { completed_ns: NEVER_NS, result: 0 },
         }
     }
 
-    /// The first fault that strikes this operation.
+    /// The effect of the first fault that affects this operation.
     fn effect(&self, number: u64, now_ns: u64, kind: OpKind) -> Option<Effect> {
-        let strikes = |(place, fault): &(usize, &Fault)| {
-            let seed = random::derive(self.seed, FAULT_SEED + *place as u64);
+        let affects = |(index, fault): &(usize, &Fault)| {
+            let seed = random::derive(self.seed, FAULT_SEED + *index as u64);
             (fault.from_ns..fault.until_ns).contains(&now_ns)
-                && fault.kind.is_none_or(|struck| struck == kind)
+                && fault.kind.is_none_or(|affected| affected == kind)
                 && random::unit(random::at(seed, number)) < fault.probability
         };
-        self.model.faults.iter().enumerate().find(strikes).map(|(_, fault)| fault.effect)
+        self.model.faults.iter().enumerate().find(affects).map(|(_, fault)| fault.effect)
     }
 
-    /// When the operation's bytes fit under the limit.
+    /// When the operation's bytes conform to the limit.
     fn pass_limit(&mut self, now_ns: u64, size_bytes: u32) -> u64 {
         let Some(limit) = self.model.throughput_limit else { return now_ns };
         let ns_per_byte = 1e9 / limit.bytes_per_s as f64;
@@ -232,11 +237,11 @@ impl Storage {
         passed_ns.round() as u64
     }
 
-    fn serve(&mut self, number: u64, now_ns: u64, slowness: f64) -> u64 {
+    fn serve(&mut self, number: u64, now_ns: u64, factor: f64) -> u64 {
         match self.model.service {
-            Service::Fixed { time_ns } => self.after(now_ns, scaled(time_ns as f64, slowness)),
+            Service::Fixed { time_ns } => self.after(now_ns, scaled(time_ns as f64, factor)),
             Service::Queue { demand, .. } => {
-                let demand_ns = scaled(demand.draw_ns(self.seed, number), slowness);
+                let demand_ns = scaled(demand.draw_ns(self.seed, number), factor);
                 let Reverse(free_ns) = self.free_ns.pop().expect("a queue has a server");
                 let done_ns = self.after(free_ns.max(now_ns), demand_ns);
                 self.free_ns.push(Reverse(done_ns));
@@ -245,16 +250,16 @@ impl Storage {
         }
     }
 
-    /// When work of `work_ns` begun at `from_ns` is done, if nothing is done while it stalls.
+    /// When work of `work_ns` that begins at `from_ns` is done; stalls interrupt it.
     fn after(&self, from_ns: u64, work_ns: u64) -> u64 {
         let mut done_ns = from_ns + work_ns;
         let mut at_ns = from_ns;
         for stall in &self.model.stalls {
-            // Stalls are in order and apart from one another.
+            // Stalls are in order and do not overlap.
             if stall.until_ns > at_ns && stall.from_ns <= done_ns && stall.from_ns < stall.until_ns
             {
-                let stood_from_ns = stall.from_ns.max(at_ns);
-                done_ns += stall.until_ns - stood_from_ns;
+                let interrupted_ns = stall.from_ns.max(at_ns);
+                done_ns += stall.until_ns - interrupted_ns;
                 at_ns = stall.until_ns;
             }
         }
@@ -267,7 +272,7 @@ impl Demand {
     pub fn draw_ns(&self, seed: u64, number: u64) -> f64 {
         let seed = random::derive(seed, DEMAND_SEED);
         // 1 - u lies in (0, 1], so the logarithms are finite.
-        let uniform = |place: u64| 1.0 - random::unit(random::at(seed, 2 * number + place));
+        let uniform = |draw: u64| 1.0 - random::unit(random::at(seed, 2 * number + draw));
         match *self {
             Demand::Deterministic { ns } => ns as f64,
             Demand::Exponential { mean_ns } => -uniform(0).ln() * mean_ns,
@@ -282,8 +287,8 @@ impl Demand {
     }
 }
 
-fn scaled(ns: f64, slowness: f64) -> u64 {
-    (ns * slowness).round() as u64
+fn scaled(ns: f64, factor: f64) -> u64 {
+    (ns * factor).round() as u64
 }
 
 #[cfg(test)]
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn two_servers_take_two_operations_and_the_third_waits_for_the_first_that_is_free() {
+    fn two_servers_serve_two_operations_and_the_third_waits_for_the_first_free_one() {
         let demand = Demand::Deterministic { ns: 100 };
         let mut storage = Storage::new(Model::queue(2, demand), 1);
         let done: Vec<u64> =
@@ -308,16 +313,16 @@ mod tests {
     }
 
     #[test]
-    fn the_way_takes_its_time_and_holds_nobody_up() {
+    fn the_delay_is_added_without_blocking_a_server() {
         let demand = Demand::Deterministic { ns: 100 };
-        let mut storage = Storage::new(Model { way_ns: 1000, ..Model::queue(1, demand) }, 1);
+        let mut storage = Storage::new(Model { delay_ns: 1000, ..Model::queue(1, demand) }, 1);
         let done: Vec<u64> =
             [0, 10, 500].iter().map(|now| completed(&mut storage, *now, 512)).collect();
         assert_eq!(done, [1100, 1200, 1600]);
     }
 
     #[test]
-    fn a_stall_lengthens_what_is_under_way_and_holds_back_what_comes() {
+    fn a_stall_lengthens_operations_in_service_and_delays_arriving_ones() {
         let stalls =
             vec![Stall { from_ns: 1000, until_ns: 2000 }, Stall { from_ns: 2050, until_ns: 2060 }];
         let mut storage = Storage::new(Model { stalls, ..Model::fixed(100) }, 1);
@@ -328,8 +333,8 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_lets_a_burst_pass_and_then_its_rate() {
-        // 1 byte per microsecond, two operations of 1,000 bytes at once beyond the first.
+    fn a_limit_admits_a_burst_and_then_its_rate() {
+        // 1 byte per microsecond; two operations of 1,000 bytes pass with the first.
         let limit = ThroughputLimit { bytes_per_s: 1_000_000, burst_bytes: 2000 };
         let model = Model { throughput_limit: Some(limit), ..Model::fixed(0) };
         let mut storage = Storage::new(model, 1);
@@ -340,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_strike_in_their_time_and_their_kind_only() {
+    fn faults_affect_only_their_time_and_kind() {
         let fault = Fault {
             from_ns: 100,
             until_ns: 200,
@@ -357,19 +362,20 @@ mod tests {
     }
 
     #[test]
-    fn effects_are_half_a_transfer_a_multiple_of_the_demand_and_no_return() {
-        let answer = |effect| {
+    fn effects_are_half_a_transfer_a_multiple_of_the_demand_and_no_completion() {
+        let reply = |effect| {
             let fault = Fault { from_ns: 0, until_ns: 9, kind: None, probability: 1.0, effect };
             let model = Model { faults: vec![fault], ..Model::fixed(10) };
             Storage::new(model, 1).arrive(0, &op(512))
         };
-        assert_eq!(answer(Effect::Short), Answer { completed_ns: 10, result: 256 });
-        assert_eq!(answer(Effect::Slow { factor: 3.0 }), Answer { completed_ns: 30, result: 512 });
-        assert_eq!(answer(Effect::Never).completed_ns, NEVER_NS);
+        let slow = Effect::Slow { factor: 3.0 };
+        assert_eq!(reply(Effect::Short), StorageReply { completed_ns: 10, result: 256 });
+        assert_eq!(reply(slow), StorageReply { completed_ns: 30, result: 512 });
+        assert_eq!(reply(Effect::Never).completed_ns, NEVER_NS);
     }
 
     #[test]
-    fn drawn_demands_have_the_mean_and_the_spread_that_was_asked_for() {
+    fn drawn_demands_have_the_configured_mean_and_spread() {
         let moments = |demand: Demand| {
             let n = 200_000;
             let draws: Vec<f64> = (0..n).map(|number| demand.draw_ns(7, number)).collect();

@@ -1,8 +1,10 @@
-//! Between the network and the service: counts the calls that arrive, and cuts some of them short.
+//! A tap between the network and the service: counts the calls that arrive, and shortens some of
+//! them.
 //!
-//! For: knowing exactly how often each call was sent, by its xid, without asking either side; and a
-//! service that moves fewer bytes than it was asked for, which RFC 1813 allows (sections 3.3.6 and
-//! 3.3.7) and ours never does. A call reaches the service once it is whole.
+//! The counts by xid show how often each call was sent, independently of client and service.
+//! Shortened calls make the service move fewer bytes than requested, which RFC 1813 allows
+//! (sections 3.3.6 and 3.3.7) and our service otherwise never does. A call is passed to the service
+//! when it is complete.
 
 use std::collections::BTreeMap;
 
@@ -14,48 +16,48 @@ use nfs3::server::{Programs, Received, Request, Server, ServerOptions};
 use nfs3::xdr::Writer;
 use workload::op::OpKind;
 
-/// Which calls are cut short.
+/// Which calls are shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shorten {
     /// READ or WRITE.
     pub kind: OpKind,
-    /// Every so many of these, to half of its bytes; those of one byte stay.
+    /// Every n-th of these is shortened to half of its bytes, except calls of one byte.
     pub every: u64,
 }
 
-/// What is done to the calls that arrive.
+/// What the tap does with calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tapping {
-    /// Cuts calls short.
+    /// Shortens calls.
     pub shorten: Option<Shorten>,
 }
 
-/// What was seen.
+/// What the tap has counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tapped {
-    /// How often each call arrived whole, by connection and xid.
+    /// How often each call arrived, by connection and xid.
     pub calls: BTreeMap<(u32, u32), u64>,
-    /// Calls that were cut short.
+    /// Number of shortened calls.
     pub shortened: u64,
-    /// Calls of the kind that is cut short.
-    struck: u64,
+    /// Number of calls of the kind that is shortened.
+    candidates: u64,
 }
 
 impl Tapped {
-    /// Calls that arrived whole, each as often as it did.
+    /// Number of calls that arrived, including repetitions.
     pub fn arrived(&self) -> u64 {
         self.calls.values().sum()
     }
 }
 
-/// Of one connection.
+/// The tap of one connection.
 #[derive(Debug)]
 pub(crate) struct Tap {
     parser: Server,
     out: Vec<u8>,
 }
 
-/// Longer than any call.
+/// More than the size of any call.
 const CALL_BYTES: usize = 4 << 20;
 
 impl Tap {
@@ -66,7 +68,7 @@ impl Tap {
         Tap { parser: Server::new(options), out: Vec::new() }
     }
 
-    /// Takes bytes of connection `number` and gives the calls that are whole by now.
+    /// Takes bytes of connection `number` and returns the calls that are now complete.
     pub(crate) fn pass(
         &mut self,
         number: u32,
@@ -77,24 +79,24 @@ impl Tap {
         self.out.clear();
         let mut refusals = Vec::new();
         while let Some(received) =
-            self.parser.receive(&mut input, &mut refusals).expect("our client's calls are short")
+            self.parser.receive(&mut input, &mut refusals).expect("calls are short enough")
         {
             let Received::Request(mut request) = received else {
-                unreachable!("our client calls what is there: {received:?}");
+                unreachable!("the client calls only known procedures: {received:?}");
             };
             *tapped.calls.entry((number, request.xid)).or_default() += 1;
             if let Some(shorten) = tapping.shorten {
-                cut(&mut request, shorten, tapped);
+                shorten_call(&mut request, shorten, tapped);
             }
             append(&request, &mut self.out);
             self.parser.finished();
         }
-        assert!(refusals.is_empty(), "our client's calls can be decoded");
+        assert!(refusals.is_empty(), "all calls can be decoded");
         &self.out
     }
 }
 
-fn cut(request: &mut Request<'_>, shorten: Shorten, tapped: &mut Tapped) {
+fn shorten_call(request: &mut Request<'_>, shorten: Shorten, tapped: &mut Tapped) {
     let Arguments::Nfs(arguments) = &mut request.arguments else { return };
     let (kind, count) = match arguments {
         NfsArguments::READ(read) => (OpKind::Read, &mut read.count),
@@ -104,8 +106,8 @@ fn cut(request: &mut Request<'_>, shorten: Shorten, tapped: &mut Tapped) {
     if kind != shorten.kind || *count < 2 {
         return;
     }
-    tapped.struck += 1;
-    if !tapped.struck.is_multiple_of(shorten.every) {
+    tapped.candidates += 1;
+    if !tapped.candidates.is_multiple_of(shorten.every) {
         return;
     }
     tapped.shortened += 1;

@@ -1,91 +1,93 @@
-//! What goes over the connections of [`crate::network`], and how they are made and lost.
+//! The traffic on the connections of [`crate::network`], and how they are opened and lost.
 
 use std::io::IoSlice;
 
-use target::nfs::unwired::Wish;
+use target::nfs::sans_io::SocketAction;
+use volume::ids::EndpointId;
 
 use crate::link::Link;
-use crate::network::{Network, What};
+use crate::network::{Event, Network};
 use crate::site::NFS_PORT;
 use crate::storage::NEVER_NS;
 use crate::tap::Tap;
 
-/// Pieces gathered at a time.
+/// Pieces gathered per call.
 const PIECES: usize = 64;
 
 impl Network {
-    pub(crate) fn grant(&mut self, now_ns: u64, lane: usize, wish: Wish) {
+    pub(crate) fn perform(&mut self, now_ns: u64, lane: usize, action: SocketAction) {
         let first = self.stations[lane].first_link;
-        match wish {
-            Wish::Connect(place) => {
-                let link = &mut self.links[first + place];
-                link.life += 1;
+        match action {
+            SocketAction::Connect(connection) => {
+                let number = first + connection;
+                self.links[number].generation += 1;
                 // SYN and SYN-ACK.
                 let at_ns = self.wire.up_ns(now_ns) + 2 * self.wire.delay_ns;
-                let what = What::Made(first + place, link.life);
-                self.plan(at_ns, what);
+                self.plan(at_ns, Event::Connected(number, self.links[number].generation));
             }
-            Wish::Close(place) => self.cut(now_ns, first + place),
+            SocketAction::Close(connection) => self.cut(now_ns, first + connection),
         }
     }
 
-    pub(crate) fn made(&mut self, now_ns: u64, link: usize) {
+    pub(crate) fn connected(&mut self, now_ns: u64, number: usize) {
         let up_ns = self.wire.up_ns(now_ns);
         if up_ns > now_ns {
-            let life = self.links[link].life;
-            return self.plan(up_ns + 2 * self.wire.delay_ns, What::Made(link, life));
+            let generation = self.links[number].generation;
+            let at_ns = up_ns + 2 * self.wire.delay_ns;
+            return self.plan(at_ns, Event::Connected(number, generation));
         }
-        self.accept(now_ns, link);
-        let Link { lane, place, .. } = self.links[link];
+        self.accept(now_ns, number);
+        let Link { lane, connection, .. } = self.links[number];
         let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        client.connected(place);
+        client.set_time(now_ns);
+        client.connected(connection);
         self.wake(now_ns, lane);
     }
 
-    /// Client and service have a connection.
+    /// Connects client and service.
     pub(crate) fn accept(&mut self, now_ns: u64, number: usize) {
         let links = self.links.len();
         let link = &mut self.links[number];
-        let (client, server) = link.ends(links);
-        let conn = self.server.accept(now_ns, link.endpoint, server, client, NFS_PORT);
-        let conn = conn.expect("the service takes any number of connections");
+        let (client, server) = link.addresses(links);
+        let endpoint = EndpointId::new(link.endpoint);
+        let conn = self.server.accept(now_ns, endpoint, server, client, NFS_PORT);
+        let conn = conn.expect("the service accepts any number of connections");
         link.conn = Some(conn);
         link.tap = self.setup.tapping.map(|_| Tap::new());
         let (local, remote) = link.endpoints(links);
-        self.stations[link.lane].client.name_ends(link.place, local, remote);
+        self.stations[link.lane].client.set_endpoints(link.connection, local, remote);
         self.link_of.resize(self.link_of.len().max(conn.index() + 1), None);
         self.link_of[conn.index()] = Some(number);
     }
 
-    /// A connection is gone, or is not made: both ends learn of it now.
+    /// Cuts a connection, or fails its opening; both ends notice it now.
     pub(crate) fn cut(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         if let Some(conn) = link.cut() {
             self.server.closed(now_ns, conn);
             self.link_of[conn.index()] = None;
         }
-        let Link { lane, place, .. } = *link;
+        let Link { lane, connection, .. } = *link;
         let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        client.lost(place);
+        client.set_time(now_ns);
+        client.lost(connection);
         if self.turn_ns[lane] != NEVER_NS {
             self.plan_lane(lane, now_ns);
         }
     }
 
-    /// Sends what is new of a client.
+    /// Sends a client's newly queued calls.
     pub(crate) fn send_all(&mut self, now_ns: u64, lane: usize) {
         let station = &mut self.stations[lane];
         let first = station.first_link;
-        let places: Vec<usize> =
-            station.client.take_unsent().iter().map(|place| first + *place as usize).collect();
-        for link in places {
+        let unsent = station.client.take_unsent().iter();
+        let links: Vec<usize> = unsent.map(|connection| first + *connection as usize).collect();
+        for link in links {
             self.send(now_ns, link);
         }
     }
 
-    /// Sends what a client has for a connection, as much as fits.
+    /// Sends a client's bytes on a connection, as many as fit.
     fn send(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         if link.conn.is_none() {
@@ -94,17 +96,17 @@ impl Network {
         let client = &mut self.stations[link.lane].client;
         loop {
             let mut slices = [IoSlice::new(&[]); PIECES];
-            let filled = client.gather(link.place, &mut slices);
+            let filled = client.gather(link.connection, &mut slices);
             let sent = link.up.send(now_ns, &slices[..filled], &mut self.media[0]);
             if sent == 0 {
                 break;
             }
-            client.sent(link.place, sent);
+            client.sent(link.connection, sent);
         }
         self.plan_up(now_ns, number);
     }
 
-    /// Plans the arrival of what is on its way to the service, if it wants to read.
+    /// Plans the arrival of bytes in flight to the service, if it is reading.
     fn plan_up(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         let (Some(conn), Some(at_ns)) = (link.conn, link.up.next_ns()) else { return };
@@ -112,11 +114,11 @@ impl Network {
             return;
         }
         link.up.is_planned = true;
-        let what = What::Up(number, link.life);
-        self.plan(at_ns.max(now_ns), what);
+        let event = Event::Up(number, link.generation);
+        self.plan(at_ns.max(now_ns), event);
     }
 
-    /// The service takes what has arrived.
+    /// The service receives the bytes that have arrived.
     pub(crate) fn take_up(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         let Some(conn) = link.conn else { return };
@@ -138,28 +140,28 @@ impl Network {
         self.plan_up(now_ns, number);
     }
 
-    /// The client takes what has arrived.
+    /// The client receives the bytes that have arrived.
     pub(crate) fn take_down(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         link.down.is_planned = false;
-        let Link { lane, place, .. } = *link;
+        let Link { lane, connection, .. } = *link;
         let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        let mut is_sound = true;
-        while is_sound && let Some(piece) = link.down.take(now_ns) {
-            is_sound = client.received(place, piece);
+        client.set_time(now_ns);
+        let mut is_usable = true;
+        while is_usable && let Some(piece) = link.down.take(now_ns) {
+            is_usable = client.received(connection, piece);
         }
-        if is_sound {
-            // There is room again.
-            self.give(now_ns, number);
+        if is_usable {
+            // The connection's window has room again.
+            self.send_replies(now_ns, number);
         } else {
             self.cut(now_ns, number);
         }
         self.wake(now_ns, lane);
     }
 
-    /// The service sends what it has for a connection, as much as fits.
-    fn give(&mut self, now_ns: u64, number: usize) {
+    /// Sends the service's bytes on a connection, as many as fit.
+    fn send_replies(&mut self, now_ns: u64, number: usize) {
         let link = &mut self.links[number];
         let Some(conn) = link.conn else { return };
         loop {
@@ -173,12 +175,12 @@ impl Network {
         }
         if let (false, Some(at_ns)) = (link.down.is_planned, link.down.next_ns()) {
             link.down.is_planned = true;
-            let what = What::Down(number, link.life);
-            self.plan(at_ns.max(now_ns), what);
+            let event = Event::Down(number, link.generation);
+            self.plan(at_ns.max(now_ns), event);
         }
     }
 
-    /// The service does all that there is to do by now.
+    /// Executes everything that is due in the service.
     pub(crate) fn serve(&mut self, now_ns: u64) {
         loop {
             while self.server.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
@@ -193,7 +195,7 @@ impl Network {
                     self.cut(now_ns, link);
                     continue;
                 }
-                self.give(now_ns, link);
+                self.send_replies(now_ns, link);
                 self.take_up(now_ns, link);
             }
             self.ready = ready;
@@ -205,7 +207,7 @@ impl Network {
         if next_ns != self.server_ns {
             self.server_ns = next_ns;
             if next_ns != NEVER_NS {
-                self.plan(next_ns, What::Server);
+                self.plan(next_ns, Event::Server);
             }
         }
     }

@@ -1,62 +1,62 @@
-//! A network in virtual time: what is sent arrives later, in pieces, and sometimes not at all.
+//! A network in virtual time: bytes arrive later, in pieces, and sometimes not at all.
 //!
-//! For: streams of bytes that keep their order within a connection, as TCP's do, with everything
-//! that a receiver must bear: pieces cut anywhere, connections that overtake one another, a link
-//! that is slow or down for a time. Not for: congestion, and when TCP sends a lost packet again:
-//! after a time without a link everything goes on at its end.
+//! The streams keep their order within a connection like TCP's, with everything that a receiver
+//! must handle: streams split anywhere, connections that overtake each other, a link that is slow
+//! or down. Congestion and retransmission timeouts are not simulated: after an outage transmission
+//! continues immediately.
 //!
-//! Randomness is a function of the seed and of how many draws there were.
+//! Random numbers are a function of the seed and the number of draws.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use workload::random;
 
-/// What a network is like; the same in both directions.
+/// The properties of a network, the same in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// From one end to the other, at least 1 ns: where nothing takes time, time stands still.
+    /// One-way delay in nanoseconds, at least 1, so that virtual time advances.
     pub delay_ns: u64,
-    /// Whatever is sent takes up to this longer, drawn anew for each sending; so what goes over one
-    /// connection may overtake what went over another before.
+    /// Maximum additional delay, drawn for each send, so that bytes on one connection may overtake
+    /// those on another.
     pub jitter_ns: u64,
-    /// Of all connections together, in each direction.
+    /// Bandwidth in each direction, shared by all connections.
     pub bytes_per_s: Option<u64>,
-    /// How the stream is cut.
+    /// How the stream is split.
     pub pieces: Pieces,
-    /// Bytes that a connection holds in each direction, sent and not taken yet; the sender knows
-    /// at once when there is room again.
+    /// Maximum bytes in flight on a connection in each direction; the sender notices immediately
+    /// when there is room.
     pub window_bytes: usize,
-    /// When nothing goes over it, in order and apart from one another.
-    pub down: Vec<Down>,
+    /// Outages, in order and without overlap.
+    pub down: Vec<Outage>,
 }
 
-/// How a stream is cut into the pieces that arrive one by one.
+/// How a stream is split into pieces that arrive separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pieces {
-    /// Each sending, from its beginning.
+    /// Each send is split into pieces of this size.
     Every {
-        /// Of each piece but the last.
+        /// Size of each piece but the last.
         bytes: usize,
     },
-    /// Anywhere.
+    /// At random.
     Random {
-        /// Of the largest piece.
+        /// Maximum size of a piece.
         most_bytes: usize,
     },
 }
 
 /// A time without a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Down {
-    /// From here, in nanoseconds from the run's start.
+pub struct Outage {
+    /// Its start, in nanoseconds from the run's start.
     pub from_ns: u64,
-    /// Until here.
+    /// Its end, in nanoseconds from the run's start.
     pub until_ns: u64,
 }
 
 impl Wire {
-    /// A wire that is only long: no limit, no jitter, pieces as large as they are sent.
+    /// A network with only this delay: no bandwidth limit, no jitter, no splitting.
     pub fn of_delay(delay_ns: u64) -> Wire {
         Wire {
             delay_ns,
@@ -68,38 +68,38 @@ impl Wire {
         }
     }
 
-    /// The first instant from `at_ns` on at which there is a link.
+    /// The first time from `at_ns` on at which the link is up.
     pub(crate) fn up_ns(&self, at_ns: u64) -> u64 {
-        let within = |down: &&Down| (down.from_ns..down.until_ns).contains(&at_ns);
+        let within = |down: &&Outage| (down.from_ns..down.until_ns).contains(&at_ns);
         self.down.iter().find(within).map_or(at_ns, |down| down.until_ns)
     }
 }
 
-/// One direction of the network, which all connections share.
+/// One direction of the network, shared by all connections.
 #[derive(Debug)]
 pub(crate) struct Medium {
     wire: Wire,
     seed: u64,
     draws: u64,
-    /// When everything that was sent has left; in picoseconds, for a byte takes less than one
+    /// When everything has been transmitted, in picoseconds, because a byte takes less than one
     /// nanosecond.
     free_ps: u128,
 }
 
 impl Medium {
     pub(crate) fn new(wire: &Wire, seed: u64) -> Medium {
-        assert!(wire.delay_ns > 0, "where nothing takes time, time stands still");
-        assert!(wire.window_bytes > 0, "a connection holds some bytes");
+        assert!(wire.delay_ns > 0, "virtual time must advance");
+        assert!(wire.window_bytes > 0, "a connection has a window");
         Medium { wire: wire.clone(), seed, draws: 0, free_ps: 0 }
     }
 
-    /// A number below `most`.
-    fn draw(&mut self, most: u64) -> u64 {
+    /// A number below `bound`.
+    fn draw(&mut self, bound: u64) -> u64 {
         self.draws += 1;
-        if most == 0 { 0 } else { random::at(self.seed, self.draws) % most }
+        if bound == 0 { 0 } else { random::at(self.seed, self.draws) % bound }
     }
 
-    /// Bytes of the next piece of a sending.
+    /// Size of the next piece.
     fn piece(&mut self) -> usize {
         match self.wire.pieces {
             Pieces::Every { bytes } => bytes.max(1),
@@ -107,7 +107,7 @@ impl Medium {
         }
     }
 
-    /// When a piece that is handed over now has arrived, jitter not counted.
+    /// When a piece sent now arrives, without jitter.
     fn arrival_ns(&mut self, now_ns: u64, bytes: usize) -> u64 {
         let takes_ps = self
             .wire
@@ -117,9 +117,9 @@ impl Medium {
         loop {
             let end_ps = from_ps + takes_ps;
             let (from_ns, end_ns) = ((from_ps / 1000) as u64, (end_ps / 1000) as u64);
-            // What is on its way when the link goes is sent again when it is back.
+            // Bytes in flight when the link goes down are sent again when it is up.
             let arrival_ns = end_ns + self.wire.delay_ns;
-            let broken = |down: &&Down| down.from_ns <= arrival_ns && from_ns < down.until_ns;
+            let broken = |down: &&Outage| down.from_ns <= arrival_ns && from_ns < down.until_ns;
             match self.wire.down.iter().find(broken) {
                 Some(down) => from_ps = u128::from(down.until_ns) * 1000,
                 None => {
@@ -131,32 +131,32 @@ impl Medium {
     }
 }
 
-/// One direction of one connection: bytes on their way, in order.
+/// One direction of one connection: the bytes in flight, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Pipe {
     bytes: Vec<u8>,
-    /// Where in `bytes` the first stands that was not taken.
+    /// Where in `bytes` the first byte is that was not taken.
     start: usize,
-    /// Pieces by the time of their arrival, which never falls.
+    /// Pieces with their times of arrival, which do not decrease.
     pieces: VecDeque<(u64, usize)>,
     last_ns: u64,
-    /// Somebody will look when the first piece is there.
+    /// Whether an event is planned for the arrival of the first piece.
     pub(crate) is_planned: bool,
 }
 
-/// Bytes of what was taken, beyond which the rest is moved to the front.
+/// When this many bytes were taken, the others are moved to the front.
 const TAKEN_BYTES: usize = 64 << 10;
 
 impl Pipe {
-    /// Sends what fits of `slices`, and says how many bytes that is.
+    /// Sends as many bytes of `slices` as fit, and returns their number.
     pub(crate) fn send(
         &mut self,
         now_ns: u64,
         slices: &[IoSlice<'_>],
         medium: &mut Medium,
     ) -> usize {
-        let held = self.bytes.len() - self.start;
-        let mut room = medium.wire.window_bytes.saturating_sub(held);
+        let in_flight = self.bytes.len() - self.start;
+        let mut room = medium.wire.window_bytes.saturating_sub(in_flight);
         let before = self.bytes.len();
         for slice in slices {
             let fits = room.min(slice.len());
@@ -204,15 +204,15 @@ impl Pipe {
 mod tests {
     use super::*;
 
-    fn arrivals(wire: &Wire, sendings: &[(u64, &[u8])]) -> Vec<(u64, Vec<u8>)> {
+    fn arrivals(wire: &Wire, sends: &[(u64, &[u8])]) -> Vec<(u64, Vec<u8>)> {
         let mut medium = Medium::new(wire, 1);
         let mut pipe = Pipe::default();
-        for (now_ns, bytes) in sendings {
+        for (now_ns, bytes) in sends {
             pipe.send(*now_ns, &[IoSlice::new(bytes)], &mut medium);
         }
         let mut all = Vec::new();
         while let Some(at_ns) = pipe.next_ns() {
-            assert!(pipe.take(at_ns - 1).is_none(), "nothing comes before its time");
+            assert!(pipe.take(at_ns - 1).is_none(), "nothing arrives early");
             all.push((at_ns, pipe.take(at_ns).unwrap().to_vec()));
         }
         all
@@ -231,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_when_the_link_goes_arrives_after_it_is_back() {
-        let down = vec![Down { from_ns: 1000, until_ns: 2000 }];
+    fn bytes_in_flight_when_the_link_goes_down_arrive_after_it_is_up() {
+        let down = vec![Outage { from_ns: 1000, until_ns: 2000 }];
         let wire = Wire { down, ..Wire::of_delay(100) };
         let found = arrivals(&wire, &[(899, b"a"), (901, b"b"), (1500, b"c"), (2000, b"d")]);
         let times: Vec<u64> = found.iter().map(|(at_ns, _)| *at_ns).collect();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_held_than_the_window_and_order_is_kept_whatever_the_pieces() {
+    fn the_window_limits_the_bytes_in_flight_and_their_order_is_kept() {
         let wire = Wire {
             jitter_ns: 1000,
             pieces: Pieces::Random { most_bytes: 3 },

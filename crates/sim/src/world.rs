@@ -1,45 +1,45 @@
 //! Virtual time: the loop that wakes workers in the order of their events.
 //!
-//! Every worker has one event, the next moment at which it must look: a completion, a due instant,
-//! an interval's edge. The loop takes the earliest (at one moment: in the order in which they were
-//! planned), so nothing depends on anything but the run, the model and the seed. It does for many
-//! workers in one thread what `engine::drive` does for one on a real clock; that both do the same
-//! is a test.
+//! Every worker has one event: its next completion, due instant or interval boundary. The loop
+//! takes the earliest event, and of simultaneous ones the first planned, so the result depends only
+//! on the run, the model and the seed. It does for many workers in one thread what `engine::drive`
+//! does for one on a real clock; a test shows that both do the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use analysis::load_point::{Generator, load_points};
 use engine::worker::Plain;
-use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use metrics::environment::Environment;
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 use target::{Completion, Target, TargetError, Wait};
 use workload::op::Op;
-use workload::plan::{EngineChoice, Plan, Run, Step};
+use workload::plan::{IoMethodUsed, Plan, Run, Step};
 use workload::random;
 
-pub use crate::lanes::NotReturned;
+pub use crate::lanes::AbandonedOperation;
 use crate::lanes::{self, Lane, Next};
-use crate::storage::{Answer, Model, NEVER_NS, Storage};
+use crate::storage::{Model, NEVER_NS, Storage, StorageReply};
 
-/// Why a run ends with operations that do not come back.
+/// The outcome of a run with operations that do not complete; the same text as in the engine.
 pub(crate) const OVERDUE: &str = "operations did not return within their deadline";
-/// Distance of the runs of an experiment on the calendar, beyond their own length.
+/// Pause between two runs of an experiment.
 const BETWEEN_RUNS_MS: u64 = 1000;
 
-/// A run that was simulated, with what the storage itself saw.
+/// A simulated run, with the operations that arrived at the storage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
     /// What the engine measured.
     pub record: RunRecord,
-    /// What the storage was sent, in the order of arrival: the witness.
+    /// The operations that arrived at the storage, in this order.
     pub seen: Vec<Seen>,
-    /// The oldest of the operations that were outstanding longer than their deadline.
-    pub overdue: Vec<NotReturned>,
-    /// The oldest of those that had not come back a while after the run was ended for that.
-    pub left_behind: Vec<NotReturned>,
+    /// The oldest operations that exceeded their deadline.
+    pub overdue: Vec<AbandonedOperation>,
+    /// The oldest operations that did not complete after the run was abandoned.
+    pub abandoned: Vec<AbandonedOperation>,
 }
 
-/// One operation as the storage saw it.
+/// An operation that arrived at the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Index of the stream.
@@ -48,28 +48,28 @@ pub struct Seen {
     pub lane: u32,
     /// When it arrived, in nanoseconds from the run's start.
     pub issued_ns: u64,
-    /// What it was.
+    /// The operation.
     pub op: Op,
-    /// What became of it.
-    pub answer: Answer,
+    /// The storage's reply.
+    pub reply: StorageReply,
 }
 
-/// Simulates a run on one host; `seed` decides what the storage draws.
+/// Simulates a run on one host; `seed` determines the storage's random draws.
 pub fn simulate(run: &Run, model: &Model, seed: u64) -> RunRecord {
     World::new(run, model, seed, None).run(run).record
 }
 
-/// The same, and keeps what the storage saw: some 70 bytes for each operation.
-pub fn simulate_with_witness(run: &Run, model: &Model, seed: u64) -> Simulated {
+/// Like [`simulate`]; also returns the operations that arrived, about 70 bytes each.
+pub fn simulate_observed(run: &Run, model: &Model, seed: u64) -> Simulated {
     World::new(run, model, seed, Some(Vec::new())).run(run)
 }
 
-/// Simulates a whole plan, run after run, each against a storage at rest.
+/// Simulates a whole plan, run after run, each with an idle storage.
 pub fn experiment(plan: &Plan, model: &Model, seed: u64) -> ExperimentRecord {
     experiment_of(plan, seed, |run, seed| simulate(run, model, seed))
 }
 
-/// A whole plan, run after run, each as `simulate` does it with a seed of its own.
+/// Simulates a whole plan, run after run, each with its own seed.
 pub fn experiment_of(
     plan: &Plan,
     seed: u64,
@@ -83,12 +83,12 @@ pub fn experiment_of(
         started_unix_ms += run.phases.total_ns() / 1_000_000 + BETWEEN_RUNS_MS;
         record
     };
-    let generator = Generator::of(plan, EngineChoice::IoUring, None);
+    let generator = Generator::of(plan, IoMethodUsed::IoUring, None);
     for step in &plan.steps {
         let before = runs.len();
         match step {
             Step::Fixed(run) => runs.push(simulate(run)),
-            // As the runner does it.
+            // As in the runner.
             Step::Search(search) => {
                 while let Some(run) =
                     analysis::search::next(search, &load_points(&runs[before..], generator))
@@ -102,11 +102,11 @@ pub fn experiment_of(
         id: format!("simulated-{seed}"),
         plan: plan.clone(),
         plan_hash: String::new(),
-        engine: EngineUsed {
-            engine: EngineChoice::IoUring,
+        io_method: ChosenIoMethod {
+            io_method: IoMethodUsed::IoUring,
             reason: "simulated in virtual time".to_owned(),
         },
-        environment: vec![("host".to_owned(), "simulated".to_owned())],
+        environment: Environment::from_iter([("host".to_owned(), "simulated".to_owned())]),
         started_unix_ms: 0,
         prepared: Vec::new(),
         warnings: Vec::new(),
@@ -115,20 +115,20 @@ pub fn experiment_of(
     }
 }
 
-/// Everything of one run.
+/// The state of a run.
 struct World {
     storage: Storage,
     seen: Option<Vec<Seen>>,
     lanes: Vec<Box<dyn Lane>>,
-    /// By lane: what is on its way to it.
+    /// By lane: the completions on their way to it.
     mailboxes: Vec<Mailbox>,
-    /// `(time, order of planning, lane)`, the earliest first.
+    /// `(time, order of planning, lane)`, earliest first.
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     planned: u64,
-    /// When the run was given up, if it was.
+    /// When the run was abandoned.
     stopped_ns: Option<u64>,
-    overdue: Vec<NotReturned>,
-    left_behind: Vec<NotReturned>,
+    overdue: Vec<AbandonedOperation>,
+    abandoned: Vec<AbandonedOperation>,
 }
 
 impl World {
@@ -143,19 +143,19 @@ impl World {
             lanes,
             stopped_ns: None,
             overdue: Vec::new(),
-            left_behind: Vec::new(),
+            abandoned: Vec::new(),
         }
     }
 
     fn run(mut self, run: &Run) -> Simulated {
         let mut last_ns = 0;
         while let Some(Reverse((now_ns, _, number))) = self.events.pop() {
-            debug_assert!(now_ns >= last_ns, "time goes forward");
+            debug_assert!(now_ns >= last_ns, "time never goes backwards");
             last_ns = now_ns;
             let lane = &mut self.lanes[number];
             let mut target = SimTarget {
                 now_ns,
-                place: lane.place(),
+                id: lane.id(),
                 storage: &mut self.storage,
                 seen: self.seen.as_mut(),
                 mailbox: &mut self.mailboxes[number],
@@ -163,7 +163,7 @@ impl World {
             match lane.turn(now_ns, self.stopped_ns, &mut target) {
                 Next::At(at_ns) => {
                     let wake_ns = at_ns.min(target.mailbox.next_ns());
-                    assert!(wake_ns > now_ns, "time stands still at {now_ns} ns");
+                    assert!(wake_ns > now_ns, "time does not advance at {now_ns} ns");
                     self.events.push(Reverse((wake_ns, self.planned, number)));
                     self.planned += 1;
                 }
@@ -172,7 +172,7 @@ impl World {
                     self.stopped_ns.get_or_insert(now_ns);
                     self.overdue.extend(oldest);
                 }
-                Next::LeftBehind(oldest) => self.left_behind.extend(oldest),
+                Next::Abandoned(oldest) => self.abandoned.extend(oldest),
             }
         }
         let outcome = match self.overdue.len() {
@@ -183,17 +183,17 @@ impl World {
         let record = RunRecord {
             run: run.clone(),
             started_unix_ms: 0,
-            intervals: lanes::intervals(run, ended.map(|end| (end.place, end.parts)).collect()),
+            intervals: lanes::intervals(run, ended.map(|end| (end.id, end.parts)).collect()),
             warnings: Vec::new(),
-            witness: None,
+            service_counters: None,
             outcome,
         };
-        let (overdue, left_behind) = (self.overdue, self.left_behind);
-        Simulated { record, seen: self.seen.unwrap_or_default(), overdue, left_behind }
+        let (overdue, abandoned) = (self.overdue, self.abandoned);
+        Simulated { record, seen: self.seen.unwrap_or_default(), overdue, abandoned }
     }
 }
 
-/// Completions on their way to one worker, the earliest first; at one moment in the order of issue.
+/// Completions on their way to one worker, earliest first; simultaneous ones in the order of issue.
 #[derive(Default)]
 struct Mailbox {
     coming: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
@@ -206,10 +206,10 @@ impl Mailbox {
     }
 }
 
-/// The storage as one worker sees it at one moment.
+/// The storage for one worker at one time.
 struct SimTarget<'a> {
     now_ns: u64,
-    place: (u32, u32),
+    id: (u32, u32),
     storage: &'a mut Storage,
     seen: Option<&'a mut Vec<Seen>>,
     mailbox: &'a mut Mailbox,
@@ -217,20 +217,20 @@ struct SimTarget<'a> {
 
 impl Target for SimTarget<'_> {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
-        let answer = self.storage.arrive(self.now_ns, op);
+        let reply = self.storage.arrive(self.now_ns, op);
         if let Some(seen) = &mut self.seen {
-            let (stream, lane) = self.place;
-            seen.push(Seen { stream, lane, issued_ns: self.now_ns, op: *op, answer });
+            let (stream, lane) = self.id;
+            seen.push(Seen { stream, lane, issued_ns: self.now_ns, op: *op, reply });
         }
-        if answer.completed_ns != NEVER_NS {
+        if reply.completed_ns != NEVER_NS {
             let number = self.mailbox.issued;
-            self.mailbox.coming.push(Reverse((answer.completed_ns, number, tag, answer.result)));
+            self.mailbox.coming.push(Reverse((reply.completed_ns, number, tag, reply.result)));
             self.mailbox.issued += 1;
         }
         Ok(())
     }
 
-    /// Does not wait: the loop around it moves the time.
+    /// Does not wait: the surrounding loop advances the time.
     fn reap(&mut self, _wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         while self.mailbox.next_ns() <= self.now_ns {
             let Some(Reverse((.., tag, result))) = self.mailbox.coming.pop() else { break };

@@ -1,39 +1,38 @@
-//! Volumes of unequal sizes in pools of unequal sizes, so that the pools are as small as possible.
+//! Distributes volumes of unequal sizes over pools of unequal sizes, so that pools are small.
 //!
-//! Pools have whole TiB, so equal volumes waste up to 1 TiB in each of several pools. Here the
-//! pools' sizes add up to the least that holds the quotas and gives the throughput
-//! (`least_steps`), and the volumes fill them. Within that, volumes are as even as possible.
+//! Pool sizes are whole TiB, so equal volumes waste up to 1 TiB in each pool. Here the sizes of the
+//! pools add up to the least that fits the quotas and provides the throughput (`least_steps`), and
+//! the volumes fill them as evenly as possible.
 //!
-//! Bound: with one part the sum is `least_steps` unless whole TiB of a pool and the ceilings of its
-//! volumes forbid it, and then the next larger sum that works; with several parts it is never
-//! more than equal volumes would need, that is less than `least_steps` plus 1 TiB for each pool.
+//! Bound: with one part the sum is `least_steps`, or the next larger sum that is compatible with
+//! whole TiB per pool and the ceilings of the volumes. With several parts it never exceeds the sum
+//! for equal volumes, which is less than `least_steps` plus 1 TiB per pool.
 
 use cloud::catalog::Catalog;
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel};
 use cloud::throughput::KibPerSec;
 
-use crate::storage::Choice;
+use crate::choice::Choice;
 
-/// Throughput is assigned in steps of 1 MiB/s: this many KiB/s.
+/// Throughput is assigned in steps of 1 MiB/s: KiB/s of one.
 const MIB: u64 = 1024;
 
-/// What the volumes of one part need together.
+/// Totals of the volumes of one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
-    /// Volumes of the part.
+pub(crate) struct PartTotals {
+    /// Number of volumes.
     pub(crate) count: u64,
-    /// Their quotas together, in GiB.
+    /// The sum of their quotas, in GiB.
     pub(crate) quota_gib: u64,
-    /// The largest quota of one of them: beyond it throughput would be lost, in GiB.
+    /// The largest useful quota of one volume, in GiB: more adds no throughput.
     pub(crate) quota_most_gib: u64,
-    /// With manual QoS, their throughput together, in MiB/s; otherwise 0.
+    /// The sum of their assigned throughput, in MiB/s; 0 with auto QoS.
     pub(crate) assigned_mib: u64,
 }
 
-/// One volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedVolume {
     /// The index of its part.
     pub(crate) part: usize,
     /// In GiB.
@@ -42,28 +41,27 @@ pub(crate) struct Placed {
     pub(crate) assigned_mib: u64,
 }
 
-/// A pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PoolOf {
+pub(crate) struct PoolVolumes {
     /// In GiB.
     pub(crate) size_gib: u64,
     /// Its volumes, in the order of their parts.
-    pub(crate) volumes: Vec<Placed>,
+    pub(crate) volumes: Vec<PlacedVolume>,
 }
 
-/// The limits that an arrangement keeps, of one choice.
+/// The limits of a choice.
 struct Rules<'a> {
-    /// The smallest quota of a volume in GiB.
+    /// Smallest quota of a volume, in GiB.
     quota_least: u64,
-    /// Throughput of one volume in MiB/s with manual QoS.
+    /// Range of a volume's assigned throughput, in MiB/s.
     assigned: (u64, u64),
-    /// Size of a pool in GiB.
+    /// Range of pool sizes, in GiB.
     pool: (u64, u64),
-    /// Pools have a multiple of it, in GiB.
+    /// Pool sizes are multiples of it, in GiB.
     step: u64,
-    /// With manual QoS, what says how much throughput a pool of a size may have.
+    /// With manual QoS, the source of a pool's throughput for its size.
     by_size: Option<(&'a Catalog, ServiceLevel)>,
-    /// With a level whose throughput is bought separately, what a pool has for free, in MiB/s.
+    /// If throughput is bought separately, the throughput that is free of charge, in MiB/s.
     free_mib: Option<u64>,
     volumes_per_pool: u64,
 }
@@ -90,7 +88,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The most throughput of a pool of a size, in MiB/s.
+    /// Highest throughput of a pool of this size, in MiB/s.
     fn most_mib(&self, size_gib: u64) -> u64 {
         let most = |(catalog, level): (&Catalog, ServiceLevel)| {
             catalog.pool_throughput(level, size_gib).most().get() / MIB
@@ -98,7 +96,7 @@ impl Rules<'_> {
         self.by_size.map_or(0, most)
     }
 
-    /// The least size that gives a throughput, in GiB.
+    /// Smallest pool for this throughput, in GiB.
     fn gib_for(&self, mib: u64) -> u64 {
         let least = |(catalog, level): (&Catalog, ServiceLevel)| {
             catalog.least_size_gib(level, KibPerSec::new(mib.saturating_mul(MIB)))
@@ -107,7 +105,7 @@ impl Rules<'_> {
     }
 }
 
-/// A volume while amounts are shared out.
+/// A volume during distribution.
 struct Slot {
     part: usize,
     pool: usize,
@@ -115,33 +113,34 @@ struct Slot {
     mib: u64,
 }
 
-/// Volumes in so many pools; `None` where a pool would be too large or have too many volumes.
+/// Distributes volumes over this many pools; `None` if a pool would be too large or have too many
+/// volumes.
 pub(crate) fn arrange(
-    parts: &[Share],
+    parts: &[PartTotals],
     pools: u64,
     choice: &Choice,
     catalog: &Catalog,
-) -> Option<Vec<PoolOf>> {
+) -> Option<Vec<PoolVolumes>> {
     let rules = Rules::of(choice, catalog);
     let pools = usize::try_from(pools).ok()?;
     let owners =
-        parts.iter().enumerate().flat_map(|(part, share)| (0..share.count).map(move |_| part));
+        parts.iter().enumerate().flat_map(|(part, total)| (0..total.count).map(move |_| part));
     let empty =
-        |(place, part): (usize, usize)| Slot { part, pool: place % pools, quota: 0, mib: 0 };
+        |(index, part): (usize, usize)| Slot { part, pool: index % pools, quota: 0, mib: 0 };
     let mut slots: Vec<Slot> = owners.enumerate().map(empty).collect();
     let in_pool = |pool: usize| slots.iter().filter(move |slot| slot.pool == pool);
     if (0..pools).any(|pool| in_pool(pool).count() as u64 > rules.volumes_per_pool) {
         return None;
     }
-    // What each pool needs with equal volumes: its least size, its size without the last step, and
-    // what is left of that step, in thousandths.
+    // Of each pool with equal volumes: its smallest size and its size rounded down, both in steps,
+    // and the remainder in thousandths of a step.
     let needs: Vec<(u64, u64, u64)> = (0..pools)
         .map(|pool| {
             let (mut quota, mut mib) = (0u128, 0u128);
             for slot in in_pool(pool) {
-                let share = &parts[slot.part];
-                quota += u128::from(share.quota_gib) * 1000 / u128::from(share.count.max(1));
-                mib += u128::from(share.assigned_mib) * 1000 / u128::from(share.count.max(1));
+                let total = &parts[slot.part];
+                quota += u128::from(total.quota_gib) * 1000 / u128::from(total.count.max(1));
+                mib += u128::from(total.assigned_mib) * 1000 / u128::from(total.count.max(1));
             }
             // A thousand times the throughput needs a thousand times the size.
             let by_rate = rules.gib_for(u64::try_from(mib).unwrap_or(u64::MAX));
@@ -157,12 +156,12 @@ pub(crate) fn arrange(
     let first = least_steps(parts, &rules).max(base);
     let mut neediest: Vec<usize> = (0..pools).collect();
     neediest.sort_by_key(|pool| std::cmp::Reverse(needs[*pool].2));
-    // Equal volumes need less than one step more in each pool, and one for what rounding adds.
+    // Equal volumes need less than one more step per pool, and rounding adds at most another.
     for steps in first..=first + 2 * pools as u64 {
         let mut sizes: Vec<u64> = needs.iter().map(|(_, base, _)| *base).collect();
         let more = steps - base;
-        for (place, pool) in neediest.iter().enumerate() {
-            sizes[*pool] += more / pools as u64 + u64::from((place as u64) < more % pools as u64);
+        for (rank, pool) in neediest.iter().enumerate() {
+            sizes[*pool] += more / pools as u64 + u64::from((rank as u64) < more % pools as u64);
         }
         let sizes: Vec<u64> = sizes.into_iter().map(|steps| steps * rules.step).collect();
         if sizes.iter().any(|size| *size > rules.pool.1) {
@@ -171,7 +170,7 @@ pub(crate) fn arrange(
         if fills(&mut slots, parts, &sizes, &rules) {
             let volumes = |pool: usize| {
                 let own = slots.iter().filter(move |slot| slot.pool == pool);
-                let placed = |slot: &Slot| Placed {
+                let placed = |slot: &Slot| PlacedVolume {
                     part: slot.part,
                     quota_gib: slot.quota,
                     assigned_mib: slot.mib,
@@ -179,25 +178,25 @@ pub(crate) fn arrange(
                 own.map(placed).collect()
             };
             let pool =
-                |(pool, size): (usize, u64)| PoolOf { size_gib: size, volumes: volumes(pool) };
+                |(pool, size): (usize, u64)| PoolVolumes { size_gib: size, volumes: volumes(pool) };
             return Some(sizes.into_iter().enumerate().map(pool).collect());
         }
     }
     None
 }
 
-/// The least size of all pools together, in steps: what holds the quotas and gives the throughput
-/// if sizes and throughput could be divided at will.
-fn least_steps(parts: &[Share], rules: &Rules<'_>) -> u64 {
-    let quota: u64 = parts.iter().map(|share| share.quota_gib).sum();
-    let mib: u64 = parts.iter().map(|share| share.assigned_mib).sum();
+/// Lower bound of the size of all pools together, in steps, as if size and throughput were
+/// divisible.
+fn least_steps(parts: &[PartTotals], rules: &Rules<'_>) -> u64 {
+    let quota: u64 = parts.iter().map(|total| total.quota_gib).sum();
+    let mib: u64 = parts.iter().map(|total| total.assigned_mib).sum();
     quota.div_ceil(rules.step).max(rules.gib_for(mib).div_ceil(rules.step))
 }
 
-/// Shares quotas and throughput out to the volumes; `false` where pools of these sizes have too
+/// Distributes quotas and throughput over the volumes; `false` if pools of these sizes have too
 /// little of either.
-fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules<'_>) -> bool {
-    // The part with the fewest volumes has the least choice of pools and comes first.
+fn fills(slots: &mut [Slot], parts: &[PartTotals], sizes: &[u64], rules: &Rules<'_>) -> bool {
+    // The part with the fewest volumes can use the fewest pools and comes first.
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|part| parts[*part].count);
     let taken = |slots: &[Slot], each: u64| -> Vec<u64> {
@@ -207,9 +206,9 @@ fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules<'_>) 
     };
     let least = rules.quota_least;
     slots.iter_mut().for_each(|slot| slot.quota = least);
-    let held = taken(slots, least);
+    let used = taken(slots, least);
     let mut room: Vec<u64> =
-        sizes.iter().zip(&held).map(|(size, held)| size.saturating_sub(*held)).collect();
+        sizes.iter().zip(&used).map(|(size, used)| size.saturating_sub(*used)).collect();
     for part in &order {
         let more = parts[*part].quota_gib.saturating_sub(parts[*part].count * least);
         let mut own: Vec<Amount<'_>> = slots
@@ -230,14 +229,14 @@ fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules<'_>) 
     }
     let (least, most) = rules.assigned;
     slots.iter_mut().for_each(|slot| slot.mib = least);
-    let held = taken(slots, least);
+    let used = taken(slots, least);
     let mut more: Vec<u64> =
-        parts.iter().map(|share| share.assigned_mib.saturating_sub(share.count * least)).collect();
-    // First what is free in every pool, then what is bought or given by size.
-    let mut from = held.clone();
+        parts.iter().map(|total| total.assigned_mib.saturating_sub(total.count * least)).collect();
+    // First the throughput that is free of charge in each pool, then the rest.
+    let mut from = used.clone();
     let free = rules.free_mib.map(|free| sizes.iter().map(|_| free).collect::<Vec<u64>>());
     let all: Vec<u64> = sizes.iter().map(|size| rules.most_mib(*size)).collect();
-    if all.iter().zip(&held).any(|(all, held)| all < held) {
+    if all.iter().zip(&used).any(|(all, used)| all < used) {
         return false;
     }
     for ceilings in free.into_iter().chain([all.clone()]) {
@@ -263,7 +262,7 @@ fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules<'_>) 
     more.iter().all(|left| *left == 0)
 }
 
-/// What one volume has of something, and the most that it may have.
+/// A volume's quota or throughput with its maximum.
 struct Amount<'a> {
     pool: usize,
     value: &'a mut u64,
@@ -271,13 +270,14 @@ struct Amount<'a> {
 }
 
 impl Amount<'_> {
-    /// What it takes to bring it up to `level`.
+    /// The amount missing to `level`.
     fn up_to(&self, level: u64) -> u64 {
         level.min(self.most).saturating_sub(*self.value)
     }
 }
 
-/// Gives `amount` to the volumes that have least, as far as their pools have room; what is left.
+/// Distributes `amount` over the volumes that have least, within the room of their pools. Returns
+/// the remainder.
 fn fill(volumes: &mut [Amount<'_>], amount: u64, room: &mut [u64]) -> u64 {
     let taken = |volumes: &[Amount<'_>], room: &[u64], level: u64| -> Vec<u64> {
         let mut of_pool = vec![0u64; room.len()];
@@ -303,7 +303,7 @@ fn fill(volumes: &mut [Amount<'_>], amount: u64, room: &mut [u64]) -> u64 {
     left
 }
 
-/// Gives `amount` to the volumes of one pool that have least, the first of them first.
+/// Distributes `amount` over the volumes of one pool that have least; ties go to the first.
 fn raise(volumes: &mut [Amount<'_>], pool: usize, amount: u64) {
     let needs = |volumes: &[Amount<'_>], level: u64| -> u64 {
         volumes.iter().filter(|v| v.pool == pool).map(|v| v.up_to(level)).sum()
@@ -320,7 +320,7 @@ fn raise(volumes: &mut [Amount<'_>], pool: usize, amount: u64) {
     }
 }
 
-/// The largest number up to `highest` for which `holds`, which holds of 0 and of all below it.
+/// The largest number up to `highest` for which `holds`; it must hold for 0 and be monotonic.
 fn last_where(highest: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, highest);
     while low < high {

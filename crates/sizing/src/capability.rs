@@ -1,43 +1,42 @@
-//! What volumes, endpoints, connections and hosts can do with a demand, by published figures; as
-//! opposed to the limits that are bought.
+//! Throughput of volumes, endpoints, connections and hosts for a demand, by published figures.
 //!
-//! A limit is what the service lets through, a capability what was seen: a regular volume may be
-//! given 4,500 MiB/s and was seen to read 3,600. Volumes and hosts follow the newest figure for
-//! them ([`crate::published`]), connections and endpoints the model of `predict`.
+//! A limit is what the service allows, a capability is what was measured: a regular volume may have
+//! a limit of 4,500 MiB/s and read 3,600. Volumes and hosts follow their newest figure
+//! ([`crate::published`]), connections and endpoints the model of `predict`.
 
 use std::cell::RefCell;
 
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::service_level::VolumeKind;
 use predict::topology::{HostGroup, Load, Topology, VolumeGroup, Workload};
-use predict::{Group, Interval, Parameters, ResourceKind, curve};
+use predict::{Group, Interval, Parameters, Reason, ResourceKind, curve};
 
 use crate::claim::{Claim, ClaimKind};
 use crate::facts::Facts;
 use crate::need::{Demand, Need, Part, Protocol};
-use crate::published::{self, Capability, Contradiction};
+use crate::published::{self, Capability};
+use crate::statement::Contradiction;
 
 /// Bytes in a KiB.
 const KIB: f64 = 1024.0;
 
-/// What one of each can do with a demand.
+/// The throughput of one of each for a demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ability {
     /// One volume.
     pub volume: Capability,
-    /// One endpoint of regular volumes, in KiB/s; `None` for volumes with their own endpoints.
+    /// One endpoint of regular volumes, in KiB/s; `None` for volumes with separate endpoints.
     pub endpoint: Option<Interval>,
     /// One connection, in KiB/s.
     pub connection: Interval,
-    /// One host, by its number of processors; of Azure VMware Solution any host, as 0 processors.
+    /// One host by its number of processors; any host of Azure VMware Solution has 0.
     pub hosts: Vec<(u64, Capability)>,
-    /// What the model's numbers come from.
+    /// The calibration of the model.
     pub reasons: Vec<Reason>,
 }
 
 impl Ability {
-    /// What figures say of a demand at volumes of a kind that are reached in a way; `None` for a
-    /// demand of nothing.
+    /// Capabilities for a demand with a kind of volume and a protocol; `None` without throughput.
     pub fn of(
         demand: &Demand,
         kind: VolumeKind,
@@ -98,16 +97,17 @@ impl Ability {
         })
     }
 
-    /// What one host of so many processors can do; of Azure VMware Solution any host.
+    /// The capability of one host with this number of processors, or of any host of Azure VMware
+    /// Solution.
     pub fn host(&self, processors: u64) -> &Capability {
         let found = self.hosts.iter().find(|(count, _)| *count == processors);
         &found.or(self.hosts.first()).expect("there are hosts").1
     }
 }
 
-/// What the model says of one of each, in KiB/s.
+/// The model's prediction for one of each, in KiB/s.
 #[derive(Clone, Copy, Debug)]
-struct OfModel {
+struct Prediction {
     volume: f64,
     endpoint: Option<Interval>,
     connection: Interval,
@@ -115,11 +115,11 @@ struct OfModel {
     host: f64,
 }
 
-/// The model's answers, each asked for once.
+/// Predictions of the model, each computed once.
 struct Models<'a> {
     attached: Protocol,
     parameters: &'a Parameters,
-    known: RefCell<Vec<(Demand, VolumeKind, OfModel)>>,
+    known: RefCell<Vec<(Demand, VolumeKind, Prediction)>>,
 }
 
 impl Models<'_> {
@@ -127,19 +127,19 @@ impl Models<'_> {
         Models { attached, parameters, known: RefCell::default() }
     }
 
-    fn of(&self, demand: &Demand, kind: VolumeKind) -> Option<OfModel> {
-        // Capabilities do not depend on how much is wanted.
+    fn of(&self, demand: &Demand, kind: VolumeKind) -> Option<Prediction> {
+        // Capabilities do not depend on the required throughput.
         let demand = Demand { throughput: cloud::throughput::KibPerSec::new(1), ..*demand };
-        let same = |one: &&(Demand, VolumeKind, OfModel)| one.0 == demand && one.1 == kind;
+        let same = |one: &&(Demand, VolumeKind, Prediction)| one.0 == demand && one.1 == kind;
         if let Some((_, _, found)) = self.known.borrow().iter().find(same) {
             return Some(*found);
         }
-        let found = self.asked(&demand, kind)?;
+        let found = self.predict(&demand, kind)?;
         self.known.borrow_mut().push((demand, kind, found));
         Some(found)
     }
 
-    fn asked(&self, demand: &Demand, kind: VolumeKind) -> Option<OfModel> {
+    fn predict(&self, demand: &Demand, kind: VolumeKind) -> Option<Prediction> {
         let topology = Topology {
             name: "one of each".to_owned(),
             floor: None,
@@ -162,7 +162,7 @@ impl Models<'_> {
         let endpoints = [ResourceKind::EndpointOps, ResourceKind::EndpointThroughput];
         let volume = least(&[VolumeRandom, VolumeReads, VolumeWrites], false);
         let host = least(&[ResourceKind::HostProcessing], true);
-        Some(OfModel {
+        Some(Prediction {
             volume: volume.unwrap_or(unbounded).value,
             endpoint: least(&endpoints, true),
             connection: least(&[ResourceKind::Flow], true).unwrap_or(unbounded),
@@ -171,7 +171,7 @@ impl Models<'_> {
     }
 }
 
-/// Hosts that reach volumes in a way, as the model has them.
+/// Hosts as a group of the model.
 pub(crate) fn host_group(attached: Protocol, count: u64, nconnect: u64, vcpu: u64) -> HostGroup {
     match attached {
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
@@ -190,21 +190,21 @@ pub(crate) fn workload(demand: &Demand, volumes: Vec<usize>, load: Load) -> Work
         hosts: 0,
         volumes,
         transfer_bytes: demand.transfer_bytes,
-        read: demand.read_permille as f64 / 1000.0,
+        read: demand.read.fraction(),
         access: demand.access,
         load,
     }
 }
 
-/// The abilities for every demand of a need, at volumes of one kind.
+/// The capabilities for all demands of a need with one kind of volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Abilities {
-    /// Of each part: its demands with what is known of them.
+    /// Of each part its demands with their capabilities.
     parts: Vec<Vec<(Demand, Ability)>>,
 }
 
 impl Abilities {
-    /// What figures say of each demand.
+    /// Evaluates each demand.
     pub fn of(need: &Need, kind: VolumeKind, facts: &Facts) -> Abilities {
         let models = Models::new(need.protocol, &facts.parameters);
         let of_demand =
@@ -213,34 +213,34 @@ impl Abilities {
         Abilities { parts: need.parts.iter().map(of_part).collect() }
     }
 
-    /// What share of one thing the part at `place` needs: the largest of its demands over what
-    /// `one` says that the thing does. 3.2 means that four are needed.
-    pub fn share_of(&self, place: usize, one: impl Fn(&Ability) -> f64) -> f64 {
+    /// How many of something a part needs: its largest demand divided by the capability of `one`.
+    /// 3.2 means that four are needed.
+    pub fn share_of(&self, part: usize, one: impl Fn(&Ability) -> f64) -> f64 {
         let of = |(demand, ability): &(Demand, Ability)| {
             demand.throughput.get() as f64 / one(ability).max(f64::MIN_POSITIVE)
         };
-        self.parts.get(place).map_or(0.0, |part| part.iter().map(of).fold(0.0, f64::max))
+        self.parts.get(part).map_or(0.0, |part| part.iter().map(of).fold(0.0, f64::max))
     }
 
     /// The same for all parts, which are in use at the same time.
     pub fn share(&self, one: impl Fn(&Ability) -> f64 + Copy) -> f64 {
-        (0..self.parts.len()).map(|place| self.share_of(place, one)).sum()
+        (0..self.parts.len()).map(|part| self.share_of(part, one)).sum()
     }
 
-    /// The demand of a part that needs the largest share of a volume, with what is known of it.
-    pub fn hardest(&self, place: usize) -> Option<&(Demand, Ability)> {
+    /// The demand of a part that needs the largest share of a volume, with its capabilities.
+    pub fn hardest(&self, part: usize) -> Option<&(Demand, Ability)> {
         let share = |(demand, ability): &&(Demand, Ability)| {
             demand.throughput.get() as f64 / ability.volume.kib_s
         };
-        self.parts.get(place)?.iter().max_by(|a, b| share(a).total_cmp(&share(b)))
+        self.parts.get(part)?.iter().max_by(|a, b| share(a).total_cmp(&share(b)))
     }
 
-    /// The weakest evidence of what `one` picks, over all demands.
+    /// The weakest evidence of a capability over all demands.
     pub fn kind(&self, one: impl Fn(&Ability) -> ClaimKind) -> Option<ClaimKind> {
         self.parts.iter().flatten().map(|(_, ability)| one(ability)).max()
     }
 
-    /// The figures that decide what `one` picks, over all demands.
+    /// The figures that decide a capability, over all demands.
     pub(crate) fn rows(&self, one: impl Fn(&Ability) -> &Capability) -> Vec<RowRef> {
         let mut rows: Vec<RowRef> = Vec::new();
         for row in self.parts.iter().flatten().flat_map(|(_, ability)| &one(ability).by) {
@@ -251,9 +251,9 @@ impl Abilities {
         rows
     }
 
-    /// Whether by some figure the volumes that there are do less than is wanted.
+    /// Whether some figure says that the volumes do less than required.
     ///
-    /// * `volumes` - how many each part has
+    /// * `volumes` - number of volumes of each part
     pub fn is_contradicted(&self, volumes: &[u64]) -> bool {
         self.parts.iter().zip(volumes).any(|(part, count)| {
             part.iter().any(|(demand, ability)| {
@@ -263,14 +263,14 @@ impl Abilities {
         })
     }
 
-    /// The contradictions that would change how many volumes each part needs, or by which the
-    /// volumes that it has are too few; with whether the latter is so.
+    /// The contradictions that would change the number of volumes of a part, each with whether the
+    /// volumes would be too few.
     ///
-    /// * `volumes` - how many each part has
+    /// * `volumes` - number of volumes of each part
     pub fn contradicted(&self, volumes: &[u64]) -> Vec<(Contradiction, bool)> {
         let mut all: Vec<(Contradiction, bool)> = Vec::new();
-        for (place, part) in self.parts.iter().enumerate() {
-            let count = volumes.get(place).copied().unwrap_or(1).max(1);
+        for (index, part) in self.parts.iter().enumerate() {
+            let count = volumes.get(index).copied().unwrap_or(1).max(1);
             for (demand, ability) in part {
                 let share = demand.throughput.get() as f64 / ability.volume.kib_s;
                 for one in &ability.volume.contradictions {
@@ -286,12 +286,12 @@ impl Abilities {
         all
     }
 
-    /// The figures behind what is taken from the model.
+    /// The calibration behind the model's values.
     pub fn reasons(&self) -> Vec<Claim> {
         let mut claims: Vec<Claim> = Vec::new();
         for (_, ability) in self.parts.iter().flatten() {
             for reason in &ability.reasons {
-                let claim = Claim::derived(reason.text.clone(), reason.rows.clone());
+                let claim = Claim::derived(reason.statement.clone(), reason.rows.clone());
                 if !claims.contains(&claim) {
                     claims.push(claim);
                 }

@@ -1,82 +1,70 @@
-//! A statement with a number, and what kind of evidence it rests on.
+//! A statement with the evidence that it rests on.
 //!
-//! For: showing a reader whether a number is a limit from the service's documents, a published
-//! figure, arithmetic on those, or an extrapolation beyond them. Not for: the numbers themselves.
+//! For: showing whether a number is a documented limit, a published figure, arithmetic on those, or
+//! an extrapolation beyond them. Not for: the numbers themselves.
 
 use cloud::reason::RowRef;
 
-/// What a number rests on, the firmest first.
+use crate::statement::Statement;
+
+/// The evidence for a number, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimKind {
-    /// A limit, size step or setting that the service's documents state.
+    /// A limit, size step or setting in the service's documentation.
     DocumentedLimit,
-    /// A figure that was measured and published for this configuration, or a published price.
+    /// A figure measured and published for this configuration, or a published price.
     Published,
     /// Calculated from the requirement, documented limits and published figures, within the range
     /// that those cover.
     Derived,
-    /// Calculated beyond what was published: other sizes or counts than those measured.
+    /// Calculated beyond the sizes or counts that were published.
     Extrapolated,
 }
 
 impl ClaimKind {
-    /// All of them, the firmest first.
+    /// All kinds, the strongest first.
     pub const ALL: [ClaimKind; 4] = [
         ClaimKind::DocumentedLimit,
         ClaimKind::Published,
         ClaimKind::Derived,
         ClaimKind::Extrapolated,
     ];
-
-    /// As reports print it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ClaimKind::DocumentedLimit => "documented limit",
-            ClaimKind::Published => "published",
-            ClaimKind::Derived => "derived",
-            ClaimKind::Extrapolated => "extrapolated",
-        }
-    }
-
-    /// What it means, for a legend.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            ClaimKind::DocumentedLimit => "stated by the service's documents",
-            ClaimKind::Published => "measured for this configuration and published",
-            ClaimKind::Derived => "calculated from those, within what they cover",
-            ClaimKind::Extrapolated => "calculated beyond what was published; measure it first",
-        }
-    }
 }
 
 /// One line of a design's explanation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What the number rests on.
+    /// The evidence.
     pub kind: ClaimKind,
-    /// The arithmetic, with units.
-    pub text: String,
-    /// The rows of `data/` that it uses; none where it follows from the requirement.
+    /// The arithmetic.
+    pub statement: Statement,
+    /// The rows of `data/` used; none if it follows from the requirement.
     pub rows: Vec<RowRef>,
 }
 
 impl Claim {
-    /// A claim of a kind that uses these rows.
+    /// A claim of `kind` that uses these rows.
     pub fn new(
         kind: ClaimKind,
-        text: impl Into<String>,
+        statement: impl Into<Statement>,
         rows: impl IntoIterator<Item = RowRef>,
     ) -> Claim {
-        Claim { kind, text: text.into(), rows: rows.into_iter().collect() }
+        Claim { kind, statement: statement.into(), rows: rows.into_iter().collect() }
     }
 
-    /// A limit or setting that documents state.
-    pub fn documented(text: impl Into<String>, rows: impl IntoIterator<Item = RowRef>) -> Claim {
-        Claim::new(ClaimKind::DocumentedLimit, text, rows)
+    /// A documented limit or setting.
+    pub fn documented(
+        statement: impl Into<Statement>,
+        rows: impl IntoIterator<Item = RowRef>,
+    ) -> Claim {
+        Claim::new(ClaimKind::DocumentedLimit, statement, rows)
     }
 
     /// Arithmetic on the requirement and these rows.
-    pub fn derived(text: impl Into<String>, rows: impl IntoIterator<Item = RowRef>) -> Claim {
-        Claim::new(ClaimKind::Derived, text, rows)
+    pub fn derived(
+        statement: impl Into<Statement>,
+        rows: impl IntoIterator<Item = RowRef>,
+    ) -> Claim {
+        Claim::new(ClaimKind::Derived, statement, rows)
     }
 }

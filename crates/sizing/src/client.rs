@@ -1,48 +1,49 @@
-//! How hosts are set for a design: mount options and kernel settings, with the rows they come
-//! from.
+//! Client settings for a design: mount options and kernel settings, with the rows behind them.
 
 use cloud::client::SettingName;
 use cloud::figure::Access;
 use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::throughput::KibPerSec;
+use units::{Bytes, Share};
 
 use crate::claim::Claim;
 use crate::facts::Facts;
 use crate::hosts::Hosts;
 use crate::need::{Demand, Need, Protocol};
 use crate::response::Response;
+use crate::statement::SettingStatement;
 
-/// The largest receive buffer of Linux unless it is told otherwise (tcp(7): 6 MiB).
+/// Default limit of a receive buffer in Linux (tcp(7): 6 MiB).
 const TCP_BUFFER_OF_LINUX: u64 = 6 << 20;
-/// Of a buffer Linux offers half as window unless `tcp_adv_win_scale` says otherwise.
+/// By default Linux advertises half of a buffer as window (`tcp_adv_win_scale`).
 const BUFFER_PER_WINDOW: u64 = 2;
-/// As `read_ahead_kb` counts.
+/// Unit of `read_ahead_kb`.
 const KIB: u64 = 1024;
 
-/// Settings of every host.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Settings of each host.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Options of the mount; none for SMB and datastores.
+    /// Mount options; `None` for SMB and datastores.
     pub mount_options: Option<String>,
-    /// Commands to be run before the volume is attached.
+    /// Commands to run before mounting.
     pub before: Vec<String>,
-    /// Commands that attach it.
+    /// Commands that mount or map the volume.
     pub attach: Vec<String>,
-    /// Commands to be run afterwards.
+    /// Commands to run after mounting.
     pub after: Vec<String>,
-    /// What they rest on.
+    /// Why the settings have their values.
     pub reasons: Vec<Claim>,
 }
 
 impl Settings {
-    /// Every command, in order.
+    /// All commands, in order.
     pub fn commands(&self) -> Vec<String> {
         [&self.before, &self.attach, &self.after].into_iter().flatten().cloned().collect()
     }
 
-    fn because(&mut self, text: String, rows: impl IntoIterator<Item = RowRef>) {
-        self.reasons.push(Claim::documented(text, rows));
+    fn because(&mut self, statement: SettingStatement, rows: impl IntoIterator<Item = RowRef>) {
+        self.reasons.push(Claim::documented(statement, rows));
     }
 }
 
@@ -79,8 +80,8 @@ fn multichannel(hosts: &Hosts, facts: &Facts, settings: &mut Settings) {
         true => SettingName::SmbConnectionsMax,
         false => SettingName::SmbConnectionsDefault,
     };
-    let text = format!("Multichannel with {} connections", hosts.connections);
-    settings.because(text, facts.clients.setting_row(name));
+    let statement = SettingStatement::Multichannel { connections: hosts.connections };
+    settings.because(statement, facts.clients.setting_row(name));
 }
 
 fn datastores(settings: &mut Settings) {
@@ -89,14 +90,11 @@ fn datastores(settings: &mut Settings) {
          --cluster CLUSTER --name DATASTORE --volume-id VOLUME"
             .to_owned(),
     );
-    settings.reasons.push(Claim::documented(
-        "each host makes one connection to each datastore, and its options are not to be chosen",
-        [],
-    ));
+    settings.because(SettingStatement::DatastoreConnections, []);
 }
 
 fn mount(hosts: &Hosts, facts: &Facts, settings: &mut Settings) {
-    let size = facts.clients.setting(SettingName::TransferSizeWanted);
+    let size = facts.clients.setting(SettingName::TransferSizeRecommended);
     let version = match hosts.attached {
         Protocol::Nfs41 => "vers=4.1",
         _ => "vers=3",
@@ -108,33 +106,29 @@ fn mount(hosts: &Hosts, facts: &Facts, settings: &mut Settings) {
     let options = format!("rw,hard,{version},tcp{nconnect},rsize={size},wsize={size}");
     settings.attach.push(format!("mount -t nfs -o {options} ADDRESS:/VOLUME /MOUNT"));
     settings.mount_options = Some(options);
-    let rows = facts.clients.setting_row(SettingName::TransferSizeWanted);
-    let text = format!("rsize and wsize of {size} bytes, {} connections", hosts.connections);
-    let connections = facts.catalog.limit_row(LimitName::NconnectMax);
-    settings.because(text, rows.into_iter().chain([connections]));
+    let rows = facts.clients.setting_row(SettingName::TransferSizeRecommended);
+    let nconnect_row = facts.catalog.limit_row(LimitName::NconnectMax);
+    let (transfer, connections) = (Bytes::new(size), hosts.connections);
+    let statement = SettingStatement::Mount { transfer, connections };
+    settings.because(statement, rows.into_iter().chain([nconnect_row]));
 }
 
 fn slots(hosts: &Hosts, facts: &Facts, settings: &mut Settings) {
     let slots = facts.catalog.limit(LimitName::OutstandingPerConnectionMax);
     settings.before.push(format!("sysctl -w sunrpc.tcp_max_slot_table_entries={slots}"));
     let row = facts.catalog.limit_row(LimitName::OutstandingPerConnectionMax);
-    let text = format!("the service works on {slots} requests of a connection at a time");
-    settings.because(text, [row]);
+    settings.because(SettingStatement::Slots { slots }, [row]);
     if hosts.attached == Protocol::Nfs41 {
         let slots = facts.catalog.limit(LimitName::SlotsPerNfs41SessionMax);
         settings.before.push(format!(
             "echo options nfs max_session_slots={slots} > /etc/modprobe.d/nfsclient.conf"
         ));
         let row = facts.catalog.limit_row(LimitName::SlotsPerNfs41SessionMax);
-        let text = format!(
-            "the service gives a session {slots} slots, which all connections of a mount share; \
-             the module reads the option when it is loaded"
-        );
-        settings.because(text, [row]);
+        settings.because(SettingStatement::SessionSlots { slots }, [row]);
     }
 }
 
-/// TCP windows, where what a connection carries in a response time does not fit into Linux's own.
+/// Raises the TCP buffers if Linux's defaults do not cover the bandwidth-delay product.
 fn windows(
     need: &Need,
     hosts: &Hosts,
@@ -142,44 +136,38 @@ fn windows(
     facts: &Facts,
     settings: &mut Settings,
 ) {
-    let expected = response.map(|response| response.mean_ns as u64);
-    let Some(ns) = expected.or(need.response_time_ns) else { return };
+    let predicted = response.map(|response| response.mean);
+    let Some(response_time) = predicted.or(need.response_time) else { return };
+    let ns = response_time.0 as u64;
     let each = need.throughput().bytes_per_s() / hosts.connections_total().max(1);
     let window = u128::from(each) * u128::from(ns) / 1_000_000_000;
     let window = u64::try_from(window).unwrap_or(u64::MAX);
     if window.saturating_mul(BUFFER_PER_WINDOW) <= TCP_BUFFER_OF_LINUX {
         return;
     }
-    let most = facts.clients.setting(SettingName::TcpBufferMaxWanted);
+    let most = facts.clients.setting(SettingName::TcpBufferMaxRecommended);
     settings.before.push(format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {most}\""));
     settings.before.push(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {most}\""));
-    let text = format!(
-        "TCP window: {:.1} on a connection x {} = {:.1} MiB",
-        KibPerSec::new(each >> 10),
-        units::Nanos(ns as f64),
-        window as f64 / (1u64 << 20) as f64
-    );
-    let rows = facts.clients.setting_row(SettingName::TcpBufferMaxWanted);
-    settings.reasons.push(Claim::derived(text, rows));
+    let (throughput, window) = (KibPerSec::new(each >> 10), Bytes::new(window));
+    let statement = SettingStatement::TcpWindow { throughput, response_time, window };
+    let rows = facts.clients.setting_row(SettingName::TcpBufferMaxRecommended);
+    settings.reasons.push(Claim::derived(statement, rows));
 }
 
-/// Read-ahead, where something is read in order.
+/// Sets the read-ahead if there are sequential reads.
 fn read_ahead(need: &Need, facts: &Facts, settings: &mut Settings) {
-    let is_read_in_order = |demand: &Demand| {
+    let reads_sequentially = |demand: &Demand| {
         demand.access == Access::Sequential
-            && demand.read_permille > 0
+            && demand.read > Share::ZERO
             && demand.throughput.get() > 0
     };
-    if !need.parts.iter().flat_map(|part| &part.demands).any(is_read_in_order) {
+    if !need.parts.iter().flat_map(|part| &part.demands).any(reads_sequentially) {
         return;
     }
-    let kib = facts.clients.setting(SettingName::ReadAheadWanted) / KIB;
+    let kib = facts.clients.setting(SettingName::ReadAheadRecommended) / KIB;
     settings
         .after
         .push(format!("echo {kib} > /sys/class/bdi/$(mountpoint -d /MOUNT)/read_ahead_kb"));
-    let text = format!(
-        "read-ahead of {kib} KiB, for what is read in order through the page cache; without effect \
-         on what bypasses it"
-    );
-    settings.because(text, facts.clients.setting_row(SettingName::ReadAheadWanted));
+    let statement = SettingStatement::ReadAhead { size: Bytes::new(kib * KIB) };
+    settings.because(statement, facts.clients.setting_row(SettingName::ReadAheadRecommended));
 }

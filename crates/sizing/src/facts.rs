@@ -1,4 +1,4 @@
-//! The facts that designs are made from, together, so that a test can put others in their place.
+//! All facts behind designs in one value, so that tests can replace them.
 
 use cloud::avs::Avs;
 use cloud::catalog::Catalog;
@@ -7,35 +7,33 @@ use cloud::figure::{self, Figure};
 use cloud::price::Prices;
 use cloud::region::{Feature, Regions};
 use cloud::row::Status;
-use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
 use predict::Parameters;
 
-use crate::region_need::demand_level;
-
-/// What is known of the service, its prices, its clients and the machines that they run on.
+/// Facts about the service, prices, clients and virtual machines.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Levels, ceilings, limits.
+    /// Service levels, ceilings and limits.
     pub catalog: Catalog,
     /// List prices.
     pub prices: Prices,
-    /// Regions, with what each has.
+    /// Regions with their features.
     pub regions: Regions,
-    /// Sizes of virtual machines; superseded rows are left out.
+    /// Sizes of virtual machines, without superseded rows.
     pub vms: Vec<VmSize>,
     /// Hosts of Azure VMware Solution, and its limits.
     pub avs: Avs,
-    /// How clients should be set.
+    /// Recommended client settings.
     pub clients: ClientFacts,
-    /// What parts of the service were measured to do, fitted to published figures.
+    /// Parameters of the model, fitted to published figures.
     pub parameters: Parameters,
-    /// The published figures that those were fitted to, and the others.
+    /// All published figures.
     pub figures: Vec<Figure>,
 }
 
 impl Facts {
-    /// Those that are part of the binary.
+    /// The facts in the binary.
     pub fn embedded() -> Facts {
         let current = |vm: &VmSize| vm.origin.status == Status::Current;
         let figures = figure::all();
@@ -51,13 +49,6 @@ impl Facts {
         }
     }
 
-    /// The service levels that a region sells.
-    pub fn levels_of(&self, region: &str) -> Vec<ServiceLevel> {
-        let Some(region) = self.regions.find(region) else { return Vec::new() };
-        let is_sold = |level: &ServiceLevel| demand_level(*level, region, self).is_ok();
-        ServiceLevel::ALL.into_iter().filter(is_sold).collect()
-    }
-
     /// Whether a region has volumes of a kind.
     pub fn has_volumes(&self, region: &str, kind: VolumeKind) -> bool {
         let has_large =
@@ -68,23 +59,25 @@ impl Facts {
         }
     }
 
-    /// A size of machine, whatever the case of its name and with or without `Standard_`.
+    /// A size of virtual machine, case-insensitive, with or without `Standard_`.
     pub fn vm(&self, name: &str) -> Option<&VmSize> {
         let bare = |name: &str| {
             let lower = name.to_ascii_lowercase();
             lower.strip_prefix("standard_").map_or(lower.clone(), str::to_owned)
         };
-        let wanted = bare(name);
-        self.vms.iter().find(|vm| bare(&vm.name) == wanted)
+        let name = bare(name);
+        self.vms.iter().find(|vm| bare(&vm.name) == name)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cloud::service_level::ServiceLevel;
+
     use super::*;
 
     #[test]
-    fn what_a_region_lacks_is_no_level_and_no_kind_of_volume_of_it() {
+    fn a_region_has_only_its_own_levels_and_kinds_of_volume() {
         use ServiceLevel::{Premium, Standard, Ultra};
         let facts = Facts::embedded();
         assert_eq!(facts.levels_of("New Zealand North"), [Standard, Premium, Ultra]);
@@ -95,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_found_by_its_short_name_too() {
+    fn a_size_of_machine_is_found_by_its_short_name() {
         let facts = Facts::embedded();
         let d32 = facts.vm("d32s_v3").unwrap();
         assert_eq!(d32.name, "Standard_D32s_v3");

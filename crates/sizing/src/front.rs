@@ -1,33 +1,34 @@
-//! Which designs are worth showing: those that no other beats in everything at once (Pareto).
+//! The designs worth showing: the Pareto front.
 
 use std::cmp::Reverse;
 
 use cloud::price::Usd;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use units::Share;
 
 use crate::design::Design;
 use crate::shortfall::Shortfall;
 
-/// Above this share, in thousandths, more spare throughput shortens queues no more.
-const SPARE_ENOUGH: u64 = 500;
-/// Spare shares are compared in steps of a hundredth.
+/// More spare throughput than this does not shorten queues any further.
+const SPARE_ENOUGH: Share = Share::from_percent(50);
+/// Spare shares are compared in steps of 1 %, in thousandths.
 const SPARE_STEP: u64 = 10;
 
-/// What a design is judged by; in each the smaller is the better.
+/// What designs are compared by; less is better.
 pub(crate) type Marks = (Usd, Reverse<u64>, u64, u64, bool);
 
 pub(crate) fn marks(design: &Design) -> Marks {
-    let spare = design.spare_permille().min(SPARE_ENOUGH) / SPARE_STEP;
-    // Hosts without a price are told apart by their processors.
+    let spare = design.spare().min(SPARE_ENOUGH).permille() / SPARE_STEP;
+    // Hosts without a price are compared by their processors.
     let unpriced = match &design.hosts {
-        Some(hosts) if !design.cost.unknown.is_empty() => u64::from(hosts.count) * hosts.vcpu,
+        Some(hosts) if !design.cost.missing.is_empty() => u64::from(hosts.count) * hosts.vcpu,
         _ => 0,
     };
     (design.cost.month(), Reverse(spare), design.things(), unpriced, design.contradicted)
 }
 
-/// Which comes first where nothing else tells designs apart: by kind of volume, then by level, and
-/// auto QoS before manual.
+/// Order of designs that are equal otherwise: by kind of volume, then by level, auto QoS before
+/// manual.
 fn simplest_first(design: &Design) -> (u8, ServiceLevel, u8) {
     let qos = u8::from(design.qos == QosType::Manual);
     let kind = VolumeKind::ALL.iter().position(|kind| *kind == design.kind).unwrap_or(0) as u8;
@@ -38,32 +39,32 @@ fn beats(one: &Marks, other: &Marks) -> bool {
     one.0 <= other.0 && one.1 <= other.1 && one.2 <= other.2 && one.3 <= other.3 && one.4 <= other.4
 }
 
-/// The places of all designs, the cheapest first.
+/// The indices of all designs, cheapest first.
 pub(crate) fn cheapest_first(designs: &[&Design]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..designs.len()).collect();
-    places.sort_by_cached_key(|place| (marks(designs[*place]), simplest_first(designs[*place])));
-    places
+    let mut indices: Vec<usize> = (0..designs.len()).collect();
+    indices.sort_by_cached_key(|index| (marks(designs[*index]), simplest_first(designs[*index])));
+    indices
 }
 
-/// What is kept of designs that come one after the other.
+/// A selection of designs that are visited in order.
 pub(crate) trait Kept {
-    /// The order in which they are to come.
+    /// The order of visits.
     fn order(&self, designs: &[&Design]) -> Vec<usize> {
         cheapest_first(designs)
     }
 
-    /// Whether a design is to be kept beside those that are.
+    /// Whether to keep a design in addition to those kept so far.
     fn stands_out(&self, design: &Design) -> bool;
 
     /// Keeps it.
-    fn keep(&mut self, place: usize, design: &Design);
+    fn keep(&mut self, index: usize, design: &Design);
 
-    /// The places of those that are kept, the cheapest first.
-    fn places(self) -> Vec<usize>;
+    /// The indices of the kept designs, cheapest first.
+    fn indices(self) -> Vec<usize>;
 }
 
-/// Those that no other beats. Of two that are alike in everything, the simpler kind is kept. What
-/// beats a design comes before it, so one look back at what is kept is enough.
+/// Designs that no other beats. Of equal designs the simpler kind is kept. Whatever beats a design
+/// is visited before it, so comparing with the kept ones suffices.
 #[derive(Default)]
 pub(crate) struct Unbeaten(Vec<(Marks, usize)>);
 
@@ -73,25 +74,25 @@ impl Kept for Unbeaten {
         !self.0.iter().any(|(other, _)| beats(other, &marks))
     }
 
-    fn keep(&mut self, place: usize, design: &Design) {
-        self.0.push((marks(design), place));
+    fn keep(&mut self, index: usize, design: &Design) {
+        self.0.push((marks(design), index));
     }
 
-    fn places(self) -> Vec<usize> {
-        self.0.into_iter().map(|(_, place)| place).collect()
+    fn indices(self) -> Vec<usize> {
+        self.0.into_iter().map(|(_, index)| index).collect()
     }
 }
 
-/// The cheapest design of each level and kind of volume; contradicted ones only where there is no
+/// The cheapest design of each level and kind of volume; a contradicted one only if there is no
 /// other.
 #[derive(Default)]
 pub(crate) struct CheapestOfEach(Vec<(Marks, usize, (ServiceLevel, VolumeKind))>);
 
 impl Kept for CheapestOfEach {
     fn order(&self, designs: &[&Design]) -> Vec<usize> {
-        let mut places = cheapest_first(designs);
-        places.sort_by_key(|place| designs[*place].contradicted);
-        places
+        let mut indices = cheapest_first(designs);
+        indices.sort_by_key(|index| designs[*index].contradicted);
+        indices
     }
 
     fn stands_out(&self, design: &Design) -> bool {
@@ -100,22 +101,22 @@ impl Kept for CheapestOfEach {
         !is_mixed && !self.0.iter().any(|(_, _, other)| *other == key)
     }
 
-    fn keep(&mut self, place: usize, design: &Design) {
-        self.0.push((marks(design), place, (design.level, design.kind)));
+    fn keep(&mut self, index: usize, design: &Design) {
+        self.0.push((marks(design), index, (design.level, design.kind)));
     }
 
-    fn places(mut self) -> Vec<usize> {
+    fn indices(mut self) -> Vec<usize> {
         self.0.sort_by_key(|(marks, _, _)| *marks);
-        self.0.into_iter().map(|(_, place, _)| place).collect()
+        self.0.into_iter().map(|(_, index, _)| index).collect()
     }
 }
 
-/// Of each constraint the shortfall that misses by least, the nearest of all first.
+/// The smallest shortfall of each constraint, the smallest of all first.
 pub(crate) fn nearest_of_each(mut shortfalls: Vec<Shortfall>) -> Vec<Shortfall> {
-    shortfalls.sort_by_key(|one| (one.lack_permille(), one.constraint));
+    shortfalls.sort_by_key(|one| (one.missing(), one.lack.constraint()));
     let mut kept: Vec<Shortfall> = Vec::new();
     for one in shortfalls {
-        if !kept.iter().any(|other| other.constraint == one.constraint) {
+        if !kept.iter().any(|other| other.lack.constraint() == one.lack.constraint()) {
             kept.push(one);
         }
     }

@@ -1,4 +1,4 @@
-//! What hosts are chosen from: sizes of virtual machines, or hosts of Azure VMware Solution.
+//! Kinds of host: sizes of virtual machines, or hosts of Azure VMware Solution.
 
 use cloud::avs::{self, AvsLimit};
 use cloud::reason::RowRef;
@@ -15,18 +15,18 @@ pub struct HostKind {
     pub name: String,
     /// Processors of each.
     pub vcpu: u64,
-    /// What each sends at most, in 10^6 bit/s; `None` where no limit is known.
+    /// Egress limit of each, in 10^6 bit/s; `None` if unknown.
     pub egress_mbit_s: Option<u64>,
-    /// Fewest hosts that are used together.
+    /// Fewest hosts of a cluster.
     pub fewest: u64,
-    /// Most hosts that are used together; `None` where none is stated.
+    /// Most hosts; `None` if no limit is stated.
     pub most: Option<u64>,
-    /// Where from.
+    /// Its row in `data/`.
     pub row: RowRef,
 }
 
 impl HostKind {
-    /// What each sends at most in KiB/s, rounded down.
+    /// Egress limit of each in KiB/s, rounded down.
     pub fn egress_kib_s(&self) -> Option<u64> {
         Some((self.egress_mbit_s?.saturating_mul(1_000_000 / 8) / 1024).max(1))
     }
@@ -54,7 +54,7 @@ impl HostKind {
     }
 }
 
-/// Every kind of host that reaches volumes in this way.
+/// All kinds of host for a protocol.
 pub fn all(protocol: Protocol, facts: &Facts) -> Vec<HostKind> {
     match protocol {
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
@@ -68,7 +68,7 @@ pub fn all(protocol: Protocol, facts: &Facts) -> Vec<HostKind> {
     }
 }
 
-/// The kind with this name, whatever its case and with or without `Standard_`.
+/// The kind with this name, case-insensitive, with or without `Standard_`.
 pub fn named(name: &str, protocol: Protocol, facts: &Facts) -> Option<HostKind> {
     match protocol {
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => facts.vm(name).map(HostKind::of_vm),

@@ -1,26 +1,27 @@
-//! How parts of the data are laid out over several pools, which may be of several levels.
+//! Layouts of the parts of the data over several pools, possibly of different levels.
 //!
-//! Pools do not touch each other, so the cheapest layout with so many pools is the cheapest way to
-//! divide the parts into so many groups, each in the pool that is cheapest for it: found exactly,
-//! over all subsets of the parts.
+//! Pools are independent, so the cheapest layout with n pools is the cheapest division of the parts
+//! into n groups, each in its cheapest pool. It is found exactly, over all subsets of the parts.
 
 use cloud::price::{StoragePrices, Usd};
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, VolumeKind};
+use units::Share;
 
 use crate::capability::Abilities;
+use crate::choice::Choice;
 use crate::cost;
-use crate::design::Decides;
 use crate::facts::Facts;
 use crate::need::Need;
-use crate::storage::{self, Choice, Storage};
+use crate::pool::PoolSizedBy;
+use crate::storage::{self, Storage};
 
-/// With more parts than this all of them share a level: subsets double with every part.
+/// Most parts to divide; more share one level, because subsets double with each part.
 pub const PARTS_MAX: usize = 6;
 
-/// The cheapest layouts with several pools, one for each number of groups of parts.
+/// The cheapest layouts with several pools, one per number of groups.
 ///
-/// * `choices` - what a pool may be, all of one kind of volume, spare and number of volumes
+/// * `choices` - candidates for a pool, with equal kind of volume, spare and number of volumes
 pub(crate) fn divided(
     need: &Need,
     choices: &[Choice],
@@ -33,10 +34,10 @@ pub(crate) fn divided(
         return Vec::new();
     }
     let whole: usize = (1 << parts) - 1;
-    let alone: Vec<Option<(Usd, Storage)>> = (0..=whole)
+    let one_pool: Vec<Option<(Usd, Storage)>> = (0..=whole)
         .map(|group| cheapest_pool(need, group, choices, abilities, facts, &prices))
         .collect();
-    // best[k][set]: the cheapest division of `set` into k groups, with the group that holds its
+    // best[k][set]: cost of the cheapest division of `set` into k groups, and the group of its
     // first part.
     let mut best: Vec<Vec<Option<(Usd, usize)>>> = vec![vec![None; whole + 1]; parts + 1];
     best[0][0] = Some((Usd::ZERO, 0));
@@ -45,7 +46,7 @@ pub(crate) fn divided(
             let first = set & set.wrapping_neg();
             let groups = (1..=set).filter(|group| group & !set == 0 && group & first != 0);
             let all = groups.filter_map(|group| {
-                let (pool, _) = alone[group].as_ref()?;
+                let (pool, _) = one_pool[group].as_ref()?;
                 let (rest, _) = best[count - 1][set & !group]?;
                 Some((*pool + rest, group))
             });
@@ -57,7 +58,7 @@ pub(crate) fn divided(
         let (mut set, mut groups) = (whole, Vec::new());
         for count in (1..=count).rev() {
             let (_, group) = best[count][set]?;
-            groups.push(alone[group].as_ref()?.1.clone());
+            groups.push(one_pool[group].as_ref()?.1.clone());
             set &= !group;
         }
         Some(joined(groups))
@@ -66,7 +67,7 @@ pub(crate) fn divided(
     found.filter(|one| one.pools.len() as u64 <= most).collect()
 }
 
-/// The cheapest storage of one choice for the parts whose bits are set.
+/// The cheapest storage of one choice for the parts whose bits are set in `group`.
 fn cheapest_pool(
     need: &Need,
     group: usize,
@@ -75,18 +76,17 @@ fn cheapest_pool(
     facts: &Facts,
     prices: &StoragePrices<'_>,
 ) -> Option<(Usd, Storage)> {
-    let places: Vec<usize> =
-        (0..need.parts.len()).filter(|part| (group >> part) & 1 == 1).collect();
-    if places.is_empty() {
+    let parts: Vec<usize> = (0..need.parts.len()).filter(|part| (group >> part) & 1 == 1).collect();
+    if parts.is_empty() {
         return None;
     }
     let build = |choice: &Choice| {
-        let storage = storage::build_for(need, &places, choice, abilities, &facts.catalog).ok()?;
+        let storage = storage::build_for(need, &parts, choice, abilities, &facts.catalog).ok()?;
         let hour = storage
             .pools
             .iter()
             .map(|pool| cost::capacity(pool, prices, 1) + cost::throughput(pool, facts, prices, 1));
-        // What the cool tier saves differs between levels and is left out of this choice.
+        // Savings by the cool tier differ between levels and are ignored here.
         Some((hour.sum::<Usd>(), storage))
     };
     let in_order = |choice: &Choice| (choice.level, choice.qos != QosType::Auto);
@@ -96,11 +96,11 @@ fn cheapest_pool(
 }
 
 fn joined(groups: Vec<Storage>) -> Storage {
-    let decides = match groups.iter().any(|one| one.decides == Decides::Throughput) {
-        true => Decides::Throughput,
+    let sized_by = match groups.iter().any(|one| one.sized_by == PoolSizedBy::Throughput) {
+        true => PoolSizedBy::Throughput,
         false => {
-            let mut all = groups.iter().map(|one| one.decides);
-            all.find(|one| *one != Decides::Minimum).unwrap_or(Decides::Minimum)
+            let mut all = groups.iter().map(|one| one.sized_by);
+            all.find(|one| *one != PoolSizedBy::Minimum).unwrap_or(PoolSizedBy::Minimum)
         }
     };
     let mut reasons = Vec::new();
@@ -111,14 +111,14 @@ fn joined(groups: Vec<Storage>) -> Storage {
         reasons.extend(group.reasons);
     }
     reasons.dedup();
-    Storage { choice, pools, decides, reasons }
+    Storage { choice, pools, sized_by, reasons }
 }
 
-/// The kinds of volume and spare shares for which layouts are looked for, with their choices.
+/// Choices grouped by kind of volume and spare share, each group with its kind.
 pub(crate) fn groups(choices: &[Choice]) -> Vec<(VolumeKind, Vec<Choice>)> {
-    let mut groups: Vec<((VolumeKind, u64), Vec<Choice>)> = Vec::new();
+    let mut groups: Vec<((VolumeKind, Share), Vec<Choice>)> = Vec::new();
     for choice in choices.iter().filter(|c| c.more_volumes == 0 && c.pools == 1) {
-        let key = (choice.kind, choice.spare_permille);
+        let key = (choice.kind, choice.spare);
         match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, group)) => group.push(*choice),
             None => groups.push((key, vec![*choice])),

@@ -1,34 +1,41 @@
-//! From what an application needs to what to buy: pools, volumes, hosts, settings, cost.
+//! From requirements to a design: pools, volumes, hosts, settings, cost.
 //!
-//! For: every design that the facts allow, with its arithmetic, what binds it, and what the next
-//! cheaper one would lose; and, where there is none, which constraint forbids it and by how much.
-//! What parts were measured to do, and response times under load, come from `predict`. Not for:
-//! measuring, nor for laying it out. Solved by enumeration: the quota for a throughput and the
-//! hosts for a quota follow by exact whole-number arithmetic, so what is enumerated are level, QoS
-//! type, kind and number of volumes, spare share and size of host.
+//! For: all designs that the facts allow, with their arithmetic, bottleneck and trade-offs; if
+//! there is none, the violated constraint and the missing amount. Capabilities and response times
+//! come from `predict`. Not for: measuring, or wording; see `report`.
+//!
+//! Enumerates level, QoS type, kind and number of volumes, spare share and host size; the quota for
+//! a throughput and the hosts for a quota follow by exact integer arithmetic.
 
 mod arrange;
-mod asked;
+pub mod assumption;
 pub mod avs;
 pub mod capability;
 mod cautions;
+mod cheaper;
+pub mod choice;
 pub mod claim;
 pub mod client;
 pub mod cost;
 pub mod design;
 pub mod facts;
 pub mod front;
+mod host_demand;
 pub mod host_kind;
+mod host_search;
 pub mod hosts;
 pub mod layout;
-mod less;
 pub mod need;
+mod need_check;
+pub mod pool;
 pub mod published;
 pub mod region_need;
+pub mod resource_use;
 pub mod response;
 pub mod schedule;
 pub mod shortfall;
 pub mod solve;
-
 mod space;
+pub mod statement;
 pub mod storage;
+pub mod trade_offs;

@@ -1,31 +1,26 @@
-//! What a need asks of its region: features, levels with a price, a replication pair. What the
-//! region lacks is refused with the nearest regions that have it.
+//! Checks that a region has what a need requires: features, levels with a price, a replication
+//! pair. An error names the nearest regions that have it.
 
 use cloud::region::{Feature, Region, Regions};
 use cloud::service_level::ServiceLevel;
+use units::Share;
 
 use crate::facts::Facts;
 use crate::need::{Need, NeedError, Protocol};
 
-/// How many regions are named that have what another lacks.
+/// Most regions that an error names.
 const NEAREST: usize = 3;
 
-pub(crate) fn nearest_words(nearest: &[String]) -> String {
-    match nearest {
-        [] => "no region has it".to_owned(),
-        [one] => format!("the nearest region that has it is {one}"),
-        several => format!("the nearest regions that have it are {}", several.join(", ")),
+impl Facts {
+    /// The service levels that a region sells.
+    pub fn levels_of(&self, region: &str) -> Vec<ServiceLevel> {
+        let Some(region) = self.regions.find(region) else { return Vec::new() };
+        let is_sold = |level: &ServiceLevel| demand_level(*level, region, self).is_ok();
+        ServiceLevel::ALL.into_iter().filter(is_sold).collect()
     }
 }
 
-pub(crate) fn pair_words(pairs: &[String]) -> String {
-    match pairs {
-        [] => "the region has no replication pair".to_owned(),
-        pairs => format!("they can be replicated to {}", pairs.join(", ")),
-    }
-}
-
-/// Says what the region lacks of what is needed.
+/// Checks all requirements of a need on its region.
 pub(crate) fn check(need: &Need, facts: &Facts) -> Result<(), NeedError> {
     let unknown = || NeedError::UnknownRegion { name: need.region.clone() };
     let region = facts.regions.find(&need.region).ok_or_else(unknown)?;
@@ -38,7 +33,7 @@ pub(crate) fn check(need: &Need, facts: &Facts) -> Result<(), NeedError> {
     }
     let charges = &need.charges;
     for (feature, is_needed) in [
-        (Feature::CoolAccess, charges.cool_permille > 0),
+        (Feature::CoolAccess, charges.cool > Share::ZERO),
         (Feature::Backup, charges.backup_gib > 0),
         (Feature::AvsDatastores, need.protocol == Protocol::Datastores),
     ] {
@@ -58,7 +53,7 @@ pub(crate) fn check(need: &Need, facts: &Facts) -> Result<(), NeedError> {
     }
 }
 
-/// That `region` lacks `feature`, with the nearest regions for which `has` holds.
+/// The error that `region` lacks `feature`, with the nearest regions for which `has` holds.
 fn lacks(
     feature: &str,
     region: &Region,
@@ -73,10 +68,10 @@ fn lacks(
     }
 }
 
-/// Says that a region lacks a feature, if it does.
+/// Checks that a region has a feature.
 ///
 /// # Errors
-/// It does.
+/// It does not.
 pub fn demand(feature: Feature, region: &Region, regions: &Regions) -> Result<(), NeedError> {
     match region.has(feature) {
         true => Ok(()),
@@ -84,10 +79,10 @@ pub fn demand(feature: Feature, region: &Region, regions: &Regions) -> Result<()
     }
 }
 
-/// Says that a region has no price of a level, if it has none.
+/// Checks that a region has a price for a service level.
 ///
 /// # Errors
-/// It has none.
+/// It does not.
 pub fn demand_level(level: ServiceLevel, region: &Region, facts: &Facts) -> Result<(), NeedError> {
     let priced = |one: &Region| {
         facts.prices.storage(&one.name).is_some_and(|prices| prices.capacity(level).is_some())
@@ -99,7 +94,7 @@ pub fn demand_level(level: ServiceLevel, region: &Region, facts: &Facts) -> Resu
     match priced(region) {
         true => Ok(()),
         false => {
-            let what = format!("price of the {level} service level");
+            let what = format!("price for the {level} service level");
             Err(lacks(&what, region, &facts.regions, priced))
         }
     }

@@ -1,52 +1,53 @@
-//! The response time of a design at the throughput that is wanted, by the model of `predict`, and
-//! with it what is outstanding.
+//! Response time and outstanding operations of a design at the required throughput, predicted by
+//! the model of `predict`.
 //!
-//! A closed load with the fewest operations outstanding that reaches the throughput: more of them
-//! only wait for each other. Their number over the rate is the response time (Little's law). Slots
-//! do not bound it: how many are needed is what it is asked for.
+//! Finds the smallest closed load that reaches the throughput; more operations would only queue.
+//! Their number divided by the rate is the response time (Little's law). Slots do not limit this
+//! load, because the result says how many are required.
 
 use cloud::service_level::VolumeKind;
 use predict::topology::{EndpointGroup, HostGroup, Load, Topology, VolumeGroup};
 use predict::{Parameters, at};
+use units::Nanos;
 
 use crate::capability::{host_group, workload};
-use crate::design::{Pool, Volumes};
 use crate::facts::Facts;
 use crate::hosts::Hosts;
 use crate::need::{Demand, Need, Part};
+use crate::pool::{Pool, Volumes};
 
-/// A rate this much below what is wanted counts as reached, as in `tune`.
+/// A rate of at least this share of the required one counts as reached, as in `tune`.
 pub const REACHED: f64 = 0.97;
-/// More operations than any design's connections have slots for.
+/// More operations than the slots of any design.
 const OUTSTANDING_MAX: f64 = 1e8;
-/// Outstanding operations are found to within this share.
+/// Relative precision of the outstanding operations.
 const RESOLUTION: f64 = 0.001;
-/// Slots of a connection where they are not to bound.
+/// Slots of a connection that never limit.
 const SLOTS_UNBOUNDED: u64 = 1 << 32;
 /// Nanoseconds in a second.
 const NS_PER_S: f64 = 1e9;
 
-/// What a need comes to on a design.
+/// The prediction for a need on a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
-    /// The longest mean response time of its demands, in nanoseconds.
-    pub mean_ns: f64,
-    /// Operations outstanding over all hosts: of each part the most, of all parts together.
+    /// The longest mean response time of its demands.
+    pub mean: Nanos,
+    /// Outstanding operations of all hosts: the sum over parts of the largest demand.
     pub outstanding: f64,
-    /// The same in calls: an operation that is larger than rsize or wsize is several.
+    /// Outstanding calls: an operation larger than rsize or wsize takes several.
     pub requests: f64,
 }
 
 impl Response {
-    /// Calls that wait at once, each a slot.
+    /// Slots required.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     pub fn whole_requests(&self) -> u64 {
         self.requests.ceil() as u64
     }
 }
 
-/// What the need comes to; `None` where the model says that some demand is not reached, or where
-/// there is nothing to say. Each part is modelled alone.
+/// Predicts a need; `None` if the model does not reach some demand, or if there is no demand. Each
+/// part is modelled separately.
 ///
 /// * `need` - without growth to come
 pub fn of(need: &Need, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<Response> {
@@ -55,7 +56,7 @@ pub fn of(need: &Need, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<R
         let of_part = of_part(part, pools, hosts, facts)?;
         whole = match (whole, of_part) {
             (Some(one), Some(other)) => Some(Response {
-                mean_ns: one.mean_ns.max(other.mean_ns),
+                mean: longer(one.mean, other.mean),
                 outstanding: one.outstanding + other.outstanding,
                 requests: one.requests + other.requests,
             }),
@@ -65,7 +66,11 @@ pub fn of(need: &Need, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<R
     whole
 }
 
-/// `None`: a demand is not reached; `Some(None)`: nothing is moved.
+fn longer(one: Nanos, other: Nanos) -> Nanos {
+    Nanos(one.0.max(other.0))
+}
+
+/// `None` if a demand is not reached; `Some(None)` if there is no demand.
 fn of_part(part: &Part, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<Option<Response>> {
     let mut most: Option<Response> = None;
     for demand in part.demands.iter().filter(|demand| demand.throughput.get() > 0) {
@@ -73,7 +78,7 @@ fn of_part(part: &Part, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<
         let one = of_demand(demand, &topology, &facts.parameters)?;
         most = Some(match most {
             Some(other) => Response {
-                mean_ns: one.mean_ns.max(other.mean_ns),
+                mean: longer(one.mean, other.mean),
                 outstanding: one.outstanding.max(other.outstanding),
                 requests: one.requests.max(other.requests),
             },
@@ -83,25 +88,24 @@ fn of_part(part: &Part, pools: &[Pool], hosts: &Hosts, facts: &Facts) -> Option<
     Some(most)
 }
 
-/// Whether every demand may be reached in this time: with as much outstanding as Little's law
-/// allows in it. One question to the model for each demand.
+/// Whether every demand is reached within this response time, with the outstanding operations that
+/// Little's law allows. Evaluates the model once per demand.
 pub(crate) fn may_be_in_time(
     need: &Need,
     pools: &[Pool],
     hosts: &Hosts,
     facts: &Facts,
-    within_ns: u64,
+    within: Nanos,
 ) -> bool {
-    // One operation that is alone takes as long as that.
-    if (within_ns as f64) < facts.parameters.floor_s().value * NS_PER_S {
+    if within.0 < facts.parameters.floor_s().value * NS_PER_S {
         return false;
     }
     let of_demand = |part: &Part, demand: &Demand| {
         let topology = topology(demand, hosts, &volumes_of(part, pools), facts);
-        let wanted = demand.ops_per_s() * REACHED;
-        let outstanding = wanted * within_ns as f64 / NS_PER_S * (1.0 + RESOLUTION);
+        let required = demand.rate().get() * REACHED;
+        let outstanding = required * within.0 / NS_PER_S * (1.0 + RESOLUTION);
         let reached = at(&topology, &facts.parameters, outstanding);
-        reached.is_ok_and(|point| point.ops_per_s.value >= wanted)
+        reached.is_ok_and(|point| point.ops_per_s.value >= required)
     };
     let moves = |demand: &&Demand| demand.throughput.get() > 0;
     let mut parts = need.parts.iter();
@@ -117,21 +121,19 @@ fn topology(demand: &Demand, hosts: &Hosts, volumes: &[&Volumes], facts: &Facts)
     let mut host: HostGroup =
         host_group(hosts.attached, u64::from(hosts.count), hosts.connections, hosts.vcpu);
     host.slots = SLOTS_UNBOUNDED;
-    host.egress_bytes_per_s = facts.vm(&hosts.vm).map(|vm| vm.egress_bytes_per_s() as f64);
+    host.egress = facts.vm(&hosts.vm).map(|vm| vm.egress());
     let regular = volumes.iter().any(|v| v.kind == VolumeKind::Regular);
     let endpoints = match regular {
-        true => vec![EndpointGroup {
-            name: "endpoint".to_owned(),
-            count: hosts.endpoints,
-            limit_bytes_per_s: None,
-        }],
+        true => {
+            vec![EndpointGroup { name: "endpoint".to_owned(), count: hosts.endpoints, limit: None }]
+        }
         false => Vec::new(),
     };
     let groups: Vec<VolumeGroup> = volumes
         .iter()
         .map(|v| {
             let mut group = VolumeGroup::of("volume", v.count, v.kind);
-            group.limit_bytes_per_s = Some(v.throughput.bytes_per_s() as f64);
+            group.limit = Some(v.throughput.into());
             group.endpoint = regular.then_some(0);
             group
         })
@@ -149,14 +151,14 @@ fn topology(demand: &Demand, hosts: &Hosts, volumes: &[&Volumes], facts: &Facts)
     }
 }
 
-/// The fewest outstanding operations that reach the demand, by doubling and halving.
+/// Finds the fewest outstanding operations that reach the demand, by doubling and bisection.
 fn of_demand(demand: &Demand, topology: &Topology, parameters: &Parameters) -> Option<Response> {
-    let wanted = demand.ops_per_s() * REACHED;
+    let required = demand.rate().get() * REACHED;
     let rate = |outstanding: f64| Some(at(topology, parameters, outstanding).ok()?.ops_per_s.value);
-    // Fewer than Little's law asks for at the response time of one alone are never enough.
-    let mut few = wanted * parameters.floor_s().value * (1.0 - RESOLUTION);
+    // Little's law at the unloaded response time is a lower bound.
+    let mut few = required * parameters.floor_s().value * (1.0 - RESOLUTION);
     let mut enough = few.max(1.0) * 1.25;
-    while rate(enough)? < wanted {
+    while rate(enough)? < required {
         few = enough;
         enough *= 2.0;
         if enough > OUTSTANDING_MAX {
@@ -165,7 +167,7 @@ fn of_demand(demand: &Demand, topology: &Topology, parameters: &Parameters) -> O
     }
     while enough - few > RESOLUTION * enough {
         let middle = (few + enough) / 2.0;
-        match rate(middle)? < wanted {
+        match rate(middle)? < required {
             true => few = middle,
             false => enough = middle,
         }
@@ -174,7 +176,7 @@ fn of_demand(demand: &Demand, topology: &Topology, parameters: &Parameters) -> O
     let call_bytes = topology.hosts[0].call_bytes.max(1);
     let calls = demand.transfer_bytes.div_ceil(call_bytes).max(1) as f64;
     Some(Response {
-        mean_ns: enough / reached * NS_PER_S,
+        mean: Nanos(enough / reached * NS_PER_S),
         outstanding: enough,
         requests: enough * calls,
     })

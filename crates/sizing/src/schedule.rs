@@ -1,32 +1,29 @@
-//! Quota and service level over the week: what each phase gives, what a month costs, and whether
-//! the service lets it be changed so often.
+//! A weekly schedule of quota and service level: throughput of each phase, monthly cost, and
+//! whether the service allows the changes.
 //!
-//! Rules: quota and pool of one level may be changed at any time, in steps, not below what is
-//! stored nor below the smallest sizes; another level is a move to another pool, and after a move
-//! up the next move down waits for the cool-down. Pools are paid by the hour at the size they
-//! have.
+//! Rules: quota and pool size may change at any time, in steps, but not below the stored data or
+//! the smallest sizes. A change of level is a move to another pool; after a move up, the next move
+//! down waits for the cool-down. Pools are charged by the hour at their current size.
 
 use cloud::price::Usd;
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use cloud::volume_limit::{SettingsError, VolumeLimit, VolumeSettings};
-use units::{Bytes, thousands};
+use cloud::volume_limit::{NoQuota, SettingsError, VolumeLimit, VolumeSettings};
+use units::Bytes;
 
 use crate::facts::Facts;
 
-/// Hours of a week.
+/// Hours per week.
 pub const WEEK: usize = 168;
 /// Seconds in an hour.
 const SECONDS: u64 = 3600;
-/// Bytes in a GiB.
-const GIB: u64 = 1 << 30;
 
-/// A state of the volume that comes back every week.
+/// A weekly state of the volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The volume's quota.
     pub quota_gib: u64,
@@ -34,70 +31,118 @@ pub struct Phase {
     pub level: ServiceLevel,
 }
 
-/// Which phase holds in which hour of the week.
+/// The phase of each hour of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// The phases.
     pub phases: Vec<Phase>,
-    /// Their indices, from Monday 00:00 on; as many as [`WEEK`].
+    /// Index of the phase for each hour from Monday 00:00; [`WEEK`] entries.
     pub hours: Vec<usize>,
-    /// What is stored in the volume and so must fit at all times.
+    /// Stored data, which must fit in every phase.
     pub stored_gib: u64,
-    /// The throughput that some phase has to give.
+    /// The throughput that at least one phase must provide.
     pub throughput: Option<KibPerSec>,
-    /// From a move up until a move down, in seconds; `None`: as the service has it now.
+    /// Minimum time from a move up to the next move down, in seconds; `None` for the documented
+    /// one.
     pub cool_down_s: Option<u64>,
-    /// Where.
+    /// Azure name of the region.
     pub region: String,
-    /// Hours of a month.
+    /// Hours per month.
     pub hours_per_month: u32,
 }
 
-/// What a phase comes to.
+/// The result of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The phase.
     pub phase: Phase,
-    /// Hours of a week in it.
+    /// Its hours per week.
     pub hours: u64,
     /// The pool's size.
     pub pool_gib: u64,
-    /// The volume's limit.
+    /// The volume's throughput limit.
     pub throughput: KibPerSec,
-    /// What these hours cost in a month.
+    /// Monthly cost of these hours.
     pub month: Usd,
 }
 
 /// A schedule that the service allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What each phase comes to.
+    /// The result of each phase.
     pub steps: Vec<Step>,
-    /// When something is changed, and what: `mon 08:00: to peak, quota 4,096 to 5,120 GiB`.
-    pub changes: Vec<(usize, String)>,
-    /// What it costs in a month.
+    /// The changes in a week.
+    pub changes: Vec<Change>,
+    /// Monthly cost.
     pub month: Usd,
-    /// What the most expensive phase costs if it holds all the time.
+    /// Monthly cost of keeping the most expensive phase all the time.
     pub constant: Usd,
-    /// The arithmetic.
-    pub reasons: Vec<Reason>,
+    /// The arithmetic of each phase.
+    pub reasons: Vec<PhaseCost>,
+}
+
+/// A change from one phase to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Hour of the week.
+    pub hour: usize,
+    /// The phase until then.
+    pub from: Phase,
+    /// The phase from then on.
+    pub to: Phase,
+}
+
+/// The arithmetic of a phase's cost: `pool_gib x price x hours of the month x hours / WEEK`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseCost {
+    /// The phase with its result.
+    pub step: Step,
+    /// The throughput limit with its arithmetic.
+    pub limit: VolumeLimit,
+    /// Price per GiB and hour.
+    pub price: Usd,
+    /// Hours per month.
+    pub hours_per_month: u32,
+    /// The rows of `data/` used.
+    pub rows: Vec<RowRef>,
 }
 
 /// A rule that a schedule breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// Which, with the arithmetic.
-    pub text: String,
-    /// What would be allowed.
-    pub remedy: String,
-    /// The facts in it.
+    /// The rule with its numbers.
+    pub rule: Rule,
+    /// The rows of `data/` used.
     pub rows: Vec<RowRef>,
 }
 
-/// Works a schedule out.
+/// A broken rule with its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields are named as in the sentence of each variant")]
+pub enum Rule {
+    /// The service does not allow the settings of a phase; `allowed` is what it allows instead.
+    Settings { phase: String, error: SettingsError, allowed: String },
+    /// A phase's quota is below the stored data.
+    Stored { phase: String, quota_gib: u64, stored_gib: u64 },
+    /// Regular volumes cannot become large ones, nor the reverse.
+    KindChanges,
+    /// A large volume may grow from `least_gib` to `allowed_gib`, but not to `most_gib`.
+    Growth { least_gib: u64, allowed_gib: u64, most_gib: u64 },
+    /// A move up to `level` is followed by a move down after `after_hours` instead of `wait_hours`.
+    CoolDown { level: ServiceLevel, after_hours: u64, wait_hours: u64 },
+    /// No phase provides the required throughput; `quota` of `level` would.
+    Throughput {
+        required: KibPerSec,
+        most: KibPerSec,
+        level: ServiceLevel,
+        quota: Result<Bytes, NoQuota>,
+    },
+}
+
+/// Evaluates a schedule.
 ///
 /// # Errors
-/// Every rule that it breaks.
+/// All rules that it breaks.
 pub fn plan(schedule: &Schedule, facts: &Facts) -> Result<Plan, Vec<Breach>> {
     let limits: Vec<Result<VolumeLimit, Vec<SettingsError>>> = schedule
         .phases
@@ -117,13 +162,13 @@ pub fn plan(schedule: &Schedule, facts: &Facts) -> Result<Plan, Vec<Breach>> {
     let whole = |step: &Step| cost(schedule, step.pool_gib, step.phase.level, WEEK as u64, facts);
     let constant = steps.iter().map(whole).max().unwrap_or(Usd::ZERO);
     let each = steps.iter().zip(&limits);
-    let reasons = each.map(|(step, limit)| reason(schedule, step, limit, facts)).collect();
+    let reasons = each.map(|(step, limit)| phase_cost(schedule, step, limit, facts)).collect();
     Ok(Plan { changes: changes(schedule), steps, month, constant, reasons })
 }
 
-fn step(schedule: &Schedule, place: usize, limit: &VolumeLimit, facts: &Facts) -> Step {
-    let phase = schedule.phases[place].clone();
-    let hours = schedule.hours.iter().filter(|hour| **hour == place).count() as u64;
+fn step(schedule: &Schedule, index: usize, limit: &VolumeLimit, facts: &Facts) -> Step {
+    let phase = schedule.phases[index].clone();
+    let hours = schedule.hours.iter().filter(|hour| **hour == index).count() as u64;
     let pool_gib = pool_gib(phase.quota_gib, facts);
     let month = cost(schedule, pool_gib, phase.level, hours, facts);
     Step { throughput: throughput(limit), phase, hours, pool_gib, month }
@@ -134,7 +179,7 @@ fn pool_gib(quota_gib: u64, facts: &Facts) -> u64 {
     quota_gib.max(facts.catalog.limit(LimitName::PoolSizeMin)).div_ceil(step) * step
 }
 
-/// The volume in a phase: alone in an auto QoS pool.
+/// The settings of the volume in a phase: the only one in an auto QoS pool.
 fn settings(phase: &Phase, facts: &Facts) -> VolumeSettings {
     let quota = Bytes::gib(phase.quota_gib);
     VolumeSettings::auto(phase.level, facts.catalog.usual_kind(quota), quota)
@@ -144,19 +189,15 @@ fn throughput(limit: &VolumeLimit) -> KibPerSec {
     limit.throughput.unwrap_or(limit.granted)
 }
 
-/// The breach where no phase gives the wanted throughput, with the quota that would.
+/// The breach that no phase provides the required throughput.
 fn too_slow(schedule: &Schedule, limits: &[VolumeLimit], facts: &Facts) -> Option<Breach> {
-    let wanted = schedule.throughput?;
-    let most = limits.iter().map(throughput).max().filter(|most| *most < wanted)?;
+    let required = schedule.throughput?;
+    let most = limits.iter().map(throughput).max().filter(|most| *most < required)?;
     let VolumeSettings { level, kind, .. } = settings(&schedule.phases[0], facts);
-    let remedy = match facts.catalog.least_quota(level, kind, wanted) {
-        Ok(quota) => format!("{} GiB of {level} give it", thousands(quota.get() / GIB)),
-        Err(why) => why.to_string(),
-    };
+    let quota = facts.catalog.least_quota(level, kind, required);
     Some(Breach {
-        text: format!("no phase gives {wanted}; the most is {most}"),
-        remedy,
-        rows: limits.iter().flat_map(|limit| limit.reason.rows.clone()).collect(),
+        rule: Rule::Throughput { required, most, level, quota },
+        rows: limits.iter().flat_map(|limit| limit.rows.clone()).collect(),
     })
 }
 
@@ -169,7 +210,7 @@ fn cost(schedule: &Schedule, gib: u64, level: ServiceLevel, hours: u64, facts: &
     Usd::from_micros(u64::try_from(share).unwrap_or(u64::MAX))
 }
 
-/// Each GiB of a pool of a level and hour; nothing where the region has no price of it.
+/// Price per GiB and hour; zero if the region has none.
 fn price(schedule: &Schedule, level: ServiceLevel, facts: &Facts) -> Usd {
     let prices = facts.prices.storage(&schedule.region);
     prices.and_then(|prices| prices.capacity(level)).unwrap_or(Usd::ZERO)
@@ -182,54 +223,38 @@ fn sizes(
 ) -> Vec<Breach> {
     let catalog = &facts.catalog;
     let mut breaches = Vec::new();
-    let mut add = |text: String, remedy: String, rows: Vec<RowRef>| {
-        breaches.push(Breach { text, remedy, rows });
-    };
+    let mut add = |rule: Rule, rows: Vec<RowRef>| breaches.push(Breach { rule, rows });
     let kinds: Vec<VolumeKind> =
         schedule.phases.iter().map(|phase| settings(phase, facts).kind).collect();
     for (phase, limit) in schedule.phases.iter().zip(limits) {
-        let (name, quota) = (&phase.name, thousands(phase.quota_gib));
         for error in limit.as_ref().err().into_iter().flatten() {
-            let remedy = match error {
-                SettingsError::QosType { .. } => "schedule standard, premium or ultra".to_owned(),
-                _ => catalog.allowed(error),
-            };
-            add(format!("{name}: {error}"), remedy, vec![catalog.level_row(phase.level)]);
+            let (phase_name, allowed) = (phase.name.clone(), catalog.allowed(error));
+            let rule = Rule::Settings { phase: phase_name, error: *error, allowed };
+            add(rule, vec![catalog.level_row(phase.level)]);
         }
-        if phase.quota_gib < schedule.stored_gib {
-            add(
-                format!("{name}: {quota} GiB do not hold {} GiB", thousands(schedule.stored_gib)),
-                format!("at least {} GiB in every phase", thousands(schedule.stored_gib)),
-                vec![],
-            );
+        let (quota_gib, stored_gib) = (phase.quota_gib, schedule.stored_gib);
+        if quota_gib < stored_gib {
+            add(Rule::Stored { phase: phase.name.clone(), quota_gib, stored_gib }, vec![]);
         }
     }
     if kinds.iter().any(|kind| *kind != kinds[0]) {
-        add(
-            "regular volumes do not become large ones, nor large ones regular".to_owned(),
-            "keep every phase on one side of the largest regular volume".to_owned(),
-            vec![catalog.limit_row(LimitName::RegularVolumeSizeMax)],
-        );
+        add(Rule::KindChanges, vec![catalog.limit_row(LimitName::RegularVolumeSizeMax)]);
     }
     let quotas = schedule.phases.iter().map(|phase| phase.quota_gib);
-    let (least, most) = (quotas.clone().min().unwrap_or(0), quotas.max().unwrap_or(0));
+    let (least_gib, most_gib) = (quotas.clone().min().unwrap_or(0), quotas.max().unwrap_or(0));
     let growth = catalog.limit(LimitName::LargeVolumeGrowthMax);
-    let allowed = least.saturating_mul(100 + growth) / 100;
-    if kinds.contains(&VolumeKind::Large) && most > allowed {
-        let (least, most, allowed) = (thousands(least), thousands(most), thousands(allowed));
-        add(
-            format!("a large volume of {least} GiB grows to {allowed} GiB and not to {most} GiB"),
-            "ask support to lift the limit, or let the phases differ by less".to_owned(),
-            vec![catalog.limit_row(LimitName::LargeVolumeGrowthMax)],
-        );
+    let allowed_gib = least_gib.saturating_mul(100 + growth) / 100;
+    if kinds.contains(&VolumeKind::Large) && most_gib > allowed_gib {
+        let rule = Rule::Growth { least_gib, allowed_gib, most_gib };
+        add(rule, vec![catalog.limit_row(LimitName::LargeVolumeGrowthMax)]);
     }
     breaches
 }
 
 /// Moves down that come too soon after a move up.
 fn cool_downs(schedule: &Schedule, facts: &Facts) -> Vec<Breach> {
-    let now = facts.catalog.limit(LimitName::LevelCoolDown);
-    let wait = schedule.cool_down_s.unwrap_or(now).div_ceil(SECONDS);
+    let documented = facts.catalog.limit(LimitName::LevelCoolDown);
+    let wait_hours = schedule.cool_down_s.unwrap_or(documented).div_ceil(SECONDS);
     let level = |hour: usize| schedule.phases[schedule.hours[hour % WEEK]].level;
     let mut breaches: Vec<Breach> = Vec::new();
     for hour in 0..WEEK {
@@ -237,19 +262,11 @@ fn cool_downs(schedule: &Schedule, facts: &Facts) -> Vec<Breach> {
             continue;
         }
         let down = (hour + 1..=hour + WEEK).find(|later| level(*later) < level(later - 1));
-        let after = down.map_or(WEEK, |down| down - hour) as u64;
-        if after < wait {
-            let text = format!(
-                "a move up to {} and {after} h later down again: the service wants {wait} h in \
-                 between, so {} h are missing",
-                level(hour),
-                wait - after
-            );
-            let remedy = "change the quota within one level, which may be done at any time, or \
-                          keep the higher level for longer"
-                .to_owned();
+        let after_hours = down.map_or(WEEK, |down| down - hour) as u64;
+        if after_hours < wait_hours {
+            let rule = Rule::CoolDown { level: level(hour), after_hours, wait_hours };
             let rows = vec![facts.catalog.limit_row(LimitName::LevelCoolDown)];
-            let breach = Breach { text, remedy, rows };
+            let breach = Breach { rule, rows };
             if !breaches.contains(&breach) {
                 breaches.push(breach);
             }
@@ -258,50 +275,26 @@ fn cool_downs(schedule: &Schedule, facts: &Facts) -> Vec<Breach> {
     breaches
 }
 
-const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-
-fn changes(schedule: &Schedule) -> Vec<(usize, String)> {
-    let mut changes = Vec::new();
-    for hour in 0..WEEK {
-        let before = schedule.hours[(hour + WEEK - 1) % WEEK];
-        let now = schedule.hours[hour];
-        if before == now {
-            continue;
-        }
-        let (before, now) = (&schedule.phases[before], &schedule.phases[now]);
-        let level = match before.level == now.level {
-            true => String::new(),
-            false => format!(", moved from {} to {}", before.level, now.level),
-        };
-        let text = format!(
-            "{} {:02}:00: to {}, quota from {} to {} GiB{level}",
-            DAYS[hour / 24],
-            hour % 24,
-            now.name,
-            thousands(before.quota_gib),
-            thousands(now.quota_gib),
-        );
-        changes.push((hour, text));
-    }
-    changes
+fn changes(schedule: &Schedule) -> Vec<Change> {
+    let phase = |hour: usize| schedule.hours[hour % WEEK];
+    let changing = (0..WEEK).filter(|hour| phase(hour + WEEK - 1) != phase(*hour));
+    let change = |hour: usize| Change {
+        hour,
+        from: schedule.phases[phase(hour + WEEK - 1)].clone(),
+        to: schedule.phases[phase(hour)].clone(),
+    };
+    changing.map(change).collect()
 }
 
-fn reason(schedule: &Schedule, step: &Step, limit: &VolumeLimit, facts: &Facts) -> Reason {
+fn phase_cost(schedule: &Schedule, step: &Step, limit: &VolumeLimit, facts: &Facts) -> PhaseCost {
     let level = step.phase.level;
-    let mut rows = limit.reason.rows.clone();
+    let mut rows = limit.rows.clone();
     rows.extend(facts.prices.storage(&schedule.region).map(|prices| prices.row(level)));
-    let price = price(schedule, level, facts);
-    Reason::from_rows(
-        format!(
-            "{}: {}; pool of {} GiB x {} x {} h x {}/{WEEK} of the week = {}",
-            step.phase.name,
-            limit.reason.text,
-            thousands(step.pool_gib),
-            price.exact(),
-            schedule.hours_per_month,
-            step.hours,
-            step.month
-        ),
+    PhaseCost {
+        step: step.clone(),
+        limit: limit.clone(),
+        price: price(schedule, level, facts),
+        hours_per_month: schedule.hours_per_month,
         rows,
-    )
+    }
 }

@@ -1,27 +1,26 @@
-//! Every design for a need, of which those are kept that nothing else beats.
+//! All designs for a need, reduced to those that no other design beats.
 
 use cloud::avs::AvsLimit;
-use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use units::{Bytes, thousands};
+use units::{Nanos, Share};
 
 use crate::capability::Abilities;
 use crate::cautions;
+use crate::cheaper;
 use crate::claim::{Claim, ClaimKind};
 use crate::client;
 use crate::design::Design;
 use crate::facts::Facts;
 use crate::front;
-use crate::hosts;
-use crate::less;
+use crate::host_search;
 use crate::need::{Need, NeedError, Protocol};
-use crate::published::Contradiction;
-use crate::shortfall::{Constraint, Shortfall};
+use crate::shortfall::{Constraint, Shortfall, Tried};
 use crate::space::{self, Space};
+use crate::statement::Note;
 
-/// How often a throughput is divided by a thousand to find one that can be met.
+/// How often a throughput is divided by a thousand in search of a feasible one.
 const THOUSANDTHS_MAX: u32 = 3;
 
 /// Whether and how a need can be met.
@@ -29,49 +28,66 @@ const THOUSANDTHS_MAX: u32 = 3;
 pub enum Verdict {
     /// There are designs.
     Feasible {
-        /// Those that no other beats in cost, spare throughput and simplicity, the cheapest first.
+        /// Designs that no other beats in cost, spare throughput and simplicity, cheapest first.
         designs: Vec<Design>,
         /// The cheapest of each level and kind of volume, whether others beat it or not.
         of_each: Vec<Design>,
-        /// What must be known before any of them, in whole sentences: that they go beyond what was
-        /// published, or what a subscription may have.
+        /// What to know before any of them.
         cautions: Vec<Claim>,
     },
-    /// None.
+    /// There is none.
     Infeasible(Infeasible),
 }
 
-/// Why a need cannot be met, and what is nearest to it.
+/// Why a need cannot be met, and the nearest needs that can.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infeasible {
-    /// For each constraint that forbids designs, that which misses by least; the nearest first.
+    /// For each violated constraint the smallest shortfall; the smallest of all first.
     pub shortfalls: Vec<Shortfall>,
-    /// What would be possible: a change of the need, with the cheapest design for it.
-    pub nearest: Vec<(String, Design)>,
+    /// Changes of the need that make it feasible, each with the cheapest design.
+    pub nearest: Vec<(Relaxation, Design)>,
 }
 
-/// All designs for `need` that are worth looking at.
+/// A change of the need.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relaxation {
+    /// Any number of hosts.
+    AnyHostCount,
+    /// Hosts of any size.
+    AnyVm,
+    /// Any service level.
+    AnyLevel,
+    /// Features in preview.
+    Previews,
+    /// No headroom.
+    NoHeadroom,
+    /// A longer response time.
+    ResponseTime(Nanos),
+    /// A lower throughput.
+    Throughput(KibPerSec),
+}
+
+/// All designs for `need` that no other design beats.
 ///
 /// # Errors
-/// What is wrong with the need itself.
+/// The need is invalid.
 pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
     need.check(facts)?;
     let found = Space::of(need, facts).settled();
     let (mut kept, mut of_each) = (found.front, found.of_each);
     if kept.is_empty() {
         let mut shortfalls = found.shortfalls;
-        let is_time = |one: &Shortfall| one.constraint == Constraint::ResponseTime;
-        let fastest = match shortfalls.iter().any(is_time) {
-            true => fastest(need, facts),
-            false => None,
+        let is_time = |one: &Shortfall| one.lack.constraint() == Constraint::ResponseTime;
+        let fastest = match need.response_time.filter(|_| shortfalls.iter().any(is_time)) {
+            Some(required) => fastest(need, facts).map(|(time, design)| (required, time, design)),
+            None => None,
         };
-        if let Some((time_ns, _)) = &fastest {
+        if let Some((required, time, _)) = &fastest {
             shortfalls.retain(|one| !is_time(one));
-            let wanted = need.response_time_ns.unwrap_or_default();
-            let tried = "the designs that nothing else beats".to_owned();
-            shortfalls.push(hosts::too_slow(wanted, Some(*time_ns), tried, facts));
+            shortfalls.push(host_search::too_slow(*required, Some(*time), Tried::Front, facts));
         }
         let shortfalls = front::nearest_of_each(shortfalls);
+        let fastest = fastest.map(|(_, time, design)| (time, design));
         let nearest = nearest(need, fastest, facts);
         return Ok(Verdict::Infeasible(Infeasible { shortfalls, nearest }));
     }
@@ -84,192 +100,126 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
             design.settings = client::settings(&grown, hosts, design.response.as_ref(), facts);
         }
     }
-    for place in 0..kept.len() {
-        kept[place].cheaper = match place {
-            0 => less::without_a_step(&kept[0], need, facts),
-            _ => less::lost(&kept[place], &kept[place - 1]),
-        };
+    for index in 0..kept.len() {
+        kept[index].trade_off = Some(match index {
+            0 => cheaper::cheapest(&kept[0], need, facts),
+            _ => cheaper::next_cheaper(&kept[index], &kept[index - 1]),
+        });
     }
     let cautions = cautions::of(need, &kept[0], facts);
     Ok(Verdict::Feasible { designs: kept, of_each, cautions })
 }
 
-/// What is to be known of a design besides its figures.
+/// What to know about a design besides its figures.
 fn notes(need: &Need, design: &Design, abilities: &Abilities, facts: &Facts) -> Vec<Claim> {
+    let catalog = &facts.catalog;
     let mut notes = Vec::new();
-    for (one, is_short) in abilities.contradicted(&design.volumes_of(&need.parts)) {
-        notes.push(contradiction(&one, is_short));
+    for (contradiction, is_short) in abilities.contradicted(&design.volumes_of(&need.parts)) {
+        let rows = [contradiction.decides.clone(), contradiction.other.clone()];
+        let note = Note::Contradicted { contradiction, is_short };
+        notes.push(Claim::new(ClaimKind::Published, note, rows));
     }
-    notes.extend(region(design, facts));
-    match &design.hosts {
-        Some(hosts) if design.kind == VolumeKind::Regular && hosts.endpoints > 1 => {
-            let text = format!(
-                "the volumes must lie on at least {} endpoints: look at their addresses, for the \
-                 service may put several on one",
-                hosts.endpoints
-            );
-            notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
-        }
-        _ => {}
+    let default_gib = catalog.limit(LimitName::RegionCapacityMax);
+    if design.pool_gib() > default_gib {
+        let note = Note::RequestQuota { required_gib: design.pool_gib(), default_gib };
+        let row = catalog.limit_row(LimitName::RegionCapacityMax);
+        notes.push(Claim::documented(note, [row]));
     }
-    let flexible = |level| facts.catalog.level(level).throughput.is_none();
-    if design.pools.iter().filter(|pool| flexible(pool.level)).count() > 1 {
-        let baseline = facts.catalog.limit(LimitName::FlexibleThroughputBaseline);
-        let text = format!(
-            "each pool of {} has {} that are not paid for: that is why there are several (at most \
-             {}, --pools)",
-            ServiceLevel::Flexible,
-            KibPerSec::new(baseline),
-            need.pools_max
-        );
-        let row = facts.catalog.limit_row(LimitName::FlexibleThroughputBaseline);
-        notes.push(Claim::documented(text, [row]));
+    let endpoints = design.hosts.as_ref().map_or(0, |hosts| hosts.endpoints);
+    if design.kind == VolumeKind::Regular && endpoints > 1 {
+        let note = Note::Endpoints { count: endpoints };
+        notes.push(Claim::new(ClaimKind::Extrapolated, note, []));
+    }
+    let is_flexible = |level| catalog.level(level).throughput.is_none();
+    if design.pools.iter().filter(|pool| is_flexible(pool.level)).count() > 1 {
+        let note = Note::FreeBaseline {
+            level: ServiceLevel::Flexible,
+            baseline: KibPerSec::new(catalog.limit(LimitName::FlexibleThroughputBaseline)),
+            pools_max: need.pools_max,
+        };
+        let row = catalog.limit_row(LimitName::FlexibleThroughputBaseline);
+        notes.push(Claim::documented(note, [row]));
     }
     if design.kind == VolumeKind::Breakthrough {
-        let text = "breakthrough mode is in preview and on dedicated capacity; no figure of it is \
-                    published, so it is taken for as many large volumes as it has endpoints";
-        notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
+        notes.push(Claim::new(ClaimKind::Extrapolated, Note::Breakthrough, []));
     }
     if need.protocol == Protocol::Datastores {
-        let (count, limit) = (design.volume_count(), |name| facts.avs.limit(name));
-        let recommended = limit(AvsLimit::DatastoresRecommended);
+        let (count, avs) = (design.volume_count(), &facts.avs);
+        let recommended = avs.limit(AvsLimit::DatastoresRecommended);
         if count < recommended {
-            let text = format!(
-                "the vendor recommends at least {recommended} datastores: each is one more \
-                 connection of every host, and machines can be spread over them"
-            );
-            let row = facts.avs.limit_row(AvsLimit::DatastoresRecommended);
-            notes.push(Claim::documented(text, [row]));
+            let row = avs.limit_row(AvsLimit::DatastoresRecommended);
+            notes.push(Claim::documented(Note::FewDatastores { recommended }, [row]));
         }
-        let without = limit(AvsLimit::DatastoresDefault);
-        if count > without {
-            let text = format!("more than {without} datastores need a support request");
-            let row = facts.avs.limit_row(AvsLimit::DatastoresDefault);
-            notes.push(Claim::documented(text, [row]));
+        let default = avs.limit(AvsLimit::DatastoresDefault);
+        if count > default {
+            let row = avs.limit_row(AvsLimit::DatastoresDefault);
+            notes.push(Claim::documented(Note::ManyDatastores { default }, [row]));
         }
     }
-    if need.charges.cool_permille > 0 {
-        let text = "operations on data in the cool tier take longer and move less than the model \
-                    says: it is of the hot tier";
-        notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
+    if need.charges.cool > Share::ZERO {
+        notes.push(Claim::new(ClaimKind::Extrapolated, Note::CoolTier, []));
     }
     notes
 }
 
-/// What a design has of the capacity that a subscription may have in its region, where that is not
-/// enough.
-fn region(design: &Design, facts: &Facts) -> Option<Claim> {
-    let most = facts.catalog.limit(LimitName::RegionCapacityMax);
-    let needed = design.pool_gib();
-    (needed > most).then(|| {
-        let text = format!(
-            "request a regional capacity quota of at least {} from the vendor: a subscription has \
-             {} by default, less what its other pools in the region use",
-            Bytes::gib(needed),
-            Bytes::gib(most)
-        );
-        Claim::documented(text, [facts.catalog.limit_row(LimitName::RegionCapacityMax)])
-    })
-}
-
-/// Two figures that disagree about one volume, the newest of which decided.
-fn contradiction(one: &Contradiction, is_short: bool) -> Claim {
-    let mib = |kib_s: f64| thousands((kib_s / 1024.0).round() as u64);
-    let of = |row: &RowRef| format!("{} ({})", row.row, row.date);
-    let text = format!(
-        "contradicted: one volume is taken to do what {} says, {} MiB/s; {} says {} MiB/s, by \
-         which {}",
-        of(&one.decides),
-        mib(one.decides_kib_s),
-        of(&one.other),
-        mib(one.other_kib_s),
-        match is_short {
-            true => "these volumes are too few",
-            false => "fewer volumes would do",
-        }
-    );
-    Claim::new(ClaimKind::Published, text, [one.decides.clone(), one.other.clone()])
-}
-
-/// What would be possible instead.
-fn nearest(need: &Need, fastest: Option<(f64, Design)>, facts: &Facts) -> Vec<(String, Design)> {
+/// Changes of the need that make it feasible.
+fn nearest(
+    need: &Need,
+    fastest: Option<(Nanos, Design)>,
+    facts: &Facts,
+) -> Vec<(Relaxation, Design)> {
     let mut nearest = Vec::new();
-    let mut offer = |what: &dyn Fn(&Design) -> String, changed: Need| {
-        if let Some(design) = Space::of(&changed, facts).cheapest() {
-            nearest.push((what(&design), design));
-        }
+    let mut offer = |relaxation: Relaxation, changed: Need| {
+        let design = Space::of(&changed, facts).cheapest();
+        nearest.extend(design.map(|design| (relaxation, design)));
     };
-    let free_count = Need { hosts: None, ..need.clone() };
-    let free_size = Need { vm: None, ..need.clone() };
     if need.hosts.is_some() {
-        let what = |design: &Design| match &design.hosts {
-            Some(hosts) => format!("with {} hosts of {}", hosts.count, hosts.vm),
-            None => "with any number of hosts".to_owned(),
-        };
-        offer(&what, free_count);
+        offer(Relaxation::AnyHostCount, Need { hosts: None, ..need.clone() });
     }
     if need.vm.is_some() {
-        let what = |design: &Design| match &design.hosts {
-            Some(hosts) => format!("with hosts of another size: {} {}", hosts.count, hosts.vm),
-            None => "with hosts of another size".to_owned(),
-        };
-        offer(&what, free_size);
+        offer(Relaxation::AnyVm, Need { vm: None, ..need.clone() });
     }
     let levels = facts.levels_of(&need.region);
     if need.levels.len() < levels.len() {
-        let what = |design: &Design| match &design.level_names()[..] {
-            [one] => format!("at level {one}"),
-            several => format!("at levels {}", several.join("+")),
-        };
-        offer(&what, Need { levels, ..need.clone() });
+        offer(Relaxation::AnyLevel, Need { levels, ..need.clone() });
     }
     if !need.previews && need.protocol != Protocol::Datastores {
-        let what = |_: &Design| "with what is in preview (breakthrough volumes)".to_owned();
-        offer(&what, Need { previews: true, ..need.clone() });
+        offer(Relaxation::Previews, Need { previews: true, ..need.clone() });
     }
-    if need.headroom_permille > 0 {
-        let what = |_: &Design| "without headroom".to_owned();
-        offer(&what, Need { headroom_permille: 0, ..need.clone() });
+    if need.headroom > Share::ZERO {
+        offer(Relaxation::NoHeadroom, Need { headroom: Share::ZERO, ..need.clone() });
     }
-    if let Some((time_ns, design)) = fastest {
-        nearest.push((format!("in {}", units::Nanos(time_ns)), design));
+    if let Some((time, design)) = fastest {
+        nearest.push((Relaxation::ResponseTime(time), design));
     } else if let Some((less, design)) = with_less(need, facts) {
-        nearest.push((format!("with at most {}", of_what_is_left(less.throughput())), design));
+        nearest.push((Relaxation::Throughput(less.throughput()), design));
     }
     nearest
 }
 
-/// The fastest of the designs that nothing else beats without a wanted response time. More hosts or
-/// connections than those have may be faster still: for time alone nothing is searched.
-fn fastest(need: &Need, facts: &Facts) -> Option<(f64, Design)> {
-    let any = Need { response_time_ns: None, ..need.clone() };
+/// The fastest of the designs that no other beats without a required response time. Designs with
+/// more hosts or connections may be faster; they are not searched.
+fn fastest(need: &Need, facts: &Facts) -> Option<(Nanos, Design)> {
+    let any = Need { response_time: None, ..need.clone() };
     let found = Space::of(&any, facts).settled().front;
-    let timed = found.into_iter().filter_map(|d| d.response.map(|r| (r.mean_ns, d)));
-    timed.min_by(|a, b| a.0.total_cmp(&b.0))
+    let timed = found.into_iter().filter_map(|d| d.response.map(|r| (r.mean, d)));
+    timed.min_by(|a, b| a.0.0.total_cmp(&b.0.0))
 }
 
-/// A throughput with the digits that matter: of less than 1 MiB/s all of them.
-fn of_what_is_left(throughput: KibPerSec) -> String {
-    match KibPerSec::from_mib(1).is_some_and(|one| throughput < one) {
-        true => throughput.to_string(),
-        false => format!("{throughput:.1}"),
-    }
-}
-
-/// The need with the largest share of its throughput that can be met: in thousandths, or where one
-/// of them is too much in thousandths of that.
+/// The need with the largest feasible share of its throughput, in thousandths; if even one
+/// thousandth is infeasible, in thousandths of that.
 fn with_less(need: &Need, facts: &Facts) -> Option<(Need, Design)> {
-    let all = crate::need::PERMILLE;
+    let thousandth = Share::from_permille(1);
     let mut whole = need.grown();
     for _ in 0..THOUSANDTHS_MAX {
         let at = |permille: u64| {
-            let scaled = whole.scaled(permille, all);
+            let scaled = whole.scaled(Share::from_permille(permille), Share::WHOLE);
             let design = Space::of(&scaled, facts).cheapest()?;
             Some((scaled, design))
         };
-        let (mut feasible, mut infeasible) = (1, all);
+        let (mut feasible, mut infeasible) = (1, Share::WHOLE.permille());
         let Some(mut found) = at(feasible) else {
-            whole = whole.scaled(1, all);
+            whole = whole.scaled(thousandth, Share::WHOLE);
             continue;
         };
         while infeasible - feasible > 1 {
@@ -285,17 +235,4 @@ fn with_less(need: &Need, facts: &Facts) -> Option<(Need, Design)> {
         return Some(found);
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_of_a_throughput_is_never_told_as_nothing() {
-        let said = |kib| of_what_is_left(KibPerSec::new(kib));
-        assert_eq!(said(8), "0.0078125 MiB/s");
-        assert_eq!(said(1024), "1.0 MiB/s");
-        assert_eq!(said(1_953_125), "1,907.3 MiB/s");
-    }
 }

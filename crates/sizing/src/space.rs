@@ -1,43 +1,45 @@
-//! Every design that is looked at, and the few of them that are held against the model.
+//! All candidate designs, of which only the front is checked with the model.
 //!
-//! Each begins with what limits and measured abilities alone allow, which costs next to nothing.
-//! The model can only ask for more: for more connections or hosts, never for fewer. So a design
-//! that another beats, which the model has confirmed, stays beaten, and only those that stand in
-//! the front need to be held against the model, again and again until all that stand there have
-//! been. What is left begins with the cheapest of all designs, exactly; of the others one may be
-//! missing that gets more spare throughput only by the hosts that the model adds to it.
+//! A candidate starts from limits and published figures, which is cheap to compute. The model can
+//! only add connections or hosts, never remove them. So a candidate that a checked design beats
+//! stays beaten, and only candidates in the front need checking, until all of those are checked.
+//! The cheapest design is exact. A design may be missing from the rest of the front if only the
+//! hosts that the model adds would give it more spare throughput.
 
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
-use units::{percent, thousands};
+use units::Share;
 
-use crate::asked::Asked;
 use crate::capability::Abilities;
+use crate::choice::Choice;
 use crate::claim::{Claim, ClaimKind};
 use crate::client::Settings;
 use crate::cost;
-use crate::design::{Design, Resource, Use};
+use crate::design::Design;
 use crate::facts::Facts;
 use crate::front;
+use crate::host_demand::HostDemand;
 use crate::host_kind::{self, HostKind};
-use crate::hosts::{self, Loaded};
+use crate::host_search::{self, Loaded};
 use crate::layout;
-use crate::need::{Need, Protocol};
+use crate::need::{Need, Part, Protocol};
 use crate::published;
+use crate::resource_use::{Resource, Use};
 use crate::response;
 use crate::shortfall::Shortfall;
-use crate::storage::{self, Choice, Storage};
+use crate::statement::Statement;
+use crate::storage::{self, Storage};
 
-/// Shares of the throughput that are bought and left unused, beside the headroom that is asked
-/// for: what shorter queues cost.
-const SPARE_STEPS: [u64; 6] = [0, 100, 200, 300, 400, 500];
-/// Volumes of each part beyond the fewest: they spread load and cost nothing until sizes are at
-/// their least.
+/// Shares of unused throughput to try beyond the required headroom, in percent. Spare throughput
+/// shortens queues.
+const SPARE_PERCENT: [u64; 6] = [0, 10, 20, 30, 40, 50];
+/// Volumes of each part beyond the fewest. They spread load, and cost nothing until quotas reach
+/// their minimum.
 const MORE_VOLUMES: [u64; 4] = [0, 1, 2, 3];
-/// As many for datastores, each of which is a further connection of every host.
+/// The same for datastores; each adds a connection to every host.
 const MORE_DATASTORES: [u64; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15];
 
-/// As many as any load needs.
+/// More hosts than any load needs.
 const HOSTS_ENOUGH: u64 = 100_000;
 
 /// Designs for a need.
@@ -52,30 +54,30 @@ pub(crate) struct Space<'a> {
     shortfalls: Vec<Shortfall>,
 }
 
-/// A design with where it comes from.
+/// A design with its origin.
 struct Candidate {
     design: Design,
     storage: usize,
     kind: Option<usize>,
-    /// What of the hosts stays unused, in thousandths.
-    spare: u64,
+    /// Share of the hosts to keep unused.
+    spare: Share,
     is_settled: bool,
 }
 
-/// What is left.
+/// The result of the search.
 pub(crate) struct Settled {
-    /// Those that no other beats, the cheapest first.
+    /// Designs that no other beats, cheapest first.
     pub(crate) front: Vec<Design>,
     /// The cheapest of each level and kind of volume.
     pub(crate) of_each: Vec<Design>,
-    /// Why others are none.
+    /// Why candidates were rejected.
     pub(crate) shortfalls: Vec<Shortfall>,
-    /// What figures say of the need, by kind of volume.
+    /// Capabilities for the need, by kind of volume.
     pub(crate) known: Vec<(VolumeKind, Abilities)>,
 }
 
 impl<'a> Space<'a> {
-    /// Every design that limits and measured abilities allow.
+    /// All designs that limits and published figures allow.
     pub(crate) fn of(need: &'a Need, facts: &'a Facts) -> Space<'a> {
         let grown = need.grown();
         let of_kind = |kind| (kind, Abilities::of(&grown, kind, facts));
@@ -94,9 +96,9 @@ impl<'a> Space<'a> {
         for choice in &choices {
             let abilities = abilities(&space.known, choice.kind);
             match storage::build(&space.grown, choice, abilities, &facts.catalog) {
-                // Fewer volumes more come to the same where there are as many pools.
+                // With as many pools, fewer extra volumes give the same storage.
                 Ok(storage) if space.has(&storage) => {}
-                // There are no more pools than volumes, and that is another choice.
+                // Fewer volumes than pools: another choice covers this.
                 Ok(storage) if (storage.pools.len() as u64) < choice.pools => {}
                 Ok(storage) => space.add(storage),
                 Err(shortfall) => space.shortfalls.push(shortfall),
@@ -111,40 +113,41 @@ impl<'a> Space<'a> {
         space
     }
 
-    /// Whether there is a storage with the same pools and the same spare already.
+    /// Whether the same pools with the same spare are already present.
     fn has(&self, storage: &Storage) -> bool {
-        let spare = storage.choice.spare_permille;
+        let spare = storage.choice.spare;
         let mut all = self.storages.iter();
-        all.any(|one| one.choice.spare_permille == spare && one.pools == storage.pools)
+        all.any(|one| one.choice.spare == spare && one.pools == storage.pools)
     }
 
     /// Adds a storage with every kind of host.
     fn add(&mut self, storage: Storage) {
         let choice = storage.choice;
         let abilities = abilities(&self.known, choice.kind);
-        let place = self.storages.len();
-        if let Some(wanted) = self.need.response_time_ns.filter(|_| self.is_too_slow(&storage)) {
-            let tried = storage.choice.name();
-            return self.shortfalls.push(hosts::too_slow(wanted, None, tried, self.facts));
+        let index = self.storages.len();
+        if let Some(required) = self.need.response_time.filter(|_| self.is_too_slow(&storage)) {
+            let tried = choice.tried(None);
+            return self.shortfalls.push(host_search::too_slow(required, None, tried, self.facts));
         }
         if self.grown.throughput().get() == 0 {
             let design = self.design(&storage, None, abilities);
-            let (kind, spare, is_settled) = (None, 0, true);
-            self.candidates.push(Candidate { design, storage: place, kind, spare, is_settled });
+            let (kind, spare, is_settled) = (None, Share::ZERO, true);
+            self.candidates.push(Candidate { design, storage: index, kind, spare, is_settled });
         } else {
             let grown = &self.grown;
-            for (index, kind) in self.kinds.iter().enumerate() {
+            for (kind_index, kind) in self.kinds.iter().enumerate() {
                 for spare in spares_of_hosts(self.need, &choice) {
-                    let asked = Asked::of(grown, &storage, kind, spare, abilities, self.facts);
-                    match hosts::at_least(&asked, grown, &storage) {
+                    let demand =
+                        HostDemand::of(grown, &storage, kind, spare, abilities, self.facts);
+                    match host_search::at_least(&demand, grown, &storage) {
                         Ok((hosts, uses)) => {
                             let (reasons, response) = (Vec::new(), None);
                             let loaded = Loaded { hosts, uses, reasons, response };
                             let design = self.design(&storage, Some(loaded), abilities);
                             self.candidates.push(Candidate {
                                 design,
-                                storage: place,
-                                kind: Some(index),
+                                storage: index,
+                                kind: Some(kind_index),
                                 spare,
                                 is_settled: false,
                             });
@@ -157,33 +160,33 @@ impl<'a> Space<'a> {
         self.storages.push(storage);
     }
 
-    /// Whether no hosts at all bring a storage to the wanted response time.
+    /// Whether no number of hosts gives the required response time.
     fn is_too_slow(&self, storage: &Storage) -> bool {
         let largest = self.kinds.iter().max_by_key(|kind| kind.vcpu);
-        let (Some(within_ns), Some(kind)) = (self.need.response_time_ns, largest) else {
+        let (Some(within), Some(kind)) = (self.need.response_time, largest) else {
             return false;
         };
         let abilities = abilities(&self.known, storage.choice.kind);
-        let asked = Asked::of(&self.grown, storage, kind, 0, abilities, self.facts);
-        let most = asked.connection_steps().into_iter().max().unwrap_or(1);
-        let hosts = asked.hosts(HOSTS_ENOUGH, most);
+        let demand = HostDemand::of(&self.grown, storage, kind, Share::ZERO, abilities, self.facts);
+        let most = demand.connection_steps().into_iter().max().unwrap_or(1);
+        let hosts = demand.hosts(HOSTS_ENOUGH, most);
         let (grown, pools) = (&self.grown, &storage.pools);
         grown.throughput().get() > 0
-            && !response::may_be_in_time(grown, pools, &hosts, self.facts, within_ns)
+            && !response::may_be_in_time(grown, pools, &hosts, self.facts, within)
     }
 
-    /// Holds a candidate against the model; `false` where it is none.
-    fn settle(&mut self, place: usize) -> bool {
-        let Candidate { storage, kind, spare, is_settled, .. } = self.candidates[place];
+    /// Checks a candidate with the model; `false` if it fails.
+    fn settle(&mut self, index: usize) -> bool {
+        let Candidate { storage, kind, spare, is_settled, .. } = self.candidates[index];
         let Some(kind) = kind.filter(|_| !is_settled) else { return true };
         let storage = &self.storages[storage];
         let abilities = abilities(&self.known, storage.choice.kind);
         let kind = &self.kinds[kind];
-        let asked = Asked::of(&self.grown, storage, kind, spare, abilities, self.facts);
-        match hosts::settled(&asked, &self.grown, storage, self.facts) {
+        let demand = HostDemand::of(&self.grown, storage, kind, spare, abilities, self.facts);
+        match host_search::settled(&demand, &self.grown, storage, self.facts) {
             Ok(loaded) => {
                 let design = self.design(storage, Some(loaded), abilities);
-                let candidate = &mut self.candidates[place];
+                let candidate = &mut self.candidates[index];
                 candidate.design = design;
                 candidate.is_settled = true;
                 true
@@ -201,8 +204,8 @@ impl<'a> Space<'a> {
             let front = self.pass(front::Unbeaten::default());
             let of_each = self.pass(front::CheapestOfEach::default());
             if let (Some(front), Some(of_each)) = (front, of_each) {
-                let of = |places: Vec<usize>| {
-                    places.into_iter().map(|place| self.candidates[place].design.clone()).collect()
+                let of = |kept: Vec<usize>| {
+                    kept.into_iter().map(|index| self.candidates[index].design.clone()).collect()
                 };
                 let (front, of_each) = (of(front), of(of_each));
                 let (shortfalls, known) = (self.shortfalls, self.known);
@@ -211,47 +214,48 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Goes through all designs once, the cheapest first, and holds those that stand out against
-    /// the model; `None` where it made one dearer, so that another order may be the right one.
+    /// Visits all candidates once, cheapest first, and checks those that stand out. Returns the
+    /// indices to keep, or `None` if the order changed because the model added cost to one or
+    /// rejected it.
     fn pass(&mut self, mut kept: impl front::Kept) -> Option<Vec<usize>> {
         let designs: Vec<&Design> = self.candidates.iter().map(|c| &c.design).collect();
         let order = kept.order(&designs);
-        let (mut none, mut is_same) = (Vec::new(), true);
-        for place in order {
-            if !kept.stands_out(&self.candidates[place].design) {
+        let (mut rejected, mut is_same) = (Vec::new(), true);
+        for index in order {
+            if !kept.stands_out(&self.candidates[index].design) {
                 continue;
             }
-            let before = front::marks(&self.candidates[place].design);
-            if !self.settle(place) {
-                none.push(place);
-            } else if front::marks(&self.candidates[place].design) == before {
-                kept.keep(place, &self.candidates[place].design);
+            let before = front::marks(&self.candidates[index].design);
+            if !self.settle(index) {
+                rejected.push(index);
+            } else if front::marks(&self.candidates[index].design) == before {
+                kept.keep(index, &self.candidates[index].design);
             } else {
                 is_same = false;
             }
         }
-        // From behind, so that places stay what they are; those that are kept are told anew.
-        let is_whole = is_same && none.is_empty();
-        none.sort_unstable();
-        for place in none.into_iter().rev() {
-            self.candidates.swap_remove(place);
+        let is_final = is_same && rejected.is_empty();
+        // Largest index first, so that the smaller ones stay valid.
+        rejected.sort_unstable();
+        for index in rejected.into_iter().rev() {
+            self.candidates.swap_remove(index);
         }
-        is_whole.then(|| kept.places())
+        is_final.then(|| kept.indices())
     }
 
-    /// The cheapest design alone.
+    /// Only the cheapest design.
     pub(crate) fn cheapest(mut self) -> Option<Design> {
         let designs: Vec<&Design> = self.candidates.iter().map(|c| &c.design).collect();
         let mut best: Option<usize> = None;
-        for place in front::cheapest_first(&designs) {
-            // The model makes nothing cheaper, so what follows is not.
-            let month = |place: usize| self.candidates[place].design.cost.month();
-            if best.is_some_and(|best| month(best) <= month(place)) {
+        for index in front::cheapest_first(&designs) {
+            // The model never reduces cost, so no later candidate is cheaper.
+            let month = |index: usize| self.candidates[index].design.cost.month();
+            if best.is_some_and(|best| month(best) <= month(index)) {
                 break;
             }
-            if self.settle(place) {
-                let month = |place: usize| self.candidates[place].design.cost.month();
-                best = Some(best.filter(|best| month(*best) <= month(place)).unwrap_or(place));
+            if self.settle(index) {
+                let month = |index: usize| self.candidates[index].design.cost.month();
+                best = Some(best.filter(|best| month(*best) <= month(index)).unwrap_or(index));
             }
         }
         Some(self.candidates.swap_remove(best?).design)
@@ -265,19 +269,19 @@ impl<'a> Space<'a> {
         };
         let cost = cost::month(grown, &storage.pools, hosts.as_ref(), self.facts);
         let limits = storage.pools.iter().map(|pool| pool.limits().get()).sum();
-        let quotas = storage.pools.iter().map(crate::design::Pool::quota_gib).sum();
-        let wanted = grown.throughput().get();
-        if wanted > 0 {
+        let quotas = storage.pools.iter().map(crate::pool::Pool::quota_gib).sum();
+        let required = grown.throughput().get();
+        if required > 0 {
             let (resource, kind) = (Resource::VolumeLimits, ClaimKind::DocumentedLimit);
-            uses.push(Use { resource, kind, used: wanted, limit: limits });
+            uses.push(Use { resource, kind, used: required, limit: limits });
         }
         let volumes = storage::volumes_of(&storage.pools, &grown.parts);
-        let share = |(place, count): (usize, &u64)| {
-            abilities.share_of(place, |ability| ability.volume.kib_s) / (*count).max(1) as f64
+        let share = |(part, count): (usize, &u64)| {
+            abilities.share_of(part, |ability| ability.volume.kib_s) / (*count).max(1) as f64
         };
         let most_used = volumes.iter().enumerate().map(share).fold(0.0, f64::max);
         if most_used > 0.0 {
-            // More volumes than any figure was published of are taken to add up all the same.
+            // Volumes are assumed to add up beyond the largest published number.
             let together = match storage.volume_count() {
                 1 => ClaimKind::Published,
                 few if few <= published::most_published(self.facts).0 => ClaimKind::Derived,
@@ -285,8 +289,8 @@ impl<'a> Space<'a> {
             };
             let kind = abilities.kind(|ability| ability.volume.kind).unwrap_or(together);
             let (resource, kind) = (Resource::VolumeCapability, kind.max(together));
-            let limit = (wanted as f64 / most_used) as u64;
-            uses.push(Use { resource, kind, used: wanted, limit });
+            let limit = (required as f64 / most_used) as u64;
+            uses.push(Use { resource, kind, used: required, limit });
         }
         let stored: u64 = grown.parts.iter().map(|part| part.capacity_gib).sum();
         let kind = ClaimKind::DocumentedLimit;
@@ -297,7 +301,7 @@ impl<'a> Space<'a> {
             used: storage.pools.iter().map(|pool| pool.size_gib).sum(),
             limit: self.facts.catalog.limit(LimitName::RegionCapacityMax),
         });
-        // Of the many that are only looked at nobody asks why.
+        // Unchecked candidates are never shown, so they need no reasons.
         let mut reasons = Vec::new();
         if response.is_some() || !host_reasons.is_empty() || hosts.is_none() {
             reasons.extend(growth_reasons(self.need, grown));
@@ -310,7 +314,7 @@ impl<'a> Space<'a> {
             qos: choice.qos,
             kind: choice.kind,
             pools: storage.pools.clone(),
-            decides: storage.decides,
+            sized_by: storage.sized_by,
             hosts,
             settings: Settings::default(),
             cost,
@@ -319,21 +323,21 @@ impl<'a> Space<'a> {
             response,
             contradicted: abilities.is_contradicted(&volumes),
             notes: Vec::new(),
-            cheaper: String::new(),
+            trade_off: None,
         }
     }
 }
 
-/// Of these kinds the one that is wanted, which is among them.
-pub(crate) fn abilities(known: &[(VolumeKind, Abilities)], wanted: VolumeKind) -> &Abilities {
-    let found = known.iter().find(|(kind, _)| *kind == wanted);
-    &found.expect("choices are made of the kinds that are known").1
+/// The capabilities for volumes of kind `of`, which must be among `known`.
+pub(crate) fn abilities(known: &[(VolumeKind, Abilities)], of: VolumeKind) -> &Abilities {
+    let found = known.iter().find(|(kind, _)| *kind == of);
+    &found.expect("choices have one of the known kinds").1
 }
 
-/// The kinds of volume that may be used.
+/// The allowed kinds of volume.
 fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
     match need.protocol {
-        // Of datastores on other kinds nothing is published.
+        // No figure is published for datastores on other kinds.
         Protocol::Datastores => vec![VolumeKind::Regular],
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => VolumeKind::ALL
             .into_iter()
@@ -345,8 +349,9 @@ fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
 
 /// The ways to build the storage.
 fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
-    let mut spares = vec![need.headroom_permille];
-    spares.extend(SPARE_STEPS.into_iter().filter(|step| *step > need.headroom_permille));
+    let mut spares = vec![need.headroom];
+    let steps = SPARE_PERCENT.map(Share::from_percent);
+    spares.extend(steps.into_iter().filter(|step| *step > need.headroom));
     let more: &[u64] = match need.protocol {
         Protocol::Datastores => &MORE_DATASTORES,
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => &MORE_VOLUMES,
@@ -355,20 +360,20 @@ fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
     for level in ServiceLevel::ALL.into_iter().filter(|level| need.levels.contains(level)) {
         for qos in facts.catalog.level(level).qos.iter().copied() {
             for kind in kinds_of_volume(need, facts) {
-                // Each pool of such a level has a baseline that is not paid for.
+                // Without a rate per GiB, each pool has a baseline free of charge.
                 let pools_max = match facts.catalog.level(level).throughput {
                     Some(_) => 1,
                     None => need.pools_max,
                 };
                 for &more_volumes in more {
-                    for &spare_permille in &spares {
+                    for &spare in &spares {
                         choices.extend((1..=pools_max).map(|pools| Choice {
                             level,
                             qos,
                             kind,
                             more_volumes,
                             pools,
-                            spare_permille,
+                            spare,
                         }));
                     }
                 }
@@ -378,17 +383,17 @@ fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
     choices
 }
 
-/// What of the hosts stays unused: as much as of the storage; and where a response time is wanted,
-/// as little as may be too, for as many hosts more as it takes are found by the model.
-fn spares_of_hosts(need: &Need, choice: &Choice) -> Vec<u64> {
-    let mut spares = vec![choice.spare_permille];
-    if need.response_time_ns.is_some() && choice.spare_permille > need.headroom_permille {
-        spares.push(need.headroom_permille);
+/// Shares of the hosts to keep unused: that of the storage and, with a required response time, also
+/// the smallest allowed one, to which the model adds as many hosts as needed.
+fn spares_of_hosts(need: &Need, choice: &Choice) -> Vec<Share> {
+    let mut spares = vec![choice.spare];
+    if need.response_time.is_some() && choice.spare > need.headroom {
+        spares.push(need.headroom);
     }
     spares
 }
 
-/// Kinds of host: the given one, or all that have a price in the region, or all.
+/// Kinds of host: the chosen one, otherwise those with a price in the region, otherwise all.
 fn kinds_of_host(need: &Need, facts: &Facts) -> Vec<HostKind> {
     if let Some(name) = &need.vm {
         return host_kind::named(name, need.protocol, facts).into_iter().collect();
@@ -402,19 +407,11 @@ fn kinds_of_host(need: &Need, facts: &Facts) -> Vec<HostKind> {
 }
 
 fn growth_reasons(need: &Need, grown: &Need) -> Vec<Claim> {
-    if need.growth_permille == 0 {
-        return Vec::new();
-    }
-    let (growth, mut said) = (percent(need.growth_permille), Vec::new());
-    for (part, after) in need.parts.iter().zip(&grown.parts) {
-        let text = format!(
-            "{growth} of growth: {} become {}, {} GiB become {} GiB",
-            part.throughput(),
-            after.throughput(),
-            thousands(part.capacity_gib),
-            thousands(after.capacity_gib)
-        );
-        said.push(Claim::derived(text, []));
-    }
-    said
+    let of = |(part, after): (&Part, &Part)| Statement::Growth {
+        growth: need.growth,
+        throughput: (part.throughput(), after.throughput()),
+        capacity_gib: (part.capacity_gib, after.capacity_gib),
+    };
+    let parts = need.parts.iter().zip(&grown.parts).filter(|_| need.growth > Share::ZERO);
+    parts.map(|pair| Claim::derived(of(pair), [])).collect()
 }

@@ -1,14 +1,17 @@
-//! Who says what a machine does, and how many hosts are kept free.
+//! Sources of a machine's load, and the number of spare hosts.
 
 use cloud::avs::Avs;
 use proptest::prelude::*;
 use sizing::avs::ask::{Ask, OnVsan};
 use sizing::avs::flows::Load;
 use sizing::avs::hosts::Hosts;
-use sizing::avs::machine::{Held, LoadFrom, Machine, Power, Selection, select};
-use sizing::avs::profile::{Labels, Profile};
+use sizing::avs::loads::LoadFrom;
+use sizing::avs::machine::Labels;
+use sizing::avs::machine::{Machine, Power, StorageUse};
+use sizing::avs::profile::Profile;
 use sizing::avs::profile_file;
-use units::Bytes;
+use sizing::avs::selection::{Selection, select};
+use units::{Bytes, BytesPerSec, OpsPerSec, Share};
 
 const PROFILE: &str = r#"
 [[class]]
@@ -32,7 +35,7 @@ transfer_size = "1MiB"
 read = "100%"
 
 [[class]]
-name = "nobody"
+name = "unmatched"
 os = "*BeOS*"
 iops_per_vm = 1
 "#;
@@ -49,8 +52,8 @@ fn ask(profile: Option<Profile>) -> Ask {
         policy: avs.policy("raid1").expect("a row").clone(),
         vcpus_per_core: None,
         on_vsan: OnVsan::Coldest,
-        saving_permille: 1000,
-        format_permille: 0,
+        saving: Share::WHOLE,
+        format: Share::ZERO,
         headroom_percent: None,
         datastores: None,
         datastore_gib_max: None,
@@ -61,7 +64,7 @@ fn ask(profile: Option<Profile>) -> Ask {
         ops_per_machine: Some(7),
         bytes_per_s_per_machine: None,
         transfer_bytes: 8192,
-        read_permille: 700,
+        read: Share::from_percent(70),
     }
 }
 
@@ -75,11 +78,11 @@ fn machine(name: &str) -> Machine {
         vcpus: 4,
         memory: Bytes::gib(16),
         storage: Some(Bytes::gib(500)),
-        held: Held { in_use: Some(Bytes::gib(100)), ..Held::default() },
+        storage_use: StorageUse { in_use: Some(Bytes::gib(100)), ..StorageUse::default() },
         labels: Labels::default(),
         disks: Vec::new(),
-        ops_per_s: None,
-        bytes_per_s: None,
+        rate: None,
+        throughput: None,
     }
 }
 
@@ -93,11 +96,11 @@ fn labelled(name: &str, folder: &str, tier: &str) -> Machine {
 }
 
 fn selected(machines: &[Machine], profile: Option<Profile>) -> Selection {
-    select(machines, &ask(profile)).expect("somebody counts")
+    select(machines, &ask(profile)).expect("some machine counts")
 }
 
 #[test]
-fn what_a_machine_does_not_have_is_of_no_pattern() {
+fn a_missing_value_matches_no_pattern() {
     let class =
         |wanted: &str| profile(&format!("[[class]]\nname = \"any\"\n{wanted}\niops_per_vm = 1\n"));
     let (folder, cluster) = (r#"folder = "*""#, r#"cluster = "*""#);
@@ -112,9 +115,10 @@ fn what_a_machine_does_not_have_is_of_no_pattern() {
 }
 
 #[test]
-fn the_first_class_that_matches_counts_and_what_was_asked_is_the_last_resort() {
+fn the_first_matching_class_counts_before_the_given_load() {
     let off = Machine { power: Power::Off, ..labelled("sql-off", "/dc/Production", "") };
-    let measured = Machine { ops_per_s: Some(9.5), ..labelled("SQL-2", "/dc/Production/x", "") };
+    let rate = Some(OpsPerSec::new(9.5));
+    let measured = Machine { rate, ..labelled("SQL-2", "/dc/Production/x", "") };
     let machines = [
         labelled("SQL-1", "/dc/Production/x", "bronze"),
         measured,
@@ -134,15 +138,15 @@ fn the_first_class_that_matches_counts_and_what_was_asked_is_the_last_resort() {
         loads,
         [
             (Some("databases"), of, Some(400), Some(400 * 16_384)),
-            // The class says how large what was measured is.
+            // The class states the size of measured operations.
             (Some("databases"), LoadFrom::Measured, Some(10), Some(10 * 16_384)),
-            // By what it holds on datastores, and not by the storage that is asked about.
+            // By its data on datastores, not by the storage under consideration.
             (Some("all of sql"), of, Some(50), Some(50 * 8192)),
             (Some("media"), of, Some(8), Some(8 << 20)),
-            (None, LoadFrom::Asked, Some(7), Some(7 * 8192)),
+            (None, LoadFrom::EachMachine, Some(7), Some(7 * 8192)),
         ]
     );
-    let reads: Vec<u64> = selection.machines.iter().map(|one| one.read_permille).collect();
+    let reads: Vec<u64> = selection.machines.iter().map(|one| one.read.permille()).collect();
     assert_eq!(reads, [800, 800, 700, 1000, 700]);
     let classes: Vec<_> = selection
         .classes
@@ -153,36 +157,37 @@ fn the_first_class_that_matches_counts_and_what_was_asked_is_the_last_resort() {
         classes,
         [(2, 1, 1, Some(400)), (1, 0, 0, Some(50)), (1, 0, 0, Some(8)), (0, 0, 0, None)]
     );
-    assert_eq!((selection.measured, selection.asked, selection.without_load), (1, 1, 0));
+    assert_eq!((selection.measured, selection.by_options, selection.without_load), (1, 1, 0));
 }
 
 #[test]
-fn the_default_class_goes_before_what_was_asked_and_may_say_that_there_is_no_load() {
+fn the_default_class_overrides_the_given_load() {
     let machines = [machine("a"), labelled("sql", "/", "")];
     let with_default = profile("[default]\niops_per_vm = 0\n");
     let selection = selected(&machines, Some(with_default));
     assert_eq!(selection.machines[0].ops_per_s, Some(0));
     assert_eq!(selection.class_name(&selection.machines[0]), Some("default"));
-    assert_eq!((selection.asked, selection.without_load), (0, 0));
+    assert_eq!((selection.by_options, selection.without_load), (0, 0));
     assert_eq!(selection.totals.ops_per_s, Some(50));
     let without = selected(&machines, None);
-    assert_eq!((without.asked, without.classes.len()), (2, 0));
+    assert_eq!((without.by_options, without.classes.len()), (2, 0));
 }
 
 #[test]
-fn machines_that_say_only_throughput_count_as_large_operations_beside_others() {
-    let only_throughput = Machine { bytes_per_s: Some(6_553_600.0), ..machine("a") };
+fn machines_with_throughput_only_count_as_large_operations() {
+    let throughput = Some(BytesPerSec::new(6_553_600.0));
+    let only_throughput = Machine { throughput, ..machine("a") };
     let selection = selected(&[only_throughput.clone(), machine("b")], None);
-    let load = Load::of(selection.machines.iter(), 700);
+    let load = Load::of(selection.machines.iter(), Share::from_percent(70));
     assert_eq!(load.ops_per_s, Some(100 + 7));
     assert_eq!(load.bytes_per_s, Some(6_553_600 + 7 * 8192));
     let alone = selected(&[only_throughput], None);
-    assert_eq!(Load::of(alone.machines.iter(), 700).ops_per_s, None);
+    assert_eq!(Load::of(alone.machines.iter(), Share::from_percent(70)).ops_per_s, None);
     let reads = [labelled("sql-1", "/Production", ""), labelled("x", "/", "bronze")];
     let selection = selected(&reads, Some(profile("")));
-    // 400 operations of which 80 % are reads, and 8 of which all are.
-    let load = Load::of(selection.machines.iter(), 700);
-    assert_eq!(load.read_permille, (400 * 800 + 8 * 1000) / 408);
+    // 400 operations with 80 % reads, and 8 reads.
+    let load = Load::of(selection.machines.iter(), Share::from_percent(70));
+    assert_eq!(load.read.permille(), (400 * 800 + 8 * 1000) / 408);
 }
 
 fn hosts(busy: u64, spare: u64) -> Hosts {
@@ -215,12 +220,12 @@ proptest! {
 }
 
 #[test]
-fn a_cluster_that_is_begun_needs_spare_hosts_of_its_own() {
+fn a_started_cluster_needs_its_own_spare_hosts() {
     assert_eq!(hosts(15, 1).at_least(3), 16);
     assert_eq!(hosts(16, 1).at_least(3), 18);
     assert_eq!(hosts(14, 2).at_least(17), 18);
     assert_eq!(hosts(2, 1).at_least(3), 3);
     assert_eq!(hosts(28, 0).at_least(3), 28);
-    // Where nothing runs, the fewest are enough, and all of them spare.
+    // Without load the minimum is enough, and all of its hosts are spare.
     assert_eq!((hosts(0, 15).at_least(3), hosts(0, 15).spare(3)), (3, 3));
 }

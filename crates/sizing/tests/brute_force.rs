@@ -1,6 +1,6 @@
-//! No cheaper design exists: on a small catalogue every pool, number of volumes, size and number of
-//! hosts and number of connections is tried, and judged by arithmetic of this file's own. What
-//! parts were measured to do and response times come from `predict`, which both sides ask.
+//! No cheaper design exists: exhaustive search on a small catalogue over pools, number of volumes,
+//! size and number of hosts and number of connections, with independent arithmetic. Measured rates
+//! and response times come from `predict` on both sides.
 
 mod needs;
 
@@ -17,8 +17,9 @@ use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Demand, Need, Part, Protocol};
 use sizing::solve::{Verdict, solve};
+use units::{BytesPerSec, Nanos, Share};
 
-/// Hosts of three sizes that differ in what they send for their processors.
+/// Hosts of three sizes with different egress per processor.
 static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     let mut facts = Facts::embedded();
     let sizes = ["Standard_D4s_v3", "Standard_D16s_v5", "Standard_E32s_v5"];
@@ -27,21 +28,21 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     facts
 });
 
-/// Of each the most that is tried.
+/// Largest values in the search.
 const HOSTS: u64 = 12;
 const VOLUMES: u64 = 4;
-/// Volumes, and pools that they lie in.
+/// Volumes and their pools.
 const PLACED: [(u64, u64); 10] =
     [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (4, 3), (4, 4)];
 const POOL_TIB: u64 = 160;
 const CONNECTIONS: [u64; 3] = [1, 8, 16];
 const SPARES: [u64; 6] = [0, 100, 200, 300, 400, 500];
-/// The model's rate counts as reached from here on.
+/// Least share of the rate that counts as reached in the model.
 const REACHED: f64 = 0.97;
 
-fn need(kib: u64, gib: u64, read_permille: u64, transfer_bytes: u64, access: Access) -> Need {
-    let throughput = KibPerSec::new(kib);
-    let demand = Demand { throughput, transfer_bytes, read_permille, access };
+fn need(kib: u64, gib: u64, permille: u64, transfer_bytes: u64, access: Access) -> Need {
+    let (throughput, read) = (KibPerSec::new(kib), Share::from_permille(permille));
+    let demand = Demand { throughput, transfer_bytes, read, access };
     Need { levels: Vec::new(), ..needs::of(demand, gib) }
 }
 
@@ -49,12 +50,12 @@ fn limit(name: LimitName) -> u64 {
     FACTS.catalog.limit(name)
 }
 
-/// A design as this file has it.
+/// A design of the exhaustive search.
 #[derive(Clone, Debug)]
 struct Tried {
     kind: VolumeKind,
     volumes: u64,
-    /// KiB/s of each volume.
+    /// KiB/s per volume.
     limits: Vec<u64>,
     vm: VmSize,
     hosts: u64,
@@ -62,7 +63,8 @@ struct Tried {
     micros: u128,
 }
 
-/// What storage costs in millionths an hour, and the limits of its volumes; `None`: there is none.
+/// Cost of storage in millionths of a dollar per hour, and the limits of its volumes; `None` if
+/// impossible.
 fn storage(
     need: &Need,
     (level, qos): (ServiceLevel, QosType),
@@ -74,21 +76,21 @@ fn storage(
     let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
     let ceiling = FACTS.catalog.volume_ceiling(level, QosType::Auto, kind)?.get();
     let rate = FACTS.catalog.level(level).throughput.map(|rate| rate.kib_per_sec_per_gib());
-    // The least quota, in GiB, that holds and gives what is wanted, dealt out evenly.
+    // The least quota, in GiB, for capacity and throughput, divided evenly.
     let mut quota = part.capacity_gib.max(volumes * least);
     if let (Some(rate), QosType::Auto) = (rate, qos) {
         quota = quota.max(wanted.div_ceil(rate));
     }
-    let of = |place: u64| quota / volumes + u64::from(place < quota % volumes);
+    let of = |index: u64| quota / volumes + u64::from(index < quota % volumes);
     if of(0) > most || of(volumes - 1) < least {
         return None;
     }
     let mib = wanted.div_ceil(1024).max(volumes);
-    let assigned = |place: u64| (mib / volumes + u64::from(place < mib % volumes)) * 1024;
+    let assigned = |index: u64| (mib / volumes + u64::from(index < mib % volumes)) * 1024;
     let limits: Vec<u64> = (0..volumes)
-        .map(|place| match (qos, rate) {
-            (QosType::Auto, Some(rate)) => (of(place) * rate).min(ceiling),
-            _ => assigned(place),
+        .map(|index| match (qos, rate) {
+            (QosType::Auto, Some(rate)) => (of(index) * rate).min(ceiling),
+            _ => assigned(index),
         })
         .collect();
     if limits.iter().sum::<u64>() < wanted || limits.iter().any(|one| *one > ceiling) {
@@ -97,8 +99,8 @@ fn storage(
     let prices = FACTS.prices.storage("eastus").expect("prices");
     let mut hour = 0;
     for pool in 0..pools {
-        let own = || (0..volumes).filter(|place| place % pools == pool);
-        let given: u64 = own().map(|place| limits[place as usize]).sum();
+        let own = || (0..volumes).filter(|index| index % pools == pool);
+        let given: u64 = own().map(|index| limits[index as usize]).sum();
         let quota: u64 = own().map(of).sum();
         let enough = |tib: &u64| {
             let gives = match (qos, rate) {
@@ -120,7 +122,7 @@ fn storage(
     Some((hour, limits))
 }
 
-/// Whether hosts can do it, by what was measured, what they send, and what waits.
+/// Whether hosts are sufficient, by measured rates, egress and waiting operations.
 fn holds(need: &Need, tried: &Tried) -> bool {
     let demand = &need.parts[0].demands[0];
     let ability =
@@ -138,7 +140,7 @@ fn holds(need: &Need, tried: &Tried) -> bool {
     }
     let flows = tried.hosts * tried.connections * endpoints;
     let writes_bits =
-        u128::from(demand.throughput.get()) * u128::from(1000 - demand.read_permille) * 1024 * 8
+        u128::from(demand.throughput.get()) * u128::from(demand.read.rest().permille()) * 1024 * 8
             / 1000;
     let sent_bits = u128::from(tried.hosts) * u128::from(tried.vm.egress_mbit_s) * 1_000_000;
     let host = ability.host(tried.vm.vcpu).kib_s;
@@ -155,35 +157,35 @@ fn holds(need: &Need, tried: &Tried) -> bool {
         let point = predict::at(&topology, &FACTS.parameters, outstanding).expect("a topology");
         point.ops_per_s.value
     };
-    let wanted = demand.ops_per_s() * REACHED;
+    let wanted = demand.rate().get() * REACHED;
     if rate(1e7) < wanted {
-        // The figures leave doubt whether volumes do it, and slots say nothing.
-        return need.response_time_ns.is_none();
+        // The figures leave open whether volumes are sufficient, so slots do not decide.
+        return need.response_time.is_none();
     }
     let slots = (flows * 128).min(endpoints * 10_000) as f64;
     let calls = demand.transfer_bytes.div_ceil(262_144) as f64;
     if rate(slots / calls) < wanted {
         return false;
     }
-    let Some(within_ns) = need.response_time_ns else { return true };
-    let outstanding = wanted * within_ns as f64 / 1e9;
+    let Some(within) = need.response_time else { return true };
+    let outstanding = wanted * within.0 / 1e9;
     rate(outstanding.min(slots / calls)) >= wanted
 }
 
 fn topology(tried: &Tried, demand: &Demand, endpoints: u64) -> Topology {
     let mut hosts = HostGroup::linux("host", tried.hosts, tried.connections);
     hosts.vcpu = Some(tried.vm.vcpu);
-    hosts.egress_bytes_per_s = Some(tried.vm.egress_mbit_s as f64 * 125_000.0);
+    hosts.egress = Some(BytesPerSec::new(tried.vm.egress_mbit_s as f64 * 125_000.0));
     hosts.slots = 1 << 32;
     let is_regular = tried.kind == VolumeKind::Regular;
     let volumes = |limit: &u64| {
         let mut volumes = VolumeGroup::of("volume", 1, tried.kind);
-        volumes.limit_bytes_per_s = Some(*limit as f64 * 1024.0);
+        volumes.limit = Some(BytesPerSec::new(*limit as f64 * 1024.0));
         volumes.endpoint = is_regular.then_some(0);
         volumes
     };
     let name = "endpoint".to_owned();
-    let endpoint = EndpointGroup { name, count: endpoints, limit_bytes_per_s: None };
+    let endpoint = EndpointGroup { name, count: endpoints, limit: None };
     Topology {
         name: "tried".to_owned(),
         floor: None,
@@ -196,14 +198,14 @@ fn topology(tried: &Tried, demand: &Demand, endpoints: u64) -> Topology {
             hosts: 0,
             volumes: (0..tried.limits.len()).collect(),
             transfer_bytes: demand.transfer_bytes,
-            read: demand.read_permille as f64 / 1000.0,
+            read: demand.read.fraction(),
             access: demand.access,
             load: Load::Closed { outstanding: 1 },
         }],
     }
 }
 
-/// One storage with all kinds and numbers of hosts.
+/// One storage with all sizes and numbers of hosts.
 fn with_hosts(kind: VolumeKind, hour: u128, limits: &[u64]) -> Vec<Tried> {
     let mut all = Vec::new();
     for vm in &FACTS.vms {
@@ -224,10 +226,10 @@ fn with_hosts(kind: VolumeKind, hour: u128, limits: &[u64]) -> Vec<Tried> {
     all
 }
 
-/// The cheapest of everything that can be bought.
+/// The cheapest of all designs.
 fn cheapest(need: &Need) -> Option<Tried> {
     let mut all: Vec<Tried> = Vec::new();
-    let spares = if need.response_time_ns.is_some() { &SPARES[..] } else { &SPARES[..1] };
+    let spares = if need.response_time.is_some() { &SPARES[..] } else { &SPARES[..1] };
     for level in need.levels.iter().copied() {
         for qos in FACTS.catalog.level(level).qos.iter().copied() {
             for kind in [VolumeKind::Regular, VolumeKind::Large] {
@@ -246,7 +248,7 @@ fn cheapest(need: &Need) -> Option<Tried> {
     all.into_iter().find(|tried| holds(need, tried))
 }
 
-/// What of a design this file knows.
+/// The parts of a design that the exhaustive search has.
 fn as_tried(design: &Design) -> Tried {
     let hosts = design.hosts.as_ref().expect("something is moved");
     let volumes = design.pools.iter().flat_map(|pool| &pool.volumes);
@@ -262,7 +264,7 @@ fn as_tried(design: &Design) -> Tried {
     }
 }
 
-/// Holds both searches against each other; whether there is a design at all.
+/// Compares both searches; returns whether there is a design.
 fn compare(need: &Need) -> bool {
     let designs = match solve(need, &FACTS).expect("a need") {
         Verdict::Feasible { designs, .. } => designs,
@@ -276,7 +278,7 @@ fn compare(need: &Need) -> bool {
                 found.micros <= brute.micros,
                 "{found:#?} is not the cheapest: {brute:#?}\nfor {need:#?}"
             );
-            // What is cheaper must lie beyond what is tried here.
+            // A cheaper design must be outside the exhaustive search.
             let is_within = found.hosts <= HOSTS && found.volumes <= VOLUMES;
             assert!(
                 found.micros == brute.micros || !is_within,
@@ -296,7 +298,7 @@ fn compare(need: &Need) -> bool {
 fn no_cheaper_hosts_connections_and_volumes_exist() {
     let (random, in_order) = (Access::Random, Access::Sequential);
     let cases = [
-        // What hosts send decides: small ones are cheapest for it, or not.
+        // Egress decides.
         (950 << 10, 4096, 0, 64 << 10, in_order),
         (400 << 10, 1024, 0, 64 << 10, in_order),
         (2000 << 10, 8192, 300, 64 << 10, in_order),
@@ -304,10 +306,10 @@ fn no_cheaper_hosts_connections_and_volumes_exist() {
         (468 << 10, 4096, 700, 8 << 10, random),
         (200 << 10, 1024, 1000, 4 << 10, random),
         (1200 << 10, 60 << 10, 500, 8 << 10, random),
-        // Nearly nothing, and a large volume beside several.
+        // A very small need, and a large volume next to several.
         (1, 1, 500, 8 << 10, random),
         (3000 << 10, 60 << 10, 1000, 256 << 10, in_order),
-        // Several calls for each operation.
+        // Several calls per operation.
         (1000 << 10, 2048, 1000, 1 << 20, in_order),
     ];
     for (kib, gib, read, transfer, access) in cases {
@@ -319,7 +321,7 @@ fn no_cheaper_hosts_connections_and_volumes_exist() {
     }
 }
 
-/// Every way to give parts levels and to put those of one level into pools, by hand.
+/// Every assignment of parts to levels, and of parts of one level to pools.
 fn cheapest_layout(need: &Need) -> u128 {
     let options: Vec<(ServiceLevel, QosType)> = need
         .levels
@@ -327,16 +329,18 @@ fn cheapest_layout(need: &Need) -> u128 {
         .flat_map(|level| FACTS.catalog.level(*level).qos.iter().map(|qos| (*level, *qos)))
         .collect();
     let prices = FACTS.prices.storage("eastus").expect("prices");
-    // Each part names an option and one of as many pools of it as there are parts.
+    // Each part has an option and one of its pools, of which there are as many as parts.
     let parts = need.parts.len();
     let each = options.len() * parts;
     let mut best = u128::MAX;
     for code in 0..each.pow(parts as u32) {
-        let place = |part: usize| code / each.pow(part as u32) % each;
+        let option_of = |part: usize| code / each.pow(part as u32) % each;
         let mut hour: u128 = 0;
         for pool in 0..each {
-            let own: Vec<&Part> =
-                (0..parts).filter(|part| place(*part) == pool).map(|p| &need.parts[p]).collect();
+            let own: Vec<&Part> = (0..parts)
+                .filter(|part| option_of(*part) == pool)
+                .map(|p| &need.parts[p])
+                .collect();
             if own.is_empty() {
                 continue;
             }
@@ -380,8 +384,8 @@ fn no_cheaper_layout_of_parts_over_pools_exists() {
     for parts in cases {
         let mut many = need(1, 1, 1000, 64 << 10, Access::Sequential);
         let demand = many.parts[0].demands[0];
-        let part = |(place, (gib, mib)): (usize, &(u64, u64))| Part {
-            name: format!("part {place}"),
+        let part = |(index, (gib, mib)): (usize, &(u64, u64))| Part {
+            name: format!("part {index}"),
             capacity_gib: *gib,
             demands: vec![Demand { throughput: KibPerSec::new(mib << 10), ..demand }],
         };
@@ -389,7 +393,7 @@ fn no_cheaper_layout_of_parts_over_pools_exists() {
         use ServiceLevel::{Premium, Standard, Ultra};
         many.levels = vec![Standard, Premium, Ultra];
         assert_eq!(cheapest_storage(&many), cheapest_layout(&many), "{parts:?}");
-        // Flexible may also divide a part among pools, which is not tried here.
+        // Flexible may also divide a part among pools, which this search does not include.
         many.levels = ServiceLevel::ALL.to_vec();
         assert!(cheapest_storage(&many) <= cheapest_layout(&many), "{parts:?}");
     }
@@ -407,7 +411,7 @@ fn no_cheaper_design_is_as_fast() {
     for (kib, read, ms) in [(468 << 10, 700, 3), (200 << 10, 1000, 2), (700 << 10, 0, 2)] {
         for level in [ServiceLevel::Premium, ServiceLevel::Flexible] {
             let mut fast = need(kib, 2048, read, 8 << 10, Access::Random);
-            fast.response_time_ns = Some(ms * 1_000_000);
+            fast.response_time = Some(Nanos((ms * 1_000_000) as f64));
             fast.levels = vec![level];
             assert!(compare(&fast), "nothing is as fast: {fast:#?}");
         }
@@ -415,7 +419,7 @@ fn no_cheaper_design_is_as_fast() {
 }
 
 #[test]
-fn what_is_found_is_possible_by_other_arithmetic() {
+fn designs_are_possible_by_independent_arithmetic() {
     for read in [0, 500, 1000] {
         for mib in [100, 900, 2500] {
             let mut need = need(mib << 10, 4096, read, 64 << 10, Access::Sequential);

@@ -1,5 +1,4 @@
-//! What designs claim of volumes and hosts: by the newest figure, with its kind, and with the
-//! figures that contradict it.
+//! Claims on volumes and hosts: from the newest figure, with its kind and contradicting figures.
 
 mod needs;
 
@@ -9,19 +8,24 @@ use cloud::figure::{Access, Value};
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use sizing::capability::Ability;
-use sizing::claim::ClaimKind;
-use sizing::design::{Design, Resource, Use};
+use sizing::claim::{Claim, ClaimKind};
+use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Demand, Need, Protocol};
+use sizing::resource_use::{Resource, Use};
+use sizing::shortfall::Constraint;
 use sizing::solve::{Verdict, solve};
+use sizing::statement::{Contradiction, HostStatement, Note, Statement};
+use units::{BytesPerSec, Share};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 fn sequential(mib_s: u64, transfer_kib: u64, read_permille: u64) -> Demand {
+    let read = Share::from_permille(read_permille);
     Demand {
         throughput: KibPerSec::new(mib_s << 10),
         transfer_bytes: transfer_kib << 10,
-        read_permille,
+        read,
         access: Access::Sequential,
     }
 }
@@ -41,6 +45,22 @@ fn volume(demand: &Demand, facts: &Facts) -> sizing::published::Capability {
     Ability::of(demand, VolumeKind::Regular, Protocol::Nfs3, facts).expect("a demand").volume
 }
 
+fn contradiction(claim: &Claim) -> Option<(&Contradiction, bool)> {
+    match &claim.statement {
+        Statement::Note(Note::Contradicted { contradiction, is_short }) => {
+            Some((contradiction, *is_short))
+        }
+        _ => None,
+    }
+}
+
+fn requested_gib(claim: &Claim) -> Option<u64> {
+    match claim.statement {
+        Statement::Note(Note::RequestQuota { required_gib, .. }) => Some(required_gib),
+        _ => None,
+    }
+}
+
 fn mib_s(kib_s: f64) -> f64 {
     (kib_s / 1024.0 * 10.0).round() / 10.0
 }
@@ -51,15 +71,18 @@ fn hosts_of_two_processors_are_extrapolated_16_fold_and_not_measured() {
     let design = &designs(&need, &FACTS)[0];
     assert_eq!(of(design, Resource::HostCapability).kind, ClaimKind::Extrapolated);
     assert_eq!(design.basis(), ClaimKind::Extrapolated);
-    let said: Vec<&str> = design.reasons.iter().map(|claim| claim.text.as_str()).collect();
-    let words = "extrapolated 16-fold down from 32 processors";
-    let claim = design.reasons.iter().find(|claim| claim.text.contains(words));
-    assert_eq!(claim.expect(words).kind, ClaimKind::Extrapolated, "{said:#?}");
-    assert!(!said.iter().any(|text| text.contains("were measured")), "{said:#?}");
+    let is_extrapolated = |claim: &&Claim| match claim.statement {
+        Statement::Hosts(HostStatement::Capability { vcpu, extrapolated_from, .. }) => {
+            (vcpu, extrapolated_from) == (Some(2), Some(32))
+        }
+        _ => false,
+    };
+    let claim = design.reasons.iter().find(is_extrapolated).expect("a claim about hosts");
+    assert_eq!(claim.kind, ClaimKind::Extrapolated);
 }
 
 #[test]
-fn what_a_host_can_do_is_extrapolated_outside_the_published_sizes_only() {
+fn hosts_are_extrapolated_only_outside_published_sizes() {
     let demand = sequential(950, 64, 1000);
     let ability = Ability::of(&demand, VolumeKind::Regular, Protocol::Nfs3, &FACTS).unwrap();
     for (processors, capability) in &ability.hosts {
@@ -72,8 +95,8 @@ fn what_a_host_can_do_is_extrapolated_outside_the_published_sizes_only() {
 /// Figure B15 (2024-10-31): one host with 32 processors does 200,000 random 4 KiB reads a second,
 /// far fewer than its volume.
 #[test]
-fn a_host_does_no_more_than_the_newest_figure_of_one_host_that_was_the_limit() {
-    let demand = Demand::of_rate(1000, 4096, 1000);
+fn a_host_does_no_more_than_the_newest_figure_bounded_by_a_host() {
+    let demand = Demand::of_rate(1000, 4096, Share::WHOLE);
     let ability = Ability::of(&demand, VolumeKind::Regular, Protocol::Nfs3, &FACTS).unwrap();
     let host = ability.host(32);
     assert_eq!((host.kib_s.round(), host.kind), (800_000.0, ClaimKind::Published));
@@ -82,9 +105,11 @@ fn a_host_does_no_more_than_the_newest_figure_of_one_host_that_was_the_limit() {
 
 /// Figure A63: at most 100,000 random 8 KiB reads a second over SMB from one host.
 #[test]
-fn one_smb_host_does_no_more_than_was_published_of_one() {
-    let need =
-        Need { protocol: Protocol::Smb, ..needs::of(Demand::of_rate(190_000, 8192, 1000), 4096) };
+fn one_smb_host_does_no_more_than_published() {
+    let need = Need {
+        protocol: Protocol::Smb,
+        ..needs::of(Demand::of_rate(190_000, 8192, Share::WHOLE), 4096)
+    };
     for design in designs(&need, &FACTS) {
         let hosts = design.host_count();
         assert!(hosts >= 2, "{hosts}");
@@ -95,13 +120,13 @@ fn one_smb_host_does_no_more_than_was_published_of_one() {
     let Verdict::Infeasible(why) = solve(&one, &FACTS).expect("a need") else {
         panic!("one host was never seen to do 190,000 a second over SMB")
     };
-    assert!(why.shortfalls.iter().any(|one| one.constraint.name() == "what the hosts can do"));
+    assert!(why.shortfalls.iter().any(|one| one.lack.constraint() == Constraint::Hosts));
     assert!(!designs(&Need { hosts: Some(2), ..need }, &FACTS).is_empty());
 }
 
 #[test]
 fn the_newest_published_figure_of_a_volume_decides() {
-    // B09, B11 and B10 of 2024-10-31; the older ones say 4,500 and 1,600.
+    // B09, B11 and B10 of 2024-10-31; older ones have 4,500 and 1,600.
     let cases = [(64, 1000, 3600.0, "B09"), (256, 1000, 3500.0, "B11"), (64, 0, 2400.0, "B10")];
     for (transfer, read, expected, id) in cases {
         let found = volume(&sequential(1000, transfer, read), &FACTS);
@@ -114,13 +139,13 @@ fn the_newest_published_figure_of_a_volume_decides() {
     assert_eq!(volume(&sequential(1000, 64, 700), &FACTS).kind, ClaimKind::Derived);
     assert_eq!(volume(&sequential(1000, 1024, 1000), &FACTS).kind, ClaimKind::Extrapolated);
     assert_eq!(volume(&sequential(1000, 4, 1000), &FACTS).kind, ClaimKind::Extrapolated);
-    // A still newer row is followed at once.
+    // A newer row takes precedence.
     let mut facts = FACTS.clone();
     let newest = facts.figures.iter().find(|figure| figure.id == "B09").unwrap();
     let mut newer = newest.clone();
     newer.id = "Z01".to_owned();
     newer.origin.date = "2099-01-01".to_owned();
-    newer.value = Value::BytesPerSec(3000.0 * 1_048_576.0);
+    newer.value = Value::Throughput(BytesPerSec::new(3000.0 * 1_048_576.0));
     facts.figures.push(newer);
     let found = volume(&sequential(1000, 64, 1000), &facts);
     assert_eq!((mib_s(found.kib_s), found.by[0].row.as_str()), (3000.0, "figure Z01"));
@@ -129,9 +154,9 @@ fn the_newest_published_figure_of_a_volume_decides() {
 #[test]
 fn figures_that_contradict_the_newest_mark_the_design_with_both_rows() {
     let noted = |design: &Design, rows: [&str; 2]| {
-        let names = |claim: &sizing::claim::Claim| {
+        let names = |claim: &Claim| {
             let found: Vec<&str> = claim.rows.iter().map(|row| row.row.as_str()).collect();
-            claim.text.starts_with("contradicted: ") && found == rows
+            contradiction(claim).is_some() && found == rows
         };
         design.notes.iter().any(names)
     };
@@ -144,10 +169,10 @@ fn figures_that_contradict_the_newest_mark_the_design_with_both_rows() {
     for design in all.iter().filter(|design| design.kind == VolumeKind::Regular) {
         assert!(design.volume_count() >= 2);
         assert!(!design.contradicted);
-        let higher = design.notes.iter().find(|note| note.text.starts_with("contradicted: "));
-        let higher = higher.expect("older figures are higher");
-        assert_eq!(higher.rows[0].row, "figure B09");
-        assert!(higher.text.contains("4,500 MiB/s, by which fewer volumes would do"));
+        let (higher, is_short) =
+            design.notes.iter().find_map(contradiction).expect("older figures are higher");
+        assert_eq!(higher.decides.row, "figure B09");
+        assert_eq!((mib_s(higher.other_throughput.get() / 1024.0), is_short), (4_500.0, false));
     }
     // 1,800 MiB/s of writes on one volume: by the newest figure (2,400), not by older ones (1,600).
     let writes = Need {
@@ -163,13 +188,13 @@ fn figures_that_contradict_the_newest_mark_the_design_with_both_rows() {
 }
 
 #[test]
-fn nothing_but_the_regional_quota_is_used_by_more_than_all_of_it() {
+fn only_the_regional_quota_can_be_exceeded() {
     for mib in [950, 3_599, 3_601, 4_457, 4_470, 4_500, 5_200, 9_000] {
         for read in [1000, 500, 0] {
             let need = needs::of(sequential(mib, 64, read), 10 << 10);
             for design in designs(&need, &FACTS) {
                 for one in design.uses.iter().filter(|u| u.resource != Resource::RegionalQuota) {
-                    assert!(one.permille() <= 1000, "{mib} MiB/s, {read}: {one:?}");
+                    assert!(one.share() <= Share::WHOLE, "{mib} MiB/s, {read}: {one:?}");
                 }
             }
         }
@@ -177,20 +202,19 @@ fn nothing_but_the_regional_quota_is_used_by_more_than_all_of_it() {
 }
 
 #[test]
-fn each_design_says_how_much_of_the_regional_quota_it_uses_and_what_to_request() {
+fn each_design_has_its_use_of_the_regional_quota() {
     let small = &designs(&needs::of(sequential(100, 64, 1000), 4096), &FACTS)[0];
     let quota = of(small, Resource::RegionalQuota);
     assert_eq!((quota.used, quota.limit), (small.pool_gib(), 25 << 10));
     assert_eq!(quota.kind, ClaimKind::DocumentedLimit);
-    assert!(!small.notes.iter().any(|note| note.text.starts_with("request a regional")));
+    assert!(!small.notes.iter().any(|note| requested_gib(note).is_some()));
     let large = &designs(&needs::of(sequential(100, 64, 1000), 60 << 10), &FACTS)[0];
-    let words = "request a regional capacity quota of at least 60 TiB from the vendor";
-    let note = large.notes.iter().find(|note| note.text.starts_with(words));
-    assert_eq!(note.expect(words).rows[0].row, "limit region_capacity_max");
+    let note = large.notes.iter().find(|note| requested_gib(note) == Some(60 << 10));
+    assert_eq!(note.expect("a request").rows[0].row, "limit region_capacity_max");
 }
 
 #[test]
-fn more_volumes_hosts_and_endpoints_than_were_ever_published_are_extrapolated() {
+fn more_volumes_hosts_and_endpoints_than_published_are_extrapolated() {
     let many = designs(&needs::of(sequential(60 << 10, 64, 1000), 100 << 10), &FACTS);
     for design in many.iter().filter(|design| design.kind == VolumeKind::Regular) {
         assert!(design.volume_count() > 8, "{}", design.volume_count());
@@ -202,7 +226,10 @@ fn more_volumes_hosts_and_endpoints_than_were_ever_published_are_extrapolated() 
 /// Of this size and this demand one host was measured, and others of several.
 #[test]
 fn what_one_host_does_is_published_and_what_several_do_is_derived() {
-    let reads = Demand { transfer_bytes: 4096, ..Demand::of_rate(20_000, 4096, 1000) };
+    let reads = Demand {
+        transfer_bytes: 4096,
+        ..Demand::of_rate(20_000, 4096, Share::from_permille(1000))
+    };
     let kind = |hosts: u32| {
         let vm = Some("D32s_v5".to_owned());
         let need = Need { vm, hosts: Some(hosts), ..needs::of(reads, 4096) };

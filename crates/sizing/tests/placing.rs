@@ -1,13 +1,13 @@
-//! Placement: everything once, nothing over its room, never far from the best.
+//! Placement: every item once, no datastore too full, close to the optimum.
 
 use proptest::prelude::*;
-use sizing::avs::placement::{Item, Placement, place};
+use sizing::avs::placement::{Item, Placement, pack};
 
 fn item(machine: usize, stored: u64, load: u64) -> Item {
     Item { machine, part: 0, stored, load }
 }
 
-/// Items and how many datastores.
+/// Items and the number of datastores.
 fn problems(most: usize) -> impl Strategy<Value = (Vec<Item>, usize)> {
     let items = prop::collection::vec((1_u64..1000, 0_u64..1000), 1..most);
     (items, 1_usize..6).prop_map(|(numbers, count)| {
@@ -20,7 +20,7 @@ fn fullest(placement: &Placement) -> u64 {
     placement.bins.iter().map(|bin| bin.stored).max().unwrap_or(0)
 }
 
-/// The best of all placements, found by trying them.
+/// The best placement, by exhaustive search.
 fn best(items: &[Item], count: usize) -> u64 {
     fn go(rest: &[Item], bins: &mut [u64], least: &mut u64) {
         let Some((first, rest)) = rest.split_first() else {
@@ -28,7 +28,7 @@ fn best(items: &[Item], count: usize) -> u64 {
             return;
         };
         for at in 0..bins.len() {
-            // Empty ones are alike.
+            // Empty datastores are equivalent.
             if bins[..at].contains(&0) && bins[at] == 0 {
                 continue;
             }
@@ -50,7 +50,7 @@ proptest! {
         (items, count) in problems(60),
         room in 500_u64..20_000,
     ) {
-        let Some(placement) = place(&items, count, room) else { return Ok(()) };
+        let Some(placement) = pack(&items, count, room) else { return Ok(()) };
         prop_assert_eq!(placement.bins.len(), count);
         let mut placed: Vec<usize> =
             placement.bins.iter().flat_map(|bin| bin.items.iter().copied()).collect();
@@ -66,11 +66,21 @@ proptest! {
     }
 
     #[test]
+    fn no_exchange_overfills_a_datastore_that_is_nearly_full(
+        (items, count) in problems(9),
+        spare in 0_u64..100,
+    ) {
+        let room = best(&items, count) + spare;
+        let Some(placement) = pack(&items, count, room) else { return Ok(()) };
+        prop_assert!(fullest(&placement) <= room);
+    }
+
+    #[test]
     fn the_fullest_is_within_four_thirds_of_the_best(
         (items, count) in problems(9),
     ) {
         let items: Vec<Item> = items.iter().map(|i| item(i.machine, i.stored, 0)).collect();
-        let placement = place(&items, count, u64::MAX).expect("there is room");
+        let placement = pack(&items, count, u64::MAX).expect("there is room");
         let best = best(&items, count);
         prop_assert!(placement.stored_bound <= best);
         prop_assert!(best <= fullest(&placement));
@@ -79,16 +89,16 @@ proptest! {
 
     #[test]
     fn the_same_items_always_get_the_same_places((items, count) in problems(40)) {
-        prop_assert_eq!(place(&items, count, u64::MAX), place(&items, count, u64::MAX));
+        prop_assert_eq!(pack(&items, count, u64::MAX), pack(&items, count, u64::MAX));
     }
 }
 
 #[test]
-fn many_machines_are_nearly_even_in_load_and_in_size() {
+fn many_machines_are_distributed_evenly_by_load_and_size() {
     let items: Vec<Item> = (0..2000)
         .map(|at| item(at, 10 + (at as u64 * 7919) % 500, (at as u64 * 104_729) % 97))
         .collect();
-    let placement = place(&items, 8, u64::MAX).unwrap();
+    let placement = pack(&items, 8, u64::MAX).unwrap();
     let busiest = placement.bins.iter().map(|bin| bin.load).max().unwrap();
     assert!(fullest(&placement) * 100 <= placement.stored_bound * 102, "{}", fullest(&placement));
     assert!(busiest * 100 <= placement.load_bound * 102, "{busiest} {}", placement.load_bound);
@@ -99,7 +109,7 @@ fn parts_of_one_machine_never_share_a_datastore() {
     let parts =
         |machine, count| (0..count).map(move |part| Item { machine, part, stored: 9, load: 9 });
     let items: Vec<Item> = parts(0, 4).chain(parts(1, 3)).chain([item(2, 50, 1)]).collect();
-    let placement = place(&items, 4, u64::MAX).unwrap();
+    let placement = pack(&items, 4, u64::MAX).unwrap();
     for bin in &placement.bins {
         let mut machines: Vec<usize> = bin.items.iter().map(|&at| items[at].machine).collect();
         machines.sort_unstable();
@@ -107,7 +117,7 @@ fn parts_of_one_machine_never_share_a_datastore() {
         machines.dedup();
         assert_eq!(machines.len(), count);
     }
-    assert_eq!(place(&items, 3, u64::MAX), None);
-    assert_eq!(place(&items, 0, u64::MAX), None);
-    assert_eq!(place(&items, 4, 40), None);
+    assert_eq!(pack(&items, 3, u64::MAX), None);
+    assert_eq!(pack(&items, 0, u64::MAX), None);
+    assert_eq!(pack(&items, 4, 40), None);
 }

@@ -1,5 +1,5 @@
-//! What must hold of every sizing: designs are held against a checker that shares no arithmetic
-//! with the solver, costs against brute force, and both against each other when needs grow.
+//! Properties of every sizing: designs are compared with an independent checker, costs with an
+//! exhaustive search, and both with each other for growing needs.
 
 mod needs;
 
@@ -10,18 +10,22 @@ use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use proptest::prelude::*;
-use sizing::design::{Design, Pool};
+use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Demand, Need, NeedError, Protocol};
+use sizing::pool::Pool;
+use sizing::shortfall::{Constraint, Shortfall, Tried};
 use sizing::solve::{Verdict, solve};
+use units::{Nanos, Share};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
+    let read = Share::from_permille(read_permille);
     let demand = Demand {
         throughput: KibPerSec::new(kib),
         transfer_bytes: 64 << 10,
-        read_permille,
+        read,
         access: Access::Sequential,
     };
     Need { vm: Some("D16s_v5".to_owned()), ..needs::of(demand, gib) }
@@ -43,7 +47,7 @@ fn limit(name: LimitName) -> u128 {
     u128::from(FACTS.catalog.limit(name))
 }
 
-/// Everything that is wrong with a design, worked out from the rows alone.
+/// All violations of a design, computed from the rows only.
 fn wrong(need: &Need, design: &Design) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut demand = |holds: bool, what: &str| {
@@ -106,8 +110,8 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
         };
         demand(pool.qos == QosType::Auto || assigned <= gives, "more assigned than there is");
     }
-    let growth = u128::from(1000 + need.growth_permille);
-    let used = u128::from(1000 - need.headroom_permille);
+    let growth = u128::from(need.growth.added_to_whole().permille());
+    let used = u128::from(need.headroom.rest().permille());
     let mut throughput = 0;
     let mut writes = 0;
     for part in &need.parts {
@@ -122,7 +126,7 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
         writes += u128::from(part.writes().get()) * growth;
     }
     let Some(hosts) = &design.hosts else {
-        demand(throughput == 0, "nobody moves the throughput");
+        demand(throughput == 0, "no host moves the throughput");
         return wrong;
     };
     let vm = FACTS.vm(&hosts.vm).expect("a size that is known");
@@ -131,7 +135,7 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     let sent = u128::from(hosts.count) * u128::from(vm.egress_mbit_s) * 125_000 / 1024;
     demand(sent * used + 1000 >= writes, "egress");
     demand(u128::from(hosts.connections) <= limit(LimitName::NconnectMax), "nconnect");
-    // Over NFSv3 each connection has slots of its own.
+    // Over NFSv3 each connection has its own slots.
     assert_eq!(need.protocol, Protocol::Nfs3, "another way to the volumes has other slots");
     let slots =
         u128::from(hosts.connections * hosts.paths) * limit(LimitName::OutstandingPerConnectionMax);
@@ -141,7 +145,7 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     wrong
 }
 
-/// What pools cost, from the rows alone, in millionths of a dollar.
+/// Cost of pools, computed from the rows only, in millionths of a dollar.
 fn pools_cost(pools: &[Pool]) -> u128 {
     let prices = FACTS.prices.storage("eastus").expect("prices");
     let of = |pool: &Pool| {
@@ -173,8 +177,8 @@ proptest! {
         previews: bool,
     ) {
         let mut need = need(kib, gib, read);
-        need.growth_permille = growth;
-        need.headroom_permille = headroom;
+        need.growth = Share::from_permille(growth);
+        need.headroom = Share::from_permille(headroom);
         need.previews = previews;
         for design in designs(&need) {
             prop_assert_eq!(wrong(&need, &design), Vec::<String>::new(), "{:#?}", design);
@@ -205,7 +209,8 @@ proptest! {
     }
 }
 
-/// The least cost of pools by trying every size of one pool with one to four volumes.
+/// The least cost of pools, by exhaustive search over the size of one pool with one to four
+/// volumes.
 fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<u128> {
     let wanted = u128::from(need.throughput().get());
     let stored = u128::from(need.parts[0].capacity_gib);
@@ -221,7 +226,7 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
             if low < least || high > most || size < stored {
                 continue;
             }
-            // The whole pool given out: more quota never harms.
+            // All of the pool as quota: more quota is never worse.
             let rate = FACTS
                 .catalog
                 .level(level)
@@ -232,7 +237,7 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
             if gives < wanted || ceiling * count < wanted {
                 continue;
             }
-            // Flexible pools are dealt out below.
+            // Flexible pools follow below.
             if rate.is_none() {
                 continue;
             }
@@ -256,8 +261,8 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
     best
 }
 
-/// So many Flexible pools, each with its own baseline, whose sizes add up to the least that holds
-/// and gives enough: whether volumes can fill them is tried in `unequal_volumes.rs`.
+/// Flexible pools, each with its own baseline, with the least total size for capacity and
+/// throughput. `unequal_volumes.rs` checks whether volumes can fill them.
 fn flexible(need: &Need, kind: VolumeKind, count: u64, pools: u64) -> Option<u128> {
     let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
     let ceiling = if kind == VolumeKind::Large { 12_800 } else { 4_500 };
@@ -280,7 +285,7 @@ fn flexible(need: &Need, kind: VolumeKind, count: u64, pools: u64) -> Option<u12
 
 #[test]
 fn brute_force_finds_no_cheaper_pools() {
-    // Reads of a few GiB/s at most, which figures leave no doubt of at two volumes.
+    // Reads of a few GiB/s at most, which two volumes certainly reach.
     let cases = [
         (950 << 10, 4096),
         (1 << 10, 1),
@@ -309,21 +314,21 @@ fn brute_force_finds_no_cheaper_pools() {
 }
 
 #[test]
-fn limits_are_told_from_what_volumes_were_measured_to_write() {
+fn limits_are_distinguished_from_measured_writes() {
     let mut writes = need(1800 << 10, 40 << 10, 0);
     let all = designs(&writes);
     let one = all.iter().find(|d| d.kind == VolumeKind::Regular && d.volume_count() == 1);
     assert!(one.expect("the limit of one volume allows it").contradicted);
     let two = all.iter().find(|d| d.kind == VolumeKind::Regular && d.volume_count() == 2);
     assert!(!two.expect("two volumes do it").contradicted);
-    // Above the upper end of what was seen of one volume there is no doubt that it does not.
+    // Above the highest figure of one volume it is certain that one is not enough.
     writes = need(3000 << 10, 40 << 10, 0);
     let regular = |d: &&Design| d.kind == VolumeKind::Regular;
     assert!(designs(&writes).iter().filter(regular).all(|d| d.volume_count() > 1));
 }
 
 #[test]
-fn a_breakthrough_volume_is_not_given_more_than_its_vendor_names() {
+fn a_breakthrough_volume_gets_at_most_the_published_throughput() {
     let mut many = need(60 << 20, 100 << 10, 1000);
     many.previews = true;
     let all = designs(&many);
@@ -333,21 +338,21 @@ fn a_breakthrough_volume_is_not_given_more_than_its_vendor_names() {
 }
 
 #[test]
-fn a_response_time_that_nothing_has_is_named_with_the_fastest() {
-    let slow = Need { response_time_ns: Some(10_000), ..need(100 << 10, 1024, 1000) };
+fn an_impossible_response_time_is_reported_with_the_shortest() {
+    let slow = Need { response_time: Some(Nanos(10_000.0)), ..need(100 << 10, 1024, 1000) };
     let Verdict::Infeasible(why) = solve(&slow, &FACTS).expect("a need") else {
         panic!("10 us are less than any published response time")
     };
-    assert_eq!(why.shortfalls[0].constraint.name(), "response time");
-    assert_eq!(why.shortfalls[0].tried, "the designs that nothing else beats");
-    let fast = Need { response_time_ns: Some(5_000_000), ..slow };
+    assert_eq!(why.shortfalls[0].lack.constraint(), Constraint::ResponseTime);
+    assert_eq!(why.shortfalls[0].tried, Tried::Front);
+    let fast = Need { response_time: Some(Nanos(5_000_000.0)), ..slow };
     for design in designs(&fast) {
-        assert!(design.response.expect("a response time").mean_ns <= 5e6);
+        assert!(design.response.expect("a response time").mean.0 <= 5e6);
     }
 }
 
 #[test]
-fn needs_that_mean_nothing_are_refused() {
+fn meaningless_needs_are_refused() {
     let refused = |need: Need| solve(&need, &FACTS).expect_err("it is refused");
     assert_eq!(refused(need(0, 0, 0)), NeedError::Nothing);
     let region = Need { region: "atlantis".to_owned(), ..need(1, 1, 0) };
@@ -358,10 +363,10 @@ fn needs_that_mean_nothing_are_refused() {
     let twice = refused(Need { parts: twice, ..need(1, 1, 0) });
     assert_eq!(twice, NeedError::SameName { name: "data".to_owned() });
     for wrong in [
-        Need { headroom_permille: 901, ..need(1, 1, 0) },
+        Need { headroom: Share::from_permille(901), ..need(1, 1, 0) },
         Need { hours_per_month: 0, ..need(1, 1, 0) },
         Need { hosts: Some(0), ..need(1, 1, 0) },
-        Need { response_time_ns: Some(0), ..need(1, 1, 0) },
+        Need { response_time: Some(Nanos(0.0)), ..need(1, 1, 0) },
         need(1, 1, 1001),
         need(u64::MAX, 1, 0),
         need(1, u64::MAX, 0),
@@ -371,17 +376,21 @@ fn needs_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn a_throughput_that_no_service_offers_is_told_with_the_most_that_is() {
+fn an_impossible_throughput_is_reported_with_the_highest() {
     let Verdict::Infeasible(why) = solve(&need(1 << 44, 1024, 1000), &FACTS).expect("a need")
     else {
         panic!("no service gives 16 PiB/s")
     };
-    assert!(why.shortfalls.iter().any(|one| one.constraint.name() == "number of volumes"));
-    assert!(why.shortfalls.iter().all(|one| one.wanted > one.most));
+    assert!(why.shortfalls.iter().any(|one| one.lack.constraint() == Constraint::VolumeCount));
+    let is_too_much = |one: &Shortfall| {
+        let (required, most) = one.lack.amounts();
+        required > most
+    };
+    assert!(why.shortfalls.iter().all(is_too_much));
 }
 
 #[test]
-fn the_checker_sees_what_is_broken() {
+fn the_checker_finds_violations() {
     let need = need(950 << 10, 4096, 500);
     let design = designs(&need).into_iter().next().expect("a design");
     assert_eq!(wrong(&need, &design), Vec::<String>::new());
@@ -392,9 +401,9 @@ fn the_checker_sees_what_is_broken() {
         |design| design.hosts.as_mut().expect("hosts").vm = "Standard_D4s_v3".to_owned(),
         |design| design.pools[0].volumes[0].count = 1000,
     ];
-    for (place, change) in broken.into_iter().enumerate() {
+    for (index, change) in broken.into_iter().enumerate() {
         let mut design = design.clone();
         change(&mut design);
-        assert_ne!(wrong(&need, &design), Vec::<String>::new(), "{place}");
+        assert_ne!(wrong(&need, &design), Vec::<String>::new(), "{index}");
     }
 }

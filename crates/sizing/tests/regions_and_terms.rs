@@ -1,4 +1,4 @@
-//! What a region lacks, and what snapshots, replicas and reservations cost.
+//! Features missing in regions, and the cost of snapshots, replicas and reservations.
 
 mod needs;
 
@@ -9,10 +9,13 @@ use cloud::price::{ReplicationInterval, ReservationTerm, Usd};
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use sizing::cost::{self, Cost, Item};
-use sizing::design::{Design, Pool};
+use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Charges, Demand, Need, NeedError, Protocol, Replication};
+use sizing::pool::Pool;
 use sizing::solve::{Verdict, solve};
+use sizing::statement::CostNote;
+use units::Share;
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
@@ -20,7 +23,7 @@ fn need(mib: u64, gib: u64) -> Need {
     let demand = Demand {
         throughput: KibPerSec::new(mib << 10),
         transfer_bytes: 64 << 10,
-        read_permille: 1000,
+        read: Share::WHOLE,
         access: Access::Sequential,
     };
     needs::of(demand, gib)
@@ -37,14 +40,14 @@ fn designs(need: &Need) -> Vec<Design> {
     }
 }
 
-/// The month of one pool of a level, without hosts.
+/// The monthly cost of one pool of a level, without hosts.
 fn month(level: ServiceLevel, tib: u64, need: &Need) -> Cost {
     let pool = Pool {
         level,
         qos: QosType::Auto,
         size_gib: tib << 10,
         throughput: KibPerSec::new(0),
-        volumes: vec![sizing::design::Volumes {
+        volumes: vec![sizing::pool::Volumes {
             part: "data".to_owned(),
             count: 1,
             kind: VolumeKind::Large,
@@ -60,7 +63,7 @@ fn cents(amount: Usd) -> f64 {
 }
 
 #[test]
-fn every_region_of_the_vendors_list_can_be_sized_with_every_level_that_it_sells() {
+fn every_listed_region_can_be_sized_with_each_of_its_levels() {
     for region in FACTS.regions.iter().filter(|region| region.features.is_some()) {
         let levels = FACTS.levels_of(&region.name);
         assert!(levels.len() >= 3, "{}", region.name);
@@ -71,7 +74,7 @@ fn every_region_of_the_vendors_list_can_be_sized_with_every_level_that_it_sells(
 }
 
 #[test]
-fn what_a_region_lacks_is_refused_with_the_feature_the_region_and_the_nearest_that_have_it() {
+fn a_feature_missing_in_a_region_is_refused_with_the_nearest_regions() {
     let refused = |need: Need| solve(&need, &FACTS).expect_err("it is lacking").to_string();
     let nowhere = in_region("newzealandnorth", need(0, 1024));
     assert_eq!(
@@ -89,12 +92,12 @@ fn what_a_region_lacks_is_refused_with_the_feature_the_region_and_the_nearest_th
                  that have it are japanwest, ";
     assert!(said.starts_with(words), "{said}");
     let unlisted = |charges| Need { charges, ..standard("mexicocentral") };
-    let cool = Charges { cool_permille: 100, ..Charges::default() };
+    let cool = Charges { cool: Share::from_percent(10), ..Charges::default() };
     assert!(refused(unlisted(cool)).starts_with("mexicocentral has no cool access; "));
     let backup = Charges { backup_gib: 1, ..Charges::default() };
     assert!(refused(unlisted(backup)).starts_with("mexicocentral has no backup; "));
     let premium = Need { levels: vec![ServiceLevel::Premium], ..standard("mexicocentral") };
-    let words = "mexicocentral has no price of the premium service level; ";
+    let words = "mexicocentral has no price for the premium service level; ";
     assert!(refused(premium).starts_with(words));
     let none = refused(standard("westindia"));
     let words = "West India has no Azure NetApp Files; the nearest regions that have it are \
@@ -108,7 +111,7 @@ fn volumes_are_replicated_between_pairs_only() {
         let replication = Replication {
             to: to.to_owned(),
             interval: ReplicationInterval::Hour,
-            daily_change_permille: 30,
+            daily_change: Share::from_percent(3),
             level: None,
         };
         let charges = Charges { replication: Some(replication), ..Charges::default() };
@@ -125,7 +128,7 @@ fn volumes_are_replicated_between_pairs_only() {
 }
 
 #[test]
-fn large_volumes_are_no_design_where_the_region_has_none() {
+fn large_volumes_need_a_region_that_has_them() {
     let of = |region: &str| {
         let levels = vec![ServiceLevel::Standard];
         designs(&Need { levels, ..in_region(region, need(0, 120 << 10)) })
@@ -136,8 +139,8 @@ fn large_volumes_are_no_design_where_the_region_has_none() {
 
 /// 10 TiB of data with 20 % for snapshots are 12,288 GiB, of which 2,048 are snapshots.
 #[test]
-fn snapshots_take_quota_and_are_a_line_of_the_pools_cost() {
-    let need = need(0, 10 << 10).with_snapshots(200);
+fn snapshots_use_quota_and_have_a_line_in_the_cost() {
+    let need = need(0, 10 << 10).with_snapshots(Share::from_percent(20));
     assert_eq!(need.parts[0].capacity_gib, 12_288);
     let cost = month(ServiceLevel::Standard, 12, &need);
     // 10,240 and 2,048 GiB x $0.000202 x 730 h.
@@ -145,8 +148,8 @@ fn snapshots_take_quota_and_are_a_line_of_the_pools_cost() {
     assert_eq!(cents(cost.of(Item::Snapshots)), 302.0);
     let without = month(ServiceLevel::Standard, 12, &self::need(0, 12 << 10));
     assert_eq!(cost.month(), without.month());
-    // What grows is both.
-    let grown = Need { growth_permille: 500, ..need }.grown();
+    // Growth applies to both.
+    let grown = Need { growth: Share::from_percent(50), ..need }.grown();
     assert_eq!(grown.grown(), grown, "it grows once");
     let cost = month(ServiceLevel::Standard, 18, &grown);
     assert_eq!(cents(cost.of(Item::Snapshots)), 453.0);
@@ -154,10 +157,10 @@ fn snapshots_take_quota_and_are_a_line_of_the_pools_cost() {
 
 /// 4,096 GiB of which 3 % change in a day: 4,096 x 0.03 x 730 / 24 = 3,737.6, so 3,738 GiB.
 #[test]
-fn a_replica_is_paid_by_what_is_moved_and_by_its_pool() {
+fn a_replica_costs_transfer_and_its_pool() {
     let of = |interval, level| {
         let to = "westus".to_owned();
-        let replication = Replication { to, interval, daily_change_permille: 30, level };
+        let replication = Replication { to, interval, daily_change: Share::from_percent(3), level };
         let charges = Charges { replication: Some(replication), ..Charges::default() };
         month(ServiceLevel::Premium, 4, &Need { charges, ..need(0, 4 << 10) })
     };
@@ -175,7 +178,7 @@ fn a_replica_is_paid_by_what_is_moved_and_by_its_pool() {
 }
 
 #[test]
-fn a_reservation_covers_whole_units_and_the_rest_is_paid_as_you_go() {
+fn a_reservation_covers_whole_units_and_the_rest_is_pay_as_you_go() {
     let reserved = |level, tib, term| {
         let charges = Charges { reserved: Some(term), ..Charges::default() };
         month(level, tib, &Need { charges, ..need(0, tib << 10) })
@@ -186,21 +189,18 @@ fn a_reservation_covers_whole_units_and_the_rest_is_paid_as_you_go() {
     let cost = reserved(Standard, 120, OneYear);
     assert_eq!(cents(cost.of(Item::Reserved)), 12_381.92);
     assert_eq!(cents(cost.of(Item::Capacity)), 3_019.98);
-    let said = cost.reasons.iter().map(|claim| claim.text.as_str());
-    let said = said.filter(|text| text.starts_with("reserved capacity")).collect::<Vec<_>>();
-    let [said] = said[..] else { panic!("{said:?}") };
-    let words = "reserved capacity for 1y, standard: 1 x 100 TiB x ";
-    assert!(said.starts_with(words) && !said.contains(" + "), "{said}");
-    // A unit that is used by 82 % and a half costs less than 82.5 TiB without it; 81 TiB do not.
+    // A unit used to 82.5 % costs less than 82.5 TiB without it; 81 TiB do not.
     let cost = reserved(Standard, 83, OneYear);
     assert_eq!((cents(cost.of(Item::Reserved)), cost.of(Item::Capacity)), (12_381.92, Usd::ZERO));
     let cost = reserved(Standard, 81, OneYear);
     assert_eq!(cost.of(Item::Reserved), Usd::ZERO);
-    assert!(
-        cost.notes[0].starts_with("no standard capacity is reserved: 81 TiB "),
-        "{:?}",
-        cost.notes
-    );
+    let note = CostNote::NothingReserved {
+        level: Standard,
+        required_gib: 81 << 10,
+        unit_gib: 100 << 10,
+        term: OneYear,
+    };
+    assert_eq!(cost.notes, [note]);
     // 1 PiB and 100 TiB for three years: 34 % and 30 % off $0.000403.
     let cost = reserved(Premium, 1124, ThreeYears);
     let unit = |tib: u64, percent: f64| (tib << 10) as f64 * 0.000403 * 730.0 * (1.0 - percent);
@@ -209,11 +209,10 @@ fn a_reservation_covers_whole_units_and_the_rest_is_paid_as_you_go() {
     assert_eq!(cost.of(Item::Capacity), Usd::ZERO);
     let cost = reserved(Flexible, 200, OneYear);
     assert_eq!(cost.of(Item::Reserved), Usd::ZERO);
-    assert_eq!(cost.notes, ["flexible capacity cannot be reserved: it is paid as you go"]);
+    assert_eq!(cost.notes, [CostNote::NotReservable { level: Flexible }]);
 }
 
-/// Every count of units up to more than enough, for pools of every size up to 3 PiB: none is
-/// cheaper than what the cost has.
+/// For pools of every size up to 3 PiB, no other count of units is cheaper.
 #[test]
 fn no_other_number_of_units_costs_less() {
     let units = FACTS.prices.reservations(ServiceLevel::Premium);
@@ -238,11 +237,10 @@ fn no_other_number_of_units_costs_less() {
 }
 
 #[test]
-fn an_unverified_price_of_a_machine_is_said_with_every_cost_that_it_is_part_of() {
+fn an_unverified_price_of_a_machine_is_marked_in_every_cost() {
     for design in designs(&need(950, 4096)) {
         let hosts = design.hosts.as_ref().expect("hosts");
-        let expected =
-            format!("the price of {} is unverified: its source cannot be followed", hosts.vm);
+        let expected = CostNote::UnverifiedPrice { vm: hosts.vm.clone() };
         assert!(design.cost.notes.contains(&expected), "{:?}", design.cost.notes);
     }
 }

@@ -1,11 +1,13 @@
-//! Quota and level over the week: the documents' example, costs, and the rules that forbid.
+//! Quota and level over the week: the documents' example, costs, and rules.
 
 use std::sync::LazyLock;
 
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
+use cloud::volume_limit::{Ceiling, LimitDerivation, NoQuota, SettingsError};
 use sizing::facts::Facts;
-use sizing::schedule::{Breach, Phase, Plan, Schedule, WEEK, plan};
+use sizing::schedule::{Breach, Phase, Plan, Rule, Schedule, WEEK, plan};
+use units::Bytes;
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
@@ -52,16 +54,18 @@ fn home_directories_have_5_tib_in_peak_and_4_tib_off_peak() {
     assert_eq!(plan.constant.micros(), 1_506_252_800);
     assert_eq!(plan.constant.less(plan.month).to_string(), "$176");
     assert_eq!(plan.changes.len(), 14);
-    assert_eq!(plan.changes[0].1, "mon 08:00: to peak, quota from 4,096 to 5,120 GiB");
+    let change = &plan.changes[0];
+    assert_eq!((change.hour, change.to.name.as_str()), (8, "peak"));
+    assert_eq!((change.from.quota_gib, change.to.quota_gib), (4_096, 5_120));
 }
 
 #[test]
-fn a_level_that_goes_up_and_down_every_day_is_forbidden_by_the_cool_down() {
+fn the_cool_down_forbids_daily_changes_of_level() {
     let ultra = schedule((5, ServiceLevel::Ultra), (4, PREMIUM), 7);
     let breaches = forbidden(&ultra);
     assert_eq!(breaches.len(), 1, "{breaches:?}");
-    assert!(breaches[0].text.contains("10 h later down again"), "{breaches:?}");
-    assert!(breaches[0].text.contains("14 h are missing"), "{breaches:?}");
+    let level = ServiceLevel::Ultra;
+    assert_eq!(breaches[0].rule, Rule::CoolDown { level, after_hours: 10, wait_hours: 24 });
     assert_eq!(breaches[0].rows[0].row, "limit level_cool_down");
 }
 
@@ -71,73 +75,89 @@ fn a_level_for_working_days_waits_a_day_but_not_a_week() {
     week.hours = (0..WEEK).map(|hour| usize::from(hour / 24 >= 5)).collect();
     let plan = allowed(&week);
     assert_eq!(plan.changes.len(), 2);
-    assert!(plan.changes[0].1.ends_with("moved from premium to ultra"), "{:?}", plan.changes);
+    let change = &plan.changes[0];
+    assert_eq!((change.from.level, change.to.level), (PREMIUM, ServiceLevel::Ultra));
     week.cool_down_s = Some(7 * 24 * 3600);
-    assert!(forbidden(&week)[0].text.contains("48 h are missing"));
+    let level = ServiceLevel::Ultra;
+    let rule = Rule::CoolDown { level, after_hours: 120, wait_hours: 168 };
+    assert_eq!(forbidden(&week)[0].rule, rule);
 }
 
 #[test]
-fn a_level_may_go_down_as_soon_as_the_cool_down_is_over_and_not_an_hour_earlier() {
+fn a_level_may_be_lowered_exactly_after_the_cool_down() {
     let mut once = schedule((5, ServiceLevel::Ultra), (5, PREMIUM), 0);
     // The catalogue has 24 h.
-    for (hours, missing) in [(24, None), (23, Some("1 h are missing"))] {
+    let early = Rule::CoolDown { level: ServiceLevel::Ultra, after_hours: 23, wait_hours: 24 };
+    for (hours, broken) in [(24, None), (23, Some(early))] {
         once.hours = (0..WEEK).map(|hour| usize::from(hour >= hours)).collect();
-        match missing {
+        match broken {
             None => assert_eq!(allowed(&once).changes.len(), 2),
-            Some(words) => {
+            Some(rule) => {
                 let breaches = forbidden(&once);
                 assert_eq!(breaches.len(), 1, "{breaches:?}");
-                assert!(breaches[0].text.contains(words), "{breaches:?}");
+                assert_eq!(breaches[0].rule, rule);
             }
         }
     }
 }
 
 #[test]
-fn what_is_stored_must_fit_and_what_is_wanted_must_be_given_in_some_phase() {
+fn stored_data_must_fit_and_some_phase_must_reach_the_throughput() {
     let mut small = schedule((5, PREMIUM), (4, PREMIUM), 7);
     small.stored_gib = 4500;
-    assert!(forbidden(&small)[0].text.contains("off: 4,096 GiB do not hold 4,500 GiB"));
+    let phase = "off".to_owned();
+    let stored = Rule::Stored { phase, quota_gib: 4_096, stored_gib: 4_500 };
+    assert!(forbidden(&small).iter().any(|breach| breach.rule == stored));
     small.stored_gib = 1100;
     small.throughput = KibPerSec::from_mib(321);
-    let breaches = forbidden(&small);
-    assert!(breaches[0].text.contains("the most is 320 MiB/s"), "{breaches:?}");
-    assert_eq!(breaches[0].remedy, "5,136 GiB of premium give it");
+    let rule = Rule::Throughput {
+        required: KibPerSec::from_mib(321).expect("it fits"),
+        most: KibPerSec::from_mib(320).expect("it fits"),
+        level: PREMIUM,
+        quota: Ok(Bytes::gib(5_136)),
+    };
+    assert_eq!(forbidden(&small)[0].rule, rule);
 }
 
 #[test]
-fn a_phase_has_no_more_than_the_ceiling_of_its_volume_and_no_quota_above_it_is_proposed() {
+fn a_phase_is_limited_by_its_volumes_ceiling() {
     let mut large = schedule((100, PREMIUM), (80, PREMIUM), 7);
     let plan = allowed(&large);
     assert_eq!(plan.steps[0].throughput, KibPerSec::from_mib(4500).expect("it fits"));
-    let peak = &plan.reasons[0].text;
-    assert!(peak.contains("= 6,400 MiB/s; a regular volume has at most 4,500 MiB/s; "), "{peak}");
+    let LimitDerivation::Quota { granted, ceiling, .. } = plan.reasons[0].limit.derivation else {
+        panic!("the limit is by quota")
+    };
+    assert_eq!(Some(granted), KibPerSec::from_mib(6400));
+    assert_eq!(Ceiling::Lower(plan.steps[0].throughput), ceiling);
     large.throughput = KibPerSec::from_mib(4501);
-    let breaches = forbidden(&large);
-    assert!(breaches[0].text.contains("the most is 4,500 MiB/s"), "{breaches:?}");
-    assert_eq!(
-        breaches[0].remedy,
-        "a regular volume of premium gets at most 4,500 MiB/s, whatever its quota"
-    );
+    let Rule::Throughput { most, quota: Err(NoQuota::AboveMost { .. }), .. } =
+        forbidden(&large)[0].rule
+    else {
+        panic!("no quota gives it")
+    };
+    assert_eq!(Some(most), KibPerSec::from_mib(4_500));
 }
 
 #[test]
-fn a_quota_that_no_volume_may_have_is_refused_with_the_range() {
+fn an_invalid_quota_is_refused_with_the_range() {
     let mut tiny = schedule((5, PREMIUM), (4, PREMIUM), 7);
     tiny.phases[1].quota_gib = 40;
     tiny.stored_gib = 0;
     let breaches = forbidden(&tiny);
-    assert_eq!(breaches[0].text, "off: a quota of 40 GiB, a regular volume has at least 50 GiB");
-    assert_eq!(breaches[0].remedy, "allowed: 50 GiB to 100 TiB");
+    let Rule::Settings { phase, error, allowed } = &breaches[0].rule else {
+        panic!("{breaches:?}")
+    };
+    assert!(matches!(error, SettingsError::QuotaTooSmall { .. }), "{error}");
+    assert_eq!((phase.as_str(), allowed.as_str()), ("off", "allowed: 50 GiB to 100 TiB"));
 }
 
 #[test]
-fn kinds_do_not_change_and_large_volumes_grow_by_so_much_only() {
+fn kinds_do_not_change_and_growth_of_large_volumes_is_limited() {
     let kinds = forbidden(&schedule((120, PREMIUM), (80, PREMIUM), 7));
-    assert!(kinds.iter().any(|b| b.text.contains("do not become large")), "{kinds:?}");
+    assert!(kinds.iter().any(|breach| breach.rule == Rule::KindChanges), "{kinds:?}");
     let growth = forbidden(&schedule((150, PREMIUM), (110, PREMIUM), 7));
     assert_eq!(growth.len(), 1);
-    assert!(growth[0].text.contains("grows to 146,432 GiB"), "{growth:?}");
+    assert!(matches!(growth[0].rule, Rule::Growth { allowed_gib: 146_432, .. }), "{growth:?}");
     allowed(&schedule((140, PREMIUM), (110, PREMIUM), 7));
 }
 
@@ -145,6 +165,10 @@ fn kinds_do_not_change_and_large_volumes_grow_by_so_much_only() {
 fn flexible_has_no_throughput_by_quota() {
     let flexible = (5, ServiceLevel::Flexible);
     let breaches = forbidden(&schedule(flexible, flexible, 7));
-    assert_eq!(breaches[0].text, "peak: the level flexible has no auto QoS");
-    assert_eq!(breaches[0].remedy, "schedule standard, premium or ultra");
+    let Rule::Settings { phase, error: SettingsError::QosType { level, .. }, .. } =
+        &breaches[0].rule
+    else {
+        panic!("{breaches:?}")
+    };
+    assert_eq!((phase.as_str(), *level), ("peak", ServiceLevel::Flexible));
 }

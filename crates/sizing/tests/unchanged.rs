@@ -19,6 +19,7 @@ use sizing::facts::Facts;
 use sizing::need::{Charges, Demand, Need, Part, Protocol, Replication};
 use sizing::solve::{Verdict, solve};
 use snapshot::Snapshot;
+use units::{Nanos, Share};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
@@ -26,7 +27,7 @@ fn sequential(mib_s: u64, read_permille: u64) -> Demand {
     Demand {
         throughput: KibPerSec::new(mib_s << 10),
         transfer_bytes: 64 << 10,
-        read_permille,
+        read: Share::from_permille(read_permille),
         access: Access::Sequential,
     }
 }
@@ -50,37 +51,37 @@ fn sequential_reads_and_writes() {
         "reads",
         &needs::of(sequential(950, 1000), 4096),
         expect![[r#"
-        8da75795d5a574dc designs
-        279fcfb26e682641 of each
-    "#]],
+            d777f8a5f97fd7f3 designs
+            5404ef930167310e of each
+        "#]],
     );
     check(
         "writes",
         &needs::of(sequential(2200, 0), 4096),
         expect![[r#"
-        5b6b0827f824ad7e designs
-        5e6e6c2956620b83 of each
-    "#]],
+            05671ec05e8be9bd designs
+            ea398f236e55fa04 of each
+        "#]],
     );
 }
 
 #[test]
 fn random_operations_within_a_response_time() {
-    let rate = needs::of(Demand::of_rate(60_000, 8192, 700), 10 << 10);
+    let rate = needs::of(Demand::of_rate(60_000, 8192, Share::from_permille(700)), 10 << 10);
     let fast = Need {
-        response_time_ns: Some(1_200_000),
+        response_time: Some(Nanos(1_200_000.0)),
         vm: Some("D4s_v5".to_owned()),
-        headroom_permille: 200,
-        growth_permille: 250,
+        headroom: Share::from_permille(200),
+        growth: Share::from_permille(250),
         ..rate
     };
     check(
         "fast",
         &fast,
         expect![[r#"
-        57fe6fd7a03e561e designs
-        3057dacabfc9defb of each
-    "#]],
+            c9122368e1313268 designs
+            2a9bef6dce79a5e1 of each
+        "#]],
     );
 }
 
@@ -91,19 +92,19 @@ fn other_protocols() {
         "nfs41",
         &nfs41,
         expect![[r#"
-        eb735b5ab9837fb6 designs
-        f633d9f72ae77ab6 of each
-    "#]],
+            88ce9165caacb38a designs
+            d32e64640b150605 of each
+        "#]],
     );
-    let rate = Demand::of_rate(190_000, 8192, 1000);
+    let rate = Demand::of_rate(190_000, 8192, Share::from_permille(1000));
     let smb = Need { protocol: Protocol::Smb, ..needs::of(rate, 20 << 10) };
     check(
         "smb",
         &smb,
         expect![[r#"
-        612c3f5ac0bf08ac designs
-        69b2e32161d679ad of each
-    "#]],
+            3c3f33e0f2ec0184 designs
+            ccbbb9e79012f807 of each
+        "#]],
     );
     let datastores =
         Need { protocol: Protocol::Datastores, ..needs::of(sequential(800, 700), 20 << 10) };
@@ -111,9 +112,9 @@ fn other_protocols() {
         "datastores",
         &datastores,
         expect![[r#"
-        26b9ec13a87e6b7c designs
-        8b20efa0b19b3018 of each
-    "#]],
+            a059bb6057c732d8 designs
+            a80b0dda81aee55e of each
+        "#]],
     );
 }
 
@@ -137,14 +138,14 @@ fn parts_and_charges() {
         "parts",
         &parts,
         expect![[r#"
-        3f2d8c115a48dc3f designs
-        7c642d9560cc833d of each
-    "#]],
+            c077963ce08c420d designs
+            8960e8d15f7f7b82 of each
+        "#]],
     );
     let replication = Replication {
         to: "westus".to_owned(),
         interval: ReplicationInterval::Hour,
-        daily_change_permille: 30,
+        daily_change: Share::from_permille(30),
         level: Some(ServiceLevel::Standard),
     };
     let charges = Charges {
@@ -154,14 +155,14 @@ fn parts_and_charges() {
         ..Charges::default()
     };
     let charged = Need { charges, ..needs::of(sequential(1500, 700), 120 << 10) };
-    let charged = charged.with_snapshots(200);
+    let charged = charged.with_snapshots(Share::from_permille(200));
     check(
         "charged",
         &charged,
         expect![[r#"
-        86ee5bd5659bace2 designs
-        8d0d144fd0cbb262 of each
-    "#]],
+            c19ef4c2b51c4b93 designs
+            3fbea36bf863c023 of each
+        "#]],
     );
 }
 
@@ -173,15 +174,15 @@ fn what_cannot_be() {
         "one_host",
         &one_host,
         expect![[r#"
-        29af9c49d7c0b0a3 infeasible
-    "#]],
+            c77c551d894c8815 infeasible
+        "#]],
     );
     let much = needs::of(sequential(900 << 20, 1000), 1024);
     check(
         "much",
         &much,
         expect![[r#"
-        c15ca7678eb1ab00 infeasible
-    "#]],
+            776ee6cba1525de7 infeasible
+        "#]],
     );
 }

@@ -1,5 +1,5 @@
-//! No cheaper pools exist, unequal ones included: every size and every throughput of every pool is
-//! tried for hundreds of small needs, by this file's own arithmetic on prices and limits.
+//! No cheaper pools exist, including unequal ones: exhaustive search over every size and throughput
+//! of every pool for hundreds of small needs, with independent arithmetic on prices and limits.
 
 mod needs;
 
@@ -13,14 +13,15 @@ use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Demand, Need};
 use sizing::solve::{Verdict, solve};
+use units::Share;
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 /// Hours in the month of these needs.
 const HOURS: u128 = 730;
-/// Pools of Flexible that are tried, as many as the solver may use.
+/// Most Flexible pools in the search, as many as the solver may use.
 const POOLS: usize = 4;
-/// The largest of all Flexible pools together that is tried, in TiB.
+/// Largest total size of Flexible pools in the search, in TiB.
 const TIB: usize = 8;
 /// The largest throughput of a need in MiB/s.
 const MIB_S: usize = 600;
@@ -31,7 +32,7 @@ fn need(kib_s: u64, gib: u64) -> Need {
     let demand = Demand {
         throughput: KibPerSec::new(kib_s),
         transfer_bytes: 64 << 10,
-        read_permille: 1000,
+        read: Share::WHOLE,
         access: Access::Sequential,
     };
     needs::of(demand, gib)
@@ -49,7 +50,7 @@ fn storage_micros(design: &Design) -> u64 {
     design.cost.of(Item::Capacity).micros() + design.cost.of(Item::Throughput).micros()
 }
 
-/// 5 TiB in three pools of 2, 2 and 1 TiB: each has 128 MiB/s that are not paid for, together 384,
+/// 5 TiB in three pools of 2, 2 and 1 TiB: each includes 128 MiB/s, together 384,
 /// which is more than 320. 5,120 GiB x $0.000216 x 730 h = $807.32. Three equal volumes need three
 /// pools of 2 TiB: 6,144 GiB x $0.000216 x 730 h = $968.79.
 #[test]
@@ -62,7 +63,7 @@ fn five_tib_at_320_mib_s_cost_807_dollars_in_west_europe() {
     assert_eq!(design.pool_gib(), 5_120);
 }
 
-/// 10 TiB in four pools of 3, 3, 2 and 2 TiB with 1,125 MiB/s each, of which 512 are not paid for:
+/// 10 TiB in four pools of 3, 3, 2 and 2 TiB with 1,125 MiB/s each, of which 512 are included:
 /// 10,240 GiB x $0.000151 x 730 h + 3,988 MiB/s x $0.003082 x 730 h = $1,128.76 + $8,972.44 =
 /// $10,101.20. Four equal volumes of 2.5 TiB need 12 TiB and cost $10,326.95.
 #[test]
@@ -76,10 +77,10 @@ fn ten_tib_at_4_500_mib_s_cost_10_101_dollars_in_east_us() {
     assert_eq!(sizes.len(), 4);
 }
 
-/// More pools than the default have more that is not paid for: seven of 1 TiB have 896 MiB/s, eight
+/// More pools than the default include more throughput: seven of 1 TiB include 896 MiB/s, eight
 /// 1,024. 8,192 GiB x $0.000151 x 730 h = $903.00.
 #[test]
-fn more_pools_are_used_where_they_are_allowed_and_cheaper() {
+fn more_pools_are_used_if_allowed_and_cheaper() {
     let levels = vec![ServiceLevel::Flexible];
     let few = Need { levels, ..need(950 << 10, 4 << 10) };
     assert_eq!(cheapest(&few).pools.len(), 4);
@@ -88,8 +89,7 @@ fn more_pools_are_used_where_they_are_allowed_and_cheaper() {
     assert_eq!(storage_micros(&many), 8_192 * 151 * 730);
 }
 
-/// Least cost in millionths of a dollar an hour of so many pools that hold at least so many TiB and
-/// give so many MiB/s.
+/// Least cost in millionths of a dollar per hour by number of pools, least TiB and least MiB/s.
 type Table = Vec<Vec<u128>>;
 
 /// Every size and every throughput of each of up to four Flexible pools.
@@ -97,7 +97,7 @@ fn flexible_table(region: &str) -> Table {
     let prices = FACTS.prices.storage(region).expect("prices");
     let gib = u128::from(prices.capacity(ServiceLevel::Flexible).expect("a price").micros());
     let mib = u128::from(prices.flexible.expect("a price").throughput.micros());
-    // A pool of `tib` has 128 MiB/s that are not paid for and may have 640 for each TiB.
+    // A pool of `tib` includes 128 MiB/s and may have 640 per TiB.
     let pool = |tib: usize, mib_s: usize| {
         tib as u128 * 1024 * gib + (mib_s.saturating_sub(128)) as u128 * mib
     };
@@ -128,7 +128,7 @@ fn flexible_table(region: &str) -> Table {
                 (1..=POOLS).map(|pools| exact[pools][tib][mib_s]).min().expect("pools");
         }
     }
-    // What holds or gives more will do too.
+    // More capacity or throughput is sufficient too.
     for tib in (0..=TIB).rev() {
         for mib_s in (0..=MIB_S).rev() {
             let larger = least.get(tib + 1).map_or(none, |row| row[mib_s]);
@@ -140,7 +140,7 @@ fn flexible_table(region: &str) -> Table {
 }
 
 /// The most throughput in KiB/s of up to four volumes whose quotas, in steps of 512 GiB, fill a
-/// pool: every division is tried.
+/// pool, over all divisions.
 fn most_by_quota(steps: u64, largest: u64, volumes: u64, limit: &dyn Fn(u64) -> u64) -> u64 {
     let alone = if steps <= largest { limit(steps) } else { 0 };
     if volumes == 1 {
@@ -159,7 +159,7 @@ fn by_quota(level: ServiceLevel) -> Vec<u64> {
     (0..=TIB_BY_SIZE).map(|tib| most_by_quota(tib * 2, tib * 2, 3, &limit)).collect()
 }
 
-/// The cheapest storage for an hour at one level.
+/// The cheapest storage per hour at one level.
 fn brute(need: &Need, level: ServiceLevel, flexible: &Table, by_quota: &[u64]) -> u128 {
     let part = &need.parts[0];
     let (kib_s, gib) = (part.throughput().get(), part.capacity_gib);
@@ -201,17 +201,17 @@ fn the_cheapest_design_costs_what_an_exhaustive_search_finds_to_the_cent() {
     for case in 0..400usize {
         let kib_s = 1 + next(&mut state) % ((MIB_S as u64) << 10);
         let gib = 1 + next(&mut state) % (6 << 10);
-        let place = case % 2;
+        let region_index = case % 2;
         let levels = match next(&mut state) % 6 {
             one @ 0..4 => vec![ServiceLevel::ALL[one as usize]],
             _ => ServiceLevel::ALL.to_vec(),
         };
-        let region = regions[place].to_owned();
+        let region = regions[region_index].to_owned();
         let fixed = Need { vm: Some(vm.to_owned()), hosts: Some(1), ..need(kib_s, gib) };
         let need = Need { levels: levels.clone(), region, ..fixed };
         let of_level = |level: &ServiceLevel| {
             let index = ServiceLevel::ALL.iter().position(|one| one == level).expect("a level");
-            brute(&need, *level, &tables[place], &limits[index])
+            brute(&need, *level, &tables[region_index], &limits[index])
         };
         let hour = levels.iter().map(of_level).min().expect("a level");
         // Hosts have a price in East US only.
@@ -232,7 +232,7 @@ fn the_cheapest_design_costs_what_an_exhaustive_search_finds_to_the_cent() {
 }
 
 /// The bound of a larger need: no layout of `pools` Flexible pools costs less than the least sum of
-/// their sizes and the throughput beyond what all of them have for nothing.
+/// their sizes and the throughput beyond what all of them include.
 fn bound(kib_s: u64, gib: u64, gib_price: u64, mib_price: u64) -> u128 {
     let mib_s = kib_s.div_ceil(1024);
     let of = |pools: u64| {

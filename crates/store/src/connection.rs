@@ -1,22 +1,20 @@
-//! The connections of an interval as bytes.
-//!
-//! They stand at the end of an interval's frame, which without them ends there: records of before
-//! are read as they are.
+//! The connections in an interval's frame. They follow the streams; frames of older versions, and
+//! of intervals without connections, network counters and host state, end there.
 
 use metrics::connection::ConnectionInterval;
 use workload::connection::{CallCounters, Endpoint, TcpState};
 use workload::op::OpKind;
 
-use crate::codec::{Cursor, Malformed, put_u64, put_u128};
+use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS, put_u64, put_u128};
 
-/// The IPv4 addresses in IPv6 (RFC 4291, 2.5.5.2).
+/// Prefix of IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
-/// Flags of a connection: the state of TCP follows.
+/// Flag of a connection whose TCP state follows.
 const HAS_TCP: u8 = 1;
-/// The numbers of [`rare`] follow. Records of before have them nowhere.
-const HAS_RARE: u8 = 2;
-/// Fewest bytes of a connection: nine numbers, two endpoints of IPv4, the flags.
-const LEAST_BYTES: usize = 9 + 2 * 6 + 1;
+/// Flag of a connection whose [`disturbances`] follow. Older versions did not store them.
+const HAS_DISTURBANCES: u8 = 2;
+/// Minimum size of a connection: nine numbers, two IPv4 endpoints, the flags.
+const BYTES_MIN: usize = 9 + 2 * 6 + 1;
 
 pub(crate) fn encode(connections: &[ConnectionInterval], out: &mut Vec<u8>) {
     put_u64(out, connections.len() as u64);
@@ -38,24 +36,24 @@ pub(crate) fn encode(connections: &[ConnectionInterval], out: &mut Vec<u8>) {
         put_u64(out, connection.reconnects);
         put_u64(out, connection.replays);
         put_u64(out, connection.retries);
-        let rare = rare(connection);
-        let has_rare = rare.iter().any(|number| *number > 0);
+        let disturbances = disturbances(connection);
+        let is_disturbed = disturbances.iter().any(|number| *number > 0);
         let flags = if connection.tcp.is_some() { HAS_TCP } else { 0 };
-        out.push(flags | if has_rare { HAS_RARE } else { 0 });
+        out.push(flags | if is_disturbed { HAS_DISTURBANCES } else { 0 });
         if let Some(tcp) = connection.tcp {
             put_u64(out, tcp.rtt_ns);
             put_u64(out, tcp.rtt_deviation_ns);
             put_u64(out, tcp.retransmits);
         }
-        if has_rare {
-            rare.iter().for_each(|number| put_u64(out, *number));
+        if is_disturbed {
+            disturbances.iter().for_each(|number| put_u64(out, *number));
         }
     }
 }
 
-/// What is written only where there is any of it: rewritten bytes, changes of the write verifier,
-/// and the time without a connection with its reason.
-fn rare(connection: &ConnectionInterval) -> [u64; 4] {
+/// Numbers that are stored only if one of them is not 0: rewritten bytes, changes of the write
+/// verifier, and the time without a connection with its error number.
+fn disturbances(connection: &ConnectionInterval) -> [u64; 4] {
     let ConnectionInterval { rewritten_bytes, verifier_changes, down_ns, down_errno, .. } =
         *connection;
     [rewritten_bytes, verifier_changes, down_ns, u64::from(down_errno.cast_unsigned())]
@@ -76,10 +74,10 @@ fn put_endpoint(out: &mut Vec<u8>, Endpoint { address, port }: Endpoint) {
 }
 
 pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>, Malformed> {
-    let count = cursor.count(LEAST_BYTES)?;
-    // None stand before what the wire counted.
+    let count = cursor.count(BYTES_MIN)?;
+    // An empty list is written only if network counters or host state follow.
     if count == 0 && cursor.is_at_end() {
-        return Err(Malformed("it announces connections and has none"));
+        return Err(Malformed("it ends with an empty list of connections"));
     }
     let mut connections = Vec::with_capacity(count);
     for _ in 0..count {
@@ -93,7 +91,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>,
         };
         let kinds = cursor.count(3)?;
         if kinds > OpKind::COUNT {
-            return Err(Malformed("it has operation kinds that this fourcorners does not know"));
+            return Err(Malformed(UNKNOWN_KINDS));
         }
         for kind in &mut connection.kinds[..kinds] {
             *kind = CallCounters {
@@ -109,8 +107,8 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>,
         connection.replays = cursor.u64()?;
         connection.retries = cursor.u64()?;
         let flags = cursor.u8()?;
-        if flags & !(HAS_TCP | HAS_RARE) != 0 {
-            return Err(Malformed("it has flags that this fourcorners does not know"));
+        if flags & !(HAS_TCP | HAS_DISTURBANCES) != 0 {
+            return Err(Malformed("this version of fourcorners does not know its flags"));
         }
         if flags & HAS_TCP != 0 {
             connection.tcp = Some(TcpState {
@@ -119,7 +117,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>,
                 retransmits: cursor.u64()?,
             });
         }
-        if flags & HAS_RARE != 0 {
+        if flags & HAS_DISTURBANCES != 0 {
             connection.rewritten_bytes = cursor.u64()?;
             connection.verifier_changes = cursor.u64()?;
             connection.down_ns = cursor.u64()?;
@@ -136,7 +134,7 @@ fn endpoint(cursor: &mut Cursor<'_>) -> Result<Endpoint, Malformed> {
         6 => cursor.bytes()?,
         _ => return Err(Malformed("it has an address that is neither IPv4 nor IPv6")),
     };
-    let port = u16::try_from(cursor.u64()?).map_err(|_| Malformed("a port is above 16 bits"))?;
+    let port = u16::try_from(cursor.u64()?).map_err(|_| Malformed("a port exceeds 16 bits"))?;
     Ok(Endpoint { address, port })
 }
 
@@ -148,10 +146,10 @@ mod tests {
     fn a_connection_without_outage_or_restart_has_the_bytes_of_older_records() {
         let plain = ConnectionInterval { replays: 3, ..ConnectionInterval::default() };
         let down = ConnectionInterval { down_ns: 5, down_errno: 111, ..plain };
-        for (connection, flags) in [(plain, 0), (down, HAS_RARE)] {
+        for (connection, flags) in [(plain, 0), (down, HAS_DISTURBANCES)] {
             let mut bytes = Vec::new();
             encode(&[connection], &mut bytes);
-            // The flags stand where older records end a connection without the state of TCP.
+            // The flags are the last byte of a connection without TCP state in older records.
             let mut without = Vec::new();
             encode(&[plain], &mut without);
             assert_eq!(bytes[without.len() - 1], flags);

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, each with its subject and, where there is one, the remedy.
+//! Errors of the store, with their subject and, if there is one, the remedy.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store's directory could not be made or written.
+    /// The store's directory could not be created or written.
     #[error("create the store's directory {}: {source}", path.display())]
     CreateStore {
         /// The directory.
@@ -14,7 +14,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A run directory or a file in it could not be made.
+    /// A run directory or a file in it could not be created.
     #[error("create {}: {source}", path.display())]
     CreateRunDirectory {
         /// The file or directory.
@@ -22,7 +22,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// The journal could not be locked, so that nobody could tell whether its run is alive.
+    /// The journal could not be locked. Without the lock, a running experiment looks aborted.
     #[error(
         "lock {}: {source}; choose a store on a file system with file locks (FOURCORNERS_STORE)",
         path.display()
@@ -33,7 +33,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// Something that was measured could not be written.
+    /// An event could not be written.
     #[error("append to {}: {source}", path.display())]
     AppendJournal {
         /// The journal.
@@ -41,9 +41,9 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// An earlier append failed half way and could not be taken back.
-    #[error("append to {}: an earlier write failed half way; what came before it is \
-             kept", path.display())]
+    /// An earlier append failed and left an incomplete frame that could not be truncated.
+    #[error("append to {}: an earlier write failed and could not be undone; everything written \
+             before it is kept", path.display())]
     JournalClosed {
         /// The journal.
         path: PathBuf,
@@ -64,33 +64,33 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A manifest is not what was written.
+    /// A manifest is damaged.
     #[error("{} is damaged: {reason}; restore it from a copy, or remove its \
              directory", path.display())]
     DamagedManifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// A journal is not what was written, before its end.
+    /// A journal is damaged before its end.
     #[error(
-        "{path} is damaged at byte {offset_bytes}: {reason}; restore it from a copy, or keep what \
-         was stored before the damage with `truncate -s {offset_bytes} {path}`",
+        "{path} is damaged at byte {offset_bytes}: {reason}; restore it from a copy, or keep \
+         only what was stored before the damage with `truncate -s {offset_bytes} {path}`",
         path = path.display()
     )]
     DamagedJournal {
         /// The journal.
         path: PathBuf,
-        /// Where the damage begins.
+        /// Position of the first damaged byte.
         offset_bytes: u64,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// The file was written by a newer fourcorners.
+    /// The file was written by a newer version of fourcorners.
     #[error(
-        "{} has format version {found}, this fourcorners reads up to {known}; read it with a newer \
-         fourcorners",
+        "{} has format version {found}, and this version of fourcorners reads up to {known}; use a \
+         newer fourcorners",
         path.display()
     )]
     NewerVersion {
@@ -101,36 +101,20 @@ pub enum Error {
         /// The newest version that can be read.
         known: u32,
     },
-    /// No record has this name.
-    #[error("no record `{wanted}` in {}; `fourcorners list` shows what is there", runs.display())]
+    /// No record has this ID or prefix.
+    #[error("no record `{requested}` in {}; `fourcorners list` lists all records", runs.display())]
     NotFound {
-        /// What was asked for.
-        wanted: String,
-        /// Where it was looked for.
+        /// The requested id or prefix.
+        requested: String,
+        /// The directory that was searched.
         runs: PathBuf,
     },
-    /// Several records begin so.
-    #[error("`{wanted}` is ambiguous: {}", candidates.join(", "))]
+    /// Several records have this prefix.
+    #[error("`{requested}` is ambiguous: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
-        wanted: String,
-        /// The records that begin so.
+        /// The requested id or prefix.
+        requested: String,
+        /// Their IDs.
         candidates: Vec<String>,
-    },
-    /// The index could not be rebuilt.
-    #[error("rebuild {}: {source}", path.display())]
-    RebuildIndex {
-        /// The index.
-        path: PathBuf,
-        /// What the database says.
-        source: rusqlite::Error,
-    },
-    /// The old index could not be removed.
-    #[error("remove {}: {source}", path.display())]
-    RemoveIndex {
-        /// The index.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
     },
 }

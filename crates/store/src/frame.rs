@@ -1,78 +1,78 @@
-//! What a journal's frame holds: one thing that happened.
+//! The content of a journal's frame: one event.
 //!
-//! Encoding takes what happened by reference and writes into the journal's buffer; [`Frame`] is
-//! what reading gives back. Kinds and tags are numbers of the format: they are never reused.
+//! Events are stored in the postcard format: integers as LEB128, floats as eight bytes, texts with
+//! their length, an enum as the position of its variant. An interval has its own, denser form
+//! (`interval`). Numbers of kinds belong to the format and are never reused.
 
-mod warning;
+mod old_warning;
 
 use metrics::interval::Interval;
-use metrics::run_record::{EngineUsed, Outcome, Prepared};
+use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
+use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
-use metrics::witness::WitnessCounts;
-use workload::plan::{EngineChoice, Run};
+use serde::{Deserialize, Serialize};
+use workload::plan::Run;
 
-use crate::codec::{Cursor, Malformed, put_text, put_u64};
+use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS};
 use crate::interval;
-use warning::decode_warning;
-pub(crate) use warning::encode_warning;
 
 pub(crate) const ENGINE: u8 = 1;
 pub(crate) const PREPARED: u8 = 2;
 pub(crate) const RUN_STARTED: u8 = 3;
 pub(crate) const INTERVAL: u8 = 4;
-pub(crate) const WARNING: u8 = 5;
+/// Read, but no longer written.
+const OLD_WARNING: u8 = 5;
 pub(crate) const RUN_FINISHED: u8 = 6;
 pub(crate) const FINISHED: u8 = 7;
-pub(crate) const WITNESSED: u8 = 8;
+pub(crate) const SERVICE_COUNTERS: u8 = 8;
+pub(crate) const WARNING: u8 = 9;
 
-/// One thing that happened.
+/// An event of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Frame {
-    Engine(EngineUsed),
+    Engine(ChosenIoMethod),
     Prepared(Prepared),
     RunStarted { started_unix_ms: u64, run: Box<Run> },
     Interval { run_index: u32, interval: Box<Interval> },
     Warning { run_index: Option<u32>, warning: Warning },
     RunFinished { run_index: u32, outcome: Outcome },
     Finished(Outcome),
-    Witnessed { run_index: u32, counts: WitnessCounts },
+    ServiceCounters { run_index: u32, counts: ServiceCounters },
 }
 
 impl Frame {
     /// Reads a frame of kind `kind`.
     pub(crate) fn decode(kind: u8, payload: &[u8]) -> Result<Frame, Malformed> {
-        let mut cursor = Cursor::new(payload);
-        let frame = match kind {
-            ENGINE => Frame::Engine(decode_engine(&mut cursor)?),
-            PREPARED => Frame::Prepared(Prepared {
-                stream: cursor.text()?,
-                written_bytes: cursor.u64()?,
-                took_ns: cursor.u64()?,
-            }),
-            RUN_STARTED => Frame::RunStarted {
-                started_unix_ms: cursor.u64()?,
-                run: Box::new(decode_run(&cursor.text()?)?),
-            },
+        Ok(match kind {
+            ENGINE => Frame::Engine(decode(payload)?),
+            PREPARED => Frame::Prepared(decode(payload)?),
+            RUN_STARTED => {
+                let (started_unix_ms, json) = decode(payload)?;
+                Frame::RunStarted { started_unix_ms, run: Box::new(decode_run(json)?) }
+            }
             INTERVAL => {
-                let (run_index, interval) = interval::decode(&mut cursor)?;
+                let (run_index, interval) = interval::decode(payload)?;
                 Frame::Interval { run_index, interval: Box::new(interval) }
             }
+            OLD_WARNING => {
+                let (run_index, warning) = old_warning::decode(payload)?;
+                Frame::Warning { run_index, warning }
+            }
             WARNING => {
-                let run_index = decode_run_index(&mut cursor)?;
-                Frame::Warning { run_index, warning: decode_warning(&mut cursor)? }
+                let (run_index, warning) = decode(payload)?;
+                Frame::Warning { run_index, warning }
             }
-            RUN_FINISHED => Frame::RunFinished {
-                run_index: cursor.u32()?,
-                outcome: decode_outcome(&mut cursor)?,
-            },
-            FINISHED => Frame::Finished(decode_outcome(&mut cursor)?),
-            WITNESSED => {
-                Frame::Witnessed { run_index: cursor.u32()?, counts: decode_witness(&mut cursor)? }
+            RUN_FINISHED => {
+                let (run_index, outcome) = decode(payload)?;
+                Frame::RunFinished { run_index, outcome }
             }
-            _ => return Err(Malformed("its kind is not one that this fourcorners knows")),
-        };
-        cursor.end()?;
-        Ok(frame)
+            FINISHED => Frame::Finished(decode(payload)?),
+            SERVICE_COUNTERS => {
+                let (run_index, counts) = decode_counters(payload)?;
+                Frame::ServiceCounters { run_index, counts }
+            }
+            _ => return Err(Malformed("this version of fourcorners does not know its kind")),
+        })
     }
 
     /// The run of an interval frame, without reading the rest of it.
@@ -81,49 +81,34 @@ impl Frame {
     }
 }
 
-pub(crate) fn encode_engine(used: &EngineUsed, out: &mut Vec<u8>) {
-    out.push(match used.engine {
-        EngineChoice::Auto => 0,
-        EngineChoice::IoUring => 1,
-        EngineChoice::Psync => 2,
-        EngineChoice::NfsClient => 3,
-    });
-    put_text(out, &used.reason);
+/// Appends an event to `out`.
+pub(crate) fn encode(event: &impl Serialize, out: &mut Vec<u8>) {
+    postcard::to_io(event, out).expect("a vector takes all bytes");
 }
 
-fn decode_engine(cursor: &mut Cursor<'_>) -> Result<EngineUsed, Malformed> {
-    let engine = match cursor.u8()? {
-        0 => EngineChoice::Auto,
-        1 => EngineChoice::IoUring,
-        2 => EngineChoice::Psync,
-        3 => EngineChoice::NfsClient,
-        _ => return Err(Malformed("its engine is not one that this fourcorners knows")),
-    };
-    Ok(EngineUsed { engine, reason: cursor.text()? })
-}
-
-pub(crate) fn encode_prepared(prepared: &Prepared, out: &mut Vec<u8>) {
-    put_text(out, &prepared.stream);
-    put_u64(out, prepared.written_bytes);
-    put_u64(out, prepared.took_ns);
+fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
+    match postcard::take_from_bytes(payload) {
+        Ok((event, [])) => Ok(event),
+        _ => Err(Malformed("its content does not match its kind")),
+    }
 }
 
 pub(crate) fn encode_run_started(run: &Run, started_unix_ms: u64, out: &mut Vec<u8>) {
-    put_u64(out, started_unix_ms);
-    put_text(out, &serde_json::to_string(run).expect("a run is numbers, texts and lists"));
+    let json = serde_json::to_string(run).expect("a run is numbers, texts and lists");
+    encode(&(started_unix_ms, json), out);
 }
 
-/// A run as no plan makes it is refused: what reads records divides by its interval and adds up its
-/// phases and queue depths.
+/// Refuses a run that no plan contains: analysis divides by its interval, and adds its phases and
+/// queue depths without checking for overflow.
 fn decode_run(json: &str) -> Result<Run, Malformed> {
     let run: Run = serde_json::from_str(json)
-        .map_err(|_| Malformed("its run is not one that this fourcorners knows"))?;
+        .map_err(|_| Malformed("this version of fourcorners cannot read its run"))?;
     let phases = &run.phases;
     let time_fits = phases.warm_up_ns.checked_add(phases.measure_ns).is_some();
     let depth = run.streams.iter().try_fold(0u64, |sum, s| sum.checked_add(s.queue_depth_total()));
     let workers = run.streams.iter().try_fold(0u32, |sum, s| sum.checked_add(s.workers));
     if phases.interval_ns == 0 || !time_fits || depth.is_none() || workers.is_none() {
-        return Err(Malformed("its run is not one that could be done"));
+        return Err(Malformed("its run cannot be executed"));
     }
     if run.streams.is_empty() {
         return Err(Malformed("its run has no streams"));
@@ -131,67 +116,27 @@ fn decode_run(json: &str) -> Result<Run, Malformed> {
     Ok(run)
 }
 
-pub(crate) fn encode_run_finished(run_index: u32, outcome: &Outcome, out: &mut Vec<u8>) {
-    put_u64(out, u64::from(run_index));
-    encode_outcome(outcome, out);
+/// The number of operation kinds is stored, so that kinds can be added.
+pub(crate) fn encode_counters(run_index: u32, counts: &ServiceCounters, out: &mut Vec<u8>) {
+    let ServiceCounters { calls, failed, read_bytes, written_bytes, outstanding_max } = counts;
+    encode(&(run_index, &calls[..], failed, read_bytes, written_bytes, outstanding_max), out);
 }
 
-pub(crate) fn encode_witnessed(run_index: u32, counts: &WitnessCounts, out: &mut Vec<u8>) {
-    put_u64(out, u64::from(run_index));
-    put_u64(out, counts.calls.len() as u64);
-    counts.calls.iter().for_each(|calls| put_u64(out, *calls));
-    put_u64(out, counts.failed);
-    put_u64(out, counts.read_bytes);
-    put_u64(out, counts.written_bytes);
-    put_u64(out, counts.outstanding_max);
-}
-
-fn decode_witness(cursor: &mut Cursor<'_>) -> Result<WitnessCounts, Malformed> {
-    let mut counts = WitnessCounts::default();
-    let kinds = cursor.count(1)?;
-    if kinds > counts.calls.len() {
-        return Err(Malformed("it has operation kinds that this fourcorners does not know"));
-    }
-    for calls in &mut counts.calls[..kinds] {
-        *calls = cursor.u64()?;
-    }
-    counts.failed = cursor.u64()?;
-    counts.read_bytes = cursor.u64()?;
-    counts.written_bytes = cursor.u64()?;
-    counts.outstanding_max = cursor.u64()?;
-    Ok(counts)
-}
-
-pub(crate) fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-    match outcome {
-        Outcome::Done => out.push(0),
-        Outcome::Interrupted => out.push(1),
-        Outcome::Failed { reason } => {
-            out.push(2);
-            put_text(out, reason);
-        }
-        Outcome::Aborted => out.push(3),
-    }
-}
-
-fn decode_outcome(cursor: &mut Cursor<'_>) -> Result<Outcome, Malformed> {
-    Ok(match cursor.u8()? {
-        0 => Outcome::Done,
-        1 => Outcome::Interrupted,
-        2 => Outcome::Failed { reason: cursor.text()? },
-        3 => Outcome::Aborted,
-        _ => return Err(Malformed("its outcome is not one that this fourcorners knows")),
-    })
-}
-
-/// The run's number plus 1; 0 where a warning belongs to no run.
-fn decode_run_index(cursor: &mut Cursor<'_>) -> Result<Option<u32>, Malformed> {
-    match cursor.u64()?.checked_sub(1) {
-        None => Ok(None),
-        Some(index) => {
-            u32::try_from(index).map(Some).map_err(|_| Malformed("a number is above 32 bits"))
-        }
-    }
+fn decode_counters(payload: &[u8]) -> Result<(u32, ServiceCounters), Malformed> {
+    let mut counts = ServiceCounters::default();
+    let calls: Vec<u64>;
+    let run_index;
+    (
+        run_index,
+        calls,
+        counts.failed,
+        counts.read_bytes,
+        counts.written_bytes,
+        counts.outstanding_max,
+    ) = decode(payload)?;
+    let known = counts.calls.get_mut(..calls.len());
+    known.ok_or(Malformed(UNKNOWN_KINDS))?.copy_from_slice(&calls);
+    Ok((run_index, counts))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The state of the host in an interval as bytes: the last part of an interval's frame, missing in
-//! older frames and in intervals without it.
+//! The host state, the last part of an interval's frame. Older versions did not store it.
 //!
 //! ```text
 //! fields     one bit for each optional field that follows, in their order
@@ -12,7 +11,7 @@ use metrics::host_state::{HostInterval, ProcessorTimes};
 
 use crate::codec::{Cursor, Malformed, put_u64};
 
-/// Number of optional fields; the three times of the processors are one.
+/// Number of optional fields. The three processor times are one field.
 const FIELDS: u64 = 7;
 
 pub(crate) fn encode(host: &HostInterval, out: &mut Vec<u8>) {
@@ -38,7 +37,7 @@ pub(crate) fn encode(host: &HostInterval, out: &mut Vec<u8>) {
 pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<HostInterval, Malformed> {
     let present = cursor.u64()?;
     if present >> FIELDS != 0 {
-        return Err(Malformed("its host has fields that this fourcorners does not know"));
+        return Err(Malformed("this version of fourcorners does not know its host fields"));
     }
     let (span_ns, reading_cpu_ns) = (cursor.u64()?, cursor.u64()?);
     let has = |bit: u32| present & (1 << bit) != 0;
@@ -61,7 +60,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<HostInterval, Malformed>
     })
 }
 
-/// The numbers that are added up over intervals; 0 for a missing one.
+/// The numbers that analysis adds up over intervals; 0 for a missing one.
 pub(crate) fn numbers(host: &HostInterval) -> [u64; 9] {
     let times = host.times.unwrap_or_default();
     [

@@ -1,8 +1,8 @@
 //! The index: one row for each record and one for each run, so that listing does not read every
 //! journal.
 //!
-//! Everything in it is derived from the run directories. It is not in WAL mode: the store may lie
-//! on NFS, where WAL's shared memory does not work, and its transactions are few and short.
+//! Its content is derived from the run directories. It does not use WAL mode: the store may be on
+//! NFS, where WAL's shared memory does not work, and transactions are few and short.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,11 +13,10 @@ use std::time::Duration;
 use metrics::run_record::Outcome;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
-use crate::Error;
 use crate::summary::{RunSummary, Stamp, Summary};
 
-/// Version of the tables, in SQLite's `user_version`. An index of another version, older or newer,
-/// is thrown away and rebuilt.
+/// Version of the tables, in SQLite's `user_version`. An index of any other version is removed and
+/// rebuilt.
 const VERSION: i32 = 2;
 /// How long to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,9 +32,9 @@ CREATE TABLE record (
     started_unix_ms INTEGER NOT NULL,
     runs_planned INTEGER NOT NULL,
     runs_done INTEGER NOT NULL,
-    outcome TEXT,          -- done, interrupted, failed; NULL: never said (running or aborted)
-    reason TEXT,           -- of a failure
-    damage TEXT,           -- why the directory cannot be read
+    outcome TEXT,           -- done, interrupted, failed; NULL: no end recorded (running or aborted)
+    reason TEXT,            -- of a failure
+    damage TEXT,            -- why the directory cannot be read
     manifest_bytes INTEGER NOT NULL,
     manifest_changed_ns INTEGER NOT NULL,
     journal_bytes INTEGER NOT NULL,
@@ -43,7 +42,7 @@ CREATE TABLE record (
 ) STRICT;
 CREATE TABLE run (
     record_id TEXT NOT NULL,
-    place INTEGER NOT NULL, -- in the order in which the runs were done
+    place INTEGER NOT NULL, -- position in the order of execution
     run_index INTEGER NOT NULL,
     variant TEXT NOT NULL,
     load_point TEXT NOT NULL,
@@ -62,17 +61,17 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens the index at `path` and makes its tables where there is none.
+    /// Opens the index at `path`; creates it and its tables if it is missing.
     pub(crate) fn open(path: &Path) -> rusqlite::Result<Index> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         Index::with_tables(connection)
     }
 
-    /// An index that nobody else sees.
+    /// A private index in memory.
     pub(crate) fn in_memory() -> Index {
         let connection = Connection::open_in_memory().expect("memory needs no file");
-        Index::with_tables(connection).expect("the tables are sound")
+        Index::with_tables(connection).expect("the tables are valid SQL")
     }
 
     fn with_tables(mut connection: Connection) -> rusqlite::Result<Index> {
@@ -80,23 +79,23 @@ impl Index {
         if check != "ok" {
             return Err(unreadable());
         }
-        // Immediate: two processes that both find an empty file do not both make tables.
-        let make =
+        // Immediate, so that of two processes that find an empty file only one creates tables.
+        let change =
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        match make.query_row("PRAGMA user_version", [], |row| row.get(0))? {
+        match change.query_row("PRAGMA user_version", [], |row| row.get(0))? {
             VERSION => {}
             0 => {
-                make.execute_batch(TABLES)?;
-                make.pragma_update(None, "user_version", VERSION)?;
+                change.execute_batch(TABLES)?;
+                change.pragma_update(None, "user_version", VERSION)?;
             }
             _ => return Err(unreadable()),
         }
-        make.prepare("SELECT record.damage, run.reason FROM record, run LIMIT 1")?;
-        make.commit()?;
+        change.prepare("SELECT record.damage, run.reason FROM record, run LIMIT 1")?;
+        change.commit()?;
         Ok(Index { connection })
     }
 
-    /// Whether the file is no index of ours, as opposed to one that is busy or out of reach.
+    /// Whether the file is no index of this version, as opposed to one that is busy or unreachable.
     pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
         match error.sqlite_error_code() {
             Some(code) => {
@@ -109,23 +108,21 @@ impl Index {
         }
     }
 
-    /// Removes the index's file, if there is one, and SQLite's journal of it.
-    pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+    /// Removes the index and its rollback journal, if they exist.
+    pub(crate) fn remove(path: &Path) -> io::Result<()> {
         let mut rollback = path.as_os_str().to_owned();
         rollback.push("-journal");
         for path in [path, Path::new(&rollback)] {
             match fs::remove_file(path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::RemoveIndex { path: path.to_owned(), source });
-                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// The record's row and those of its runs; `None` where it is unknown or unreadable, so that it
-    /// is read anew.
+    /// The summary of a record; `None` if it is missing or unreadable, so that the record is read
+    /// from its run directory.
     pub(crate) fn get(&self, id: &str) -> Option<Summary> {
         let mut summary = self
             .connection
@@ -141,7 +138,7 @@ impl Index {
         Some(summary)
     }
 
-    /// Writes the rows of a record.
+    /// Writes a record's summary.
     pub(crate) fn put(&mut self, id: &str, summary: &Summary) -> rusqlite::Result<()> {
         let change = self.connection.transaction()?;
         let (outcome, reason) = columns_of(summary.outcome.as_ref());
@@ -169,13 +166,13 @@ impl Index {
             ],
         )?;
         change.execute("DELETE FROM run WHERE record_id = ?1", [id])?;
-        for (place, run) in summary.runs.iter().enumerate() {
+        for (position, run) in summary.runs.iter().enumerate() {
             let (outcome, reason) = columns_of(run.outcome.as_ref());
             change.execute(
                 "INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
                 params![
                     id,
-                    place as i64,
+                    position as i64,
                     run.run_index,
                     run.variant,
                     run.load_point,
@@ -190,21 +187,20 @@ impl Index {
         change.commit()
     }
 
-    /// Writes the rows of a record unless the index is read-only or busy: then they are written
-    /// another time.
+    /// Writes a record's summary. If the index is read-only or busy, a later listing writes it.
     pub(crate) fn put_if_possible(&mut self, id: &str, summary: &Summary) {
-        let _later = self.put(id, summary);
+        let _ignored = self.put(id, summary);
     }
 
-    /// Removes the rows of all records but these.
-    pub(crate) fn forget_all_but(&mut self, ids: &[String]) -> rusqlite::Result<()> {
-        let kept: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+    /// Removes all records except these.
+    pub(crate) fn retain(&mut self, ids: &[String]) -> rusqlite::Result<()> {
+        let retained: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
         let known: Vec<String> = {
             let mut select = self.connection.prepare("SELECT id FROM record")?;
             let ids = select.query_map([], |row| row.get(0))?;
             ids.collect::<rusqlite::Result<_>>()?
         };
-        for id in known.iter().filter(|id| !kept.contains(id.as_str())) {
+        for id in known.iter().filter(|id| !retained.contains(id.as_str())) {
             self.connection.execute("DELETE FROM run WHERE record_id = ?1", [id])?;
             self.connection.execute("DELETE FROM record WHERE id = ?1", [id])?;
         }
@@ -214,7 +210,7 @@ impl Index {
 
 fn unreadable() -> rusqlite::Error {
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
-    rusqlite::Error::SqliteFailure(code, Some("it is not an index of this version".to_owned()))
+    rusqlite::Error::SqliteFailure(code, Some("not an index of this version".to_owned()))
 }
 
 fn columns_of(outcome: Option<&Outcome>) -> (Option<&str>, Option<&str>) {

@@ -1,12 +1,12 @@
-//! An interval as bytes: sparse histograms, each bucket as its distance from the one before and its
-//! count.
+//! The payload of an interval's frame. A histogram is sparse: each bucket is stored as its distance
+//! from the previous one and its count.
 //!
-//! Response times that are the service times (a closed loop without data to make) are stored once.
-//! An interval of one stream with 300 different buckets is then about 700 bytes.
+//! Response times that equal the service times (a closed loop without data to make) are stored
+//! once. An interval of one stream with 300 non-empty buckets then has about 700 bytes.
 //!
-//! A journal may come from a stranger, and what reads records takes for granted what the recorder
-//! guarantees: time goes forward, buckets exist and ascend, and nothing that is added up overflows.
-//! So reading refuses what could not have been measured.
+//! A journal may come from a third party, and analysis relies on what the recorder guarantees: time
+//! goes forward, buckets exist and ascend, and no sum overflows. Decoding therefore refuses
+//! intervals that cannot have been measured.
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
@@ -14,13 +14,12 @@ use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
-use crate::codec::{Cursor, Malformed, put_u64, put_u128};
+use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS, put_u64, put_u128};
 use crate::{connection, host_state, wire};
 
-/// Set in a kind's first byte where anything happened.
+/// Flag of an operation kind with operations. A kind without any is the byte 0.
 const KIND_USED: u8 = 1;
-/// Set in a kind's first byte where the response times equal the service times and are not stored
-/// again.
+/// Flag of an operation kind whose response times equal its service times.
 const RESPONSE_IS_SERVICE: u8 = 2;
 
 pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
@@ -40,7 +39,7 @@ pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
     for stream in &interval.streams {
         encode_stream(stream, out);
     }
-    // Where there are none the interval is what it was before there were connections.
+    // Connections, network counters and host state were added in this order, each at the end.
     let (has_wire, has_host) = (!interval.wire.is_empty(), interval.host.is_some());
     if !interval.connections.is_empty() || has_wire || has_host {
         connection::encode(&interval.connections, out);
@@ -60,7 +59,7 @@ fn encode_stream(stream: &StreamInterval, out: &mut Vec<u8>) {
     put_u128(out, stream.outstanding_time_ns);
     put_u64(out, stream.backlog_end);
     put_u128(out, stream.backlog_time_ns);
-    // The number of kinds and of errors is stored, so that kinds can be added without a new
+    // The numbers of kinds and of errors are stored, so that kinds can be added without a new
     // version.
     put_u64(out, stream.kinds.len() as u64);
     for kind in &stream.kinds {
@@ -98,12 +97,14 @@ fn encode_counts(counts: &Counts, out: &mut Vec<u8>) {
     }
     put_u64(out, counts.over_range);
     put_u128(out, counts.sum_ns);
-    // An empty histogram's smallest time is u64::MAX: stored as 0.
+    // The minimum of an empty histogram is u64::MAX; it is stored as 0.
     put_u64(out, counts.min_ns.wrapping_add(1));
     put_u64(out, counts.max_ns);
 }
 
-pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malformed> {
+/// The run's index and the interval.
+pub(crate) fn decode(payload: &[u8]) -> Result<(u32, Interval), Malformed> {
+    let cursor = &mut Cursor::new(payload);
     let run_index = cursor.u32()?;
     let mut interval = Interval {
         index: cursor.u32()?,
@@ -114,7 +115,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
         ..Interval::default()
     };
     if interval.index == u32::MAX {
-        return Err(Malformed("its interval has the last number there is"));
+        return Err(Malformed("its interval has the highest index"));
     }
     if interval.end_ns < interval.start_ns {
         return Err(Malformed("its interval ends before it begins"));
@@ -139,6 +140,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
     if !cursor.is_at_end() {
         interval.host = Some(host_state::decode(cursor)?);
     }
+    cursor.end()?;
     Ok((run_index, interval))
 }
 
@@ -154,7 +156,7 @@ fn decode_stream(cursor: &mut Cursor<'_>) -> Result<StreamInterval, Malformed> {
     };
     let kinds = cursor.count(1)?;
     if kinds > OpKind::COUNT {
-        return Err(Malformed("it has operation kinds that this fourcorners does not know"));
+        return Err(Malformed(UNKNOWN_KINDS));
     }
     for kind in &mut stream.kinds[..kinds] {
         decode_kind(cursor, kind)?;
@@ -168,14 +170,14 @@ fn decode_kind(cursor: &mut Cursor<'_>, kind: &mut KindInterval) -> Result<(), M
         return Ok(());
     }
     if flags & !RESPONSE_IS_SERVICE != KIND_USED {
-        return Err(Malformed("it has flags that this fourcorners does not know"));
+        return Err(Malformed("this version of fourcorners does not know its flags"));
     }
     kind.completed = cursor.u64()?;
     kind.bytes = cursor.u64()?;
     for _ in 0..cursor.count(2)? {
         let error = cursor.u64()?;
         if error >= ErrorKind::COUNT as u64 {
-            return Err(Malformed("it has errors that this fourcorners does not know"));
+            return Err(Malformed("this version of fourcorners does not know its error kinds"));
         }
         kind.failed[error as usize] = cursor.u64()?;
     }
@@ -192,9 +194,9 @@ fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
     let buckets = cursor.count(2)?;
     let mut counts = Counts { buckets: Vec::with_capacity(buckets), ..Counts::default() };
     let mut bucket = 0u32;
-    for place in 0..buckets {
+    for nth in 0..buckets {
         let distance = cursor.u32()?;
-        if place > 0 && distance == 0 {
+        if nth > 0 && distance == 0 {
             return Err(Malformed("the buckets of a histogram do not ascend"));
         }
         bucket = bucket
@@ -210,20 +212,19 @@ fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
     Ok(counts)
 }
 
-/// Everything that intervals of a record are added up to. Where this fits, so does the sum of any
-/// part of it.
+/// The sum of all numbers in a record's intervals. If it does not overflow, no partial sum does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
     /// Counts, bytes and CPU times.
     counts: u64,
-    /// Time integrals and sums of times.
+    /// Time integrals and sums of times, in nanoseconds.
     times: u128,
 }
 
 impl Sums {
-    /// Adds an interval; refused where a sum overflows.
+    /// Adds an interval; refuses it if a sum overflows.
     pub(crate) fn add(&mut self, interval: &Interval) -> Result<(), Malformed> {
-        self.checked(interval).ok_or(Malformed("its numbers are too large to be added up"))
+        self.checked(interval).ok_or(Malformed("its numbers are too large to add up"))
     }
 
     fn checked(&mut self, interval: &Interval) -> Option<()> {

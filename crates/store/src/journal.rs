@@ -1,4 +1,4 @@
-//! The journal: a file of frames that only grows, each with its length and checksum.
+//! The journal: an append-only file of frames, each with its length and checksum.
 //!
 //! ```text
 //! header  "4CJOURNL"  version u32  crc32c u32 of the 12 bytes before
@@ -6,9 +6,9 @@
 //!         payload (length bytes)
 //! ```
 //! All numbers are little-endian. A frame is appended with one `write`, so a killed process leaves
-//! at most one incomplete frame, at the end; it is recognised and ignored. Damage that is followed
-//! by a whole frame cannot come from a kill and is reported: the marker is there to find that
-//! following frame.
+//! at most one incomplete frame, at the end. Reading ignores it. An invalid frame with a valid one
+//! after it cannot come from a kill and is reported as damage; the marker is used to find the valid
+//! one.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -16,30 +16,33 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
+/// The file's name in the run directory.
+pub(crate) const NAME: &str = "journal";
+
 const MAGIC: [u8; 8] = *b"4CJOURNL";
-/// Version of the journal's format. Before it is raised: new must read old; old refuses new;
-/// nothing is rewritten.
-pub(crate) const VERSION: u32 = 1;
-pub(crate) const HEADER_BYTES: usize = 16;
-/// `\xF4CJ\n`: not UTF-8, so that no text in a payload contains it.
+/// Version of the journal's format. This version reads journals of all versions up to this number
+/// and refuses higher ones. Journals are never rewritten.
+const VERSION: u32 = 1;
+const HEADER_BYTES: usize = 16;
+/// `\xF4CJ\n`, which no text contains because it is not UTF-8.
 const MARKER: [u8; 4] = [0xf4, b'C', b'J', b'\n'];
 /// Marker, length, checksum and kind.
 const FRAME_HEAD_BYTES: usize = 13;
 
-/// The journal of an experiment that is being done, locked for as long as it is open.
+/// The journal of a running experiment, locked while it is open.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
-    /// Length of the file up to the last whole frame.
+    /// Position after the last complete frame.
     end_bytes: u64,
-    /// A frame was written half and could not be taken back.
+    /// An incomplete frame could not be truncated.
     closed: bool,
     buffer: Vec<u8>,
 }
 
 impl Journal {
-    /// Makes the file, locks it and writes its header.
+    /// Creates and locks the file, and writes its header.
     pub(crate) fn create(path: PathBuf) -> Result<Journal, Error> {
         let fail = |source| Error::CreateRunDirectory { path: path.clone(), source };
         let options = OpenOptions::new().append(true).create_new(true).open(&path);
@@ -57,14 +60,13 @@ impl Journal {
         Ok(Journal { path, file, end_bytes, closed: false, buffer: Vec::new() })
     }
 
-    /// The directory was renamed while the file was open.
-    pub(crate) fn moved_to(&mut self, path: PathBuf) {
+    /// Sets the path that messages show, after the run directory was renamed.
+    pub(crate) fn set_path(&mut self, path: PathBuf) {
         self.path = path;
     }
 
-    /// Appends one frame with one `write`. When this returns, the frame survives a kill of the
-    /// process (it is in the kernel's hands), though not yet a loss of power: see
-    /// [`Journal::sync`].
+    /// Appends a frame with one `write`. When this returns, the kernel has the frame, so it
+    /// survives a kill of the process. It survives a loss of power only after [`Journal::sync`].
     pub(crate) fn append(
         &mut self,
         kind: u8,
@@ -81,7 +83,7 @@ impl Journal {
                 Ok(())
             }
             Err(source) => {
-                // A half written frame must not stand before a whole one.
+                // An incomplete frame before a complete one would be reported as damage.
                 self.closed = self.file.set_len(self.end_bytes).is_err();
                 Err(Error::AppendJournal { path: self.path.clone(), source })
             }
@@ -96,7 +98,7 @@ impl Journal {
     }
 }
 
-/// Whether somebody holds the journal open for writing.
+/// Whether a process has the journal open for writing.
 pub(crate) fn is_live(path: &Path) -> Result<bool, Error> {
     let fail = |source| Error::ReadFile { path: path.to_owned(), source };
     let file = File::open(path).map_err(fail)?;
@@ -121,7 +123,8 @@ fn build_frame(kind: u8, encode: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     out.extend_from_slice(&[0; FRAME_HEAD_BYTES]);
     encode(out);
     let frame = &mut out[start..];
-    let length = u32::try_from(frame.len() - FRAME_HEAD_BYTES).expect("a frame is below 4 GiB");
+    let length =
+        u32::try_from(frame.len() - FRAME_HEAD_BYTES).expect("a frame is smaller than 4 GiB");
     frame[..4].copy_from_slice(&MARKER);
     frame[4..8].copy_from_slice(&length.to_le_bytes());
     frame[12] = kind;
@@ -129,12 +132,12 @@ fn build_frame(kind: u8, encode: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     frame[8..12].copy_from_slice(&check.to_le_bytes());
 }
 
-/// Of length, kind and payload of a whole frame.
+/// The checksum of length, kind and payload of a complete frame.
 fn checksum(frame: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&frame[4..8]), &frame[12..])
 }
 
-/// A frame as it stands in the file.
+/// A frame as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawFrame<'a> {
     pub(crate) kind: u8,
@@ -142,13 +145,13 @@ pub(crate) struct RawFrame<'a> {
     pub(crate) offset_bytes: u64,
 }
 
-/// Reads the frames of a journal that was loaded whole.
+/// The complete frames of a journal. An incomplete frame at the end is ignored.
 ///
 /// # Errors
-/// Damage before the end; a newer version. What is incomplete at the end is left out.
+/// [`Error::DamagedJournal`], [`Error::NewerVersion`].
 pub(crate) fn frames<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<RawFrame<'a>>, Error> {
     if bytes.len() < HEADER_BYTES {
-        // The header is written with the first bytes: a shorter file was cut, and holds nothing.
+        // A journal becomes part of a record only with its header, so the file was truncated.
         return Ok(Vec::new());
     }
     check_header(path, bytes)?;
@@ -162,7 +165,7 @@ pub(crate) fn frames<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<RawFrame<'a
         return Err(Error::DamagedJournal {
             path: path.to_owned(),
             offset_bytes: at as u64,
-            reason: "a frame is not what was written, and others follow it".to_owned(),
+            reason: "a frame is damaged, and valid frames follow it".to_owned(),
         });
     }
     Ok(frames)
@@ -174,7 +177,7 @@ fn check_header(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         return Err(Error::DamagedJournal {
             path: path.to_owned(),
             offset_bytes: 0,
-            reason: "it does not begin as a journal does".to_owned(),
+            reason: "it does not begin with a journal's header".to_owned(),
         });
     }
     if version > VERSION {
@@ -183,7 +186,7 @@ fn check_header(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The whole and sound frame that begins at `at`, if there is one.
+/// The frame that begins at `at`, if it is complete and its checksum is correct.
 fn frame_at(bytes: &[u8], at: usize) -> Option<RawFrame<'_>> {
     let rest = bytes.get(at..)?;
     let head = rest.get(..FRAME_HEAD_BYTES)?;
@@ -204,14 +207,14 @@ fn has_frame_after(bytes: &[u8], at: usize) -> bool {
     rest.windows(MARKER.len())
         .enumerate()
         .filter(|(_, window)| *window == MARKER)
-        .any(|(place, _)| frame_at(bytes, at + 1 + place).is_some())
+        .any(|(offset, _)| frame_at(bytes, at + 1 + offset).is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A journal of a few frames, and where each begins and the last ends.
+    /// A journal of a few frames, the position of each, and the position after the last.
     fn small_journal() -> (Vec<u8>, Vec<usize>) {
         let mut bytes = header(VERSION).to_vec();
         let mut edges = vec![bytes.len()];
@@ -229,68 +232,68 @@ mod tests {
     #[test]
     fn a_journal_cut_at_any_byte_keeps_exactly_the_whole_frames() {
         let (bytes, edges) = small_journal();
-        let whole = read(&bytes).unwrap();
-        assert_eq!(whole.len(), 4);
+        let all = read(&bytes).unwrap();
+        assert_eq!(all.len(), 4);
         for length in 0..=bytes.len() {
             let complete = edges[1..].iter().filter(|edge| **edge <= length).count();
-            assert_eq!(read(&bytes[..length]).unwrap(), whole[..complete], "cut to {length} bytes");
+            assert_eq!(read(&bytes[..length]).unwrap(), all[..complete], "cut to {length} bytes");
         }
     }
 
     #[test]
-    fn a_torn_end_that_a_file_system_filled_with_zeros_is_ignored() {
+    fn an_incomplete_end_that_is_filled_with_zeros_is_ignored() {
         let (bytes, edges) = small_journal();
-        let whole = read(&bytes).unwrap();
+        let all = read(&bytes).unwrap();
         for length in HEADER_BYTES..bytes.len() {
             let complete = edges[1..].iter().filter(|edge| **edge <= length).count();
             let mut torn = bytes[..length].to_vec();
             torn.resize(bytes.len() + 100, 0);
-            let kept = read(&torn).unwrap();
-            // Where the bytes that were cut off were zeros anyway, the frame is whole after all.
+            let frames = read(&torn).unwrap();
+            // If the bytes that were cut off were zeros, the frame is complete again.
             let regrown = bytes[length..].iter().all(|byte| *byte == 0);
-            assert_eq!(kept, whole[..if regrown { whole.len() } else { complete }], "{length}");
+            assert_eq!(frames, all[..if regrown { all.len() } else { complete }], "{length}");
         }
     }
 
     #[test]
-    fn every_flipped_bit_is_noticed() {
+    fn every_flipped_bit_is_detected() {
         let (bytes, edges) = small_journal();
-        let whole = read(&bytes).unwrap();
-        for place in 0..bytes.len() * 8 {
+        let all = read(&bytes).unwrap();
+        for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
-            flipped[place / 8] ^= 1 << (place % 8);
-            let last = place / 8 >= edges[edges.len() - 2];
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let last = bit / 8 >= edges[edges.len() - 2];
             match read(&flipped) {
-                // Nothing follows the last frame: it is as good as torn.
-                Ok(frames) if last => assert_eq!(frames, whole[..whole.len() - 1], "bit {place}"),
-                Ok(_) => panic!("bit {place} was not noticed"),
+                // The last frame counts as incomplete, because no other follows.
+                Ok(frames) if last => assert_eq!(frames, all[..all.len() - 1], "bit {bit}"),
+                Ok(_) => panic!("bit {bit} was not detected"),
                 Err(Error::DamagedJournal { offset_bytes, .. }) => {
-                    assert!(offset_bytes <= place as u64 / 8, "bit {place}");
+                    assert!(offset_bytes <= bit as u64 / 8, "bit {bit}");
                 }
-                Err(other) => panic!("bit {place}: {other}"),
+                Err(other) => panic!("bit {bit}: {other}"),
             }
         }
     }
 
     #[test]
-    fn a_journal_of_a_newer_version_is_refused_with_both_versions() {
+    fn a_journal_of_a_newer_version_is_refused_naming_both_versions() {
         let mut bytes = header(VERSION + 1).to_vec();
         build_frame(99, |_| {}, &mut bytes);
         let text = read(&bytes).unwrap_err().to_string();
         assert_eq!(
             text,
-            "journal has format version 2, this fourcorners reads up to 1; read it with a newer \
-             fourcorners"
+            "journal has format version 2, and this version of fourcorners reads up to 1; use a \
+             newer fourcorners"
         );
     }
 
     #[test]
-    fn a_frame_that_could_not_be_written_leaves_no_trace() {
+    fn a_frame_that_cannot_be_written_leaves_no_bytes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
         let mut journal = Journal::create(path.clone()).unwrap();
-        journal.append(1, |out| out.extend_from_slice(b"kept")).unwrap();
-        // A file that is open for reading only refuses both the write and its taking back.
+        journal.append(1, |out| out.extend_from_slice(b"complete")).unwrap();
+        // A file that is open for reading only refuses both the write and the truncation.
         let writable = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
         assert!(matches!(journal.append(1, |_| {}), Err(Error::AppendJournal { .. })));
         journal.file = writable;
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_live_for_as_long_as_it_is_open() {
+    fn a_journal_is_live_while_it_is_open() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
         let journal = Journal::create(path.clone()).unwrap();

@@ -1,16 +1,15 @@
-//! Keeps what was measured: a run directory for each experiment, and an index of all of them.
+//! Stores measurements: a run directory for each experiment, and an index of all of them.
 //!
-//! The run directory (`ROOT/runs/ID/`) is the truth: `manifest.json` says what was to be done and
-//! where, `journal` receives what happened as it happens. `ROOT/index.sqlite` only makes listing
-//! fast; it can be deleted at any time. Not for: what the numbers mean (`analysis`) or how they are
-//! shown (`report`).
+//! The run directory (`ROOT/runs/ID/`) is authoritative: `manifest.json` contains the plan and the
+//! environment, and `journal` receives events as they happen. `ROOT/index.sqlite` only makes
+//! listing fast and can be deleted at any time. Not for: what the numbers mean (`analysis`) or how
+//! they are displayed (`report`).
 //!
-//! The split between plain files that survive anything and an index that may be lost follows git's
-//! objects and index; the journal's frames follow the logs of databases (length, checksum, append
-//! only).
+//! Plain authoritative files and an index that can be rebuilt follow git's objects and index. The
+//! journal's frames follow the logs of databases (length, checksum, append only).
 //!
-//! Reading order: [`Store`], `manifest`, `journal` (frames and their checksums), `frame` (what is
-//! in a frame), `interval` (the compact form of histograms), `writer`, `reader`, `index`.
+//! Reading order: [`Store`], `manifest`, `journal` (frames and their checksums), `frame` (their
+//! content), `interval` (the compact form of histograms), `writer`, `reader`, `listing`, `index`.
 
 mod codec;
 mod connection;
@@ -20,6 +19,7 @@ mod host_state;
 mod index;
 mod interval;
 mod journal;
+mod listing;
 mod manifest;
 mod reader;
 mod root;
@@ -30,7 +30,8 @@ mod wire;
 mod writer;
 
 pub use error::Error;
+pub use listing::{Listed, State};
 pub use manifest::plan_hash;
 pub use root::default_root;
-pub use store::{Listed, State, Store};
+pub use store::Store;
 pub use writer::Writer;

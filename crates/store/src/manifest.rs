@@ -1,10 +1,11 @@
-//! `manifest.json`: what was to be done, where, and when it began. Written once, before anything is
-//! measured.
+//! `manifest.json`: the plan, the environment and the start time. It is written once, before
+//! anything is measured.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use metrics::environment::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -12,23 +13,25 @@ use workload::plan::Plan;
 
 use crate::Error;
 
-/// Version of the manifest's format. A field that old readers may ignore is added without raising
-/// it; old readers refuse a higher version; a manifest is never rewritten.
-pub(crate) const VERSION: u32 = 2;
-/// The version that is written where a plan needs nothing newer: what can be read by older tools
-/// stays readable for them.
+/// The file's name in the run directory.
+pub(crate) const NAME: &str = "manifest.json";
+
+/// Version of the manifest's format. Fields that older versions may ignore are added without
+/// raising it. Older versions refuse a higher number. A manifest is never rewritten.
+const VERSION: u32 = 2;
+/// The version written for plans without searches, which older versions can read.
 const VERSION_WITHOUT_SEARCHES: u32 = 1;
 
-/// What a manifest says.
+/// The contents of a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) started_unix_ms: u64,
-    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) environment: Environment,
     pub(crate) plan_hash: String,
     pub(crate) plan: Plan,
 }
 
-/// The file. The plan stands in it byte for byte as it was hashed.
+/// The file. It contains the plan byte for byte as it was hashed.
 #[derive(Serialize, Deserialize)]
 struct ManifestFile {
     schema_version: u32,
@@ -44,7 +47,7 @@ struct VersionOnly {
     schema_version: u32,
 }
 
-/// SHA-256 of the plan's JSON as it stands in the manifest, in hexadecimal.
+/// SHA-256 of the plan's JSON as stored in the manifest, in hexadecimal.
 pub fn plan_hash(plan: &Plan) -> String {
     hash(plan_json(plan).get())
 }
@@ -57,7 +60,6 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Older tools know no searches, and refuse a plan with one by its version.
 fn version_of(plan: &Plan) -> u32 {
     if plan.searches().next().is_some() { VERSION } else { VERSION_WITHOUT_SEARCHES }
 }
@@ -67,7 +69,7 @@ pub(crate) fn write(
     path: &Path,
     id: &str,
     plan: &Plan,
-    environment: &[(String, String)],
+    environment: &Environment,
     started_unix_ms: u64,
 ) -> Result<(), Error> {
     let schema_version = version_of(plan);
@@ -76,7 +78,7 @@ pub(crate) fn write(
         schema_version,
         id: id.to_owned(),
         started_unix_ms,
-        environment: environment.to_vec(),
+        environment: environment.pairs(),
         plan_hash: hash(plan.get()),
         plan,
     };
@@ -90,7 +92,6 @@ pub(crate) fn write(
     write().map_err(|source| Error::CreateRunDirectory { path: path.to_owned(), source })
 }
 
-/// Reads a manifest.
 pub(crate) fn read(path: &Path) -> Result<Manifest, Error> {
     let bytes =
         fs::read(path).map_err(|source| Error::ReadFile { path: path.to_owned(), source })?;
@@ -104,12 +105,12 @@ pub(crate) fn read(path: &Path) -> Result<Manifest, Error> {
     let file: ManifestFile =
         serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     if hash(file.plan.get()) != file.plan_hash {
-        return Err(damaged("the plan does not have the hash that stands beside it".to_owned()));
+        return Err(damaged("the plan does not match its stored hash".to_owned()));
     }
     let plan = serde_json::from_str(file.plan.get()).map_err(|error| damaged(error.to_string()))?;
     Ok(Manifest {
         started_unix_ms: file.started_unix_ms,
-        environment: file.environment,
+        environment: file.environment.into_iter().collect(),
         plan_hash: file.plan_hash,
         plan,
     })

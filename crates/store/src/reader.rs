@@ -1,9 +1,9 @@
-//! Puts a record together again from its run directory.
+//! Loads a record from its run directory.
 
 use std::fs;
 use std::path::Path;
 
-use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 
 use crate::frame::Frame;
 use crate::interval::Sums;
@@ -12,8 +12,8 @@ use crate::{Error, journal};
 
 /// Reads the record in `directory`.
 pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error> {
-    let manifest = manifest::read(&directory.join(crate::store::MANIFEST))?;
-    let path = directory.join(crate::store::JOURNAL);
+    let manifest = manifest::read(&directory.join(manifest::NAME))?;
+    let path = directory.join(journal::NAME);
     let bytes = fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
     let mut record = begin(id, manifest);
     let mut sums = Sums::default();
@@ -37,9 +37,9 @@ fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
     ExperimentRecord {
         id: id.to_owned(),
         plan_hash: manifest.plan_hash,
-        engine: EngineUsed {
-            engine: manifest.plan.engine,
-            reason: "the experiment ended before an engine was chosen".to_owned(),
+        io_method: ChosenIoMethod {
+            io_method: manifest.plan.io_method.into(),
+            reason: "the experiment ended before an I/O method was chosen".to_owned(),
         },
         plan: manifest.plan,
         environment: manifest.environment,
@@ -53,14 +53,14 @@ fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
 
 fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str> {
     match frame {
-        Frame::Engine(used) => record.engine = used,
+        Frame::Engine(used) => record.io_method = used,
         Frame::Prepared(prepared) => record.prepared.push(prepared),
         Frame::RunStarted { started_unix_ms, run } => record.runs.push(RunRecord {
             run: *run,
             started_unix_ms,
             intervals: Vec::new(),
             warnings: Vec::new(),
-            witness: None,
+            service_counters: None,
             outcome: Outcome::Aborted,
         }),
         Frame::Interval { run_index, interval } => {
@@ -71,16 +71,16 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
             run_of(record, run_index)?.warnings.push(warning);
         }
         Frame::RunFinished { run_index, outcome } => run_of(record, run_index)?.outcome = outcome,
-        Frame::Witnessed { run_index, counts } => {
-            run_of(record, run_index)?.witness = Some(counts);
+        Frame::ServiceCounters { run_index, counts } => {
+            run_of(record, run_index)?.service_counters = Some(counts);
         }
         Frame::Finished(outcome) => record.outcome = outcome,
     }
     Ok(())
 }
 
-/// What happens nearly always belongs to the run that was started last.
+/// The run with this index; nearly always the last.
 fn run_of(record: &mut ExperimentRecord, run_index: u32) -> Result<&mut RunRecord, &'static str> {
     let found = record.runs.iter_mut().rev().find(|run| run.run.index == run_index);
-    found.ok_or("it belongs to a run that was not started")
+    found.ok_or("its run was not started")
 }

@@ -1,16 +1,16 @@
-//! Names of records: sortable by time, unique, short enough to type.
+//! IDs of records: sortable by time, unique, short enough to type.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use units::Utc;
 
-/// Longest part of the experiment's name that becomes part of the record's name.
+/// Maximum length of the experiment's name in an ID.
 const NAME_CHARS_MAX: usize = 40;
 
-/// A new name such as `20261121-061500-four-corners-3f2a`: the UTC second, the experiment's name,
-/// and four random digits, which tell apart what starts within one second on several hosts.
+/// A new ID such as `20261121-061500-four-corners-3f2a`: the UTC second, the experiment's name, and
+/// four random digits, which distinguish records that start in one second on several hosts.
 pub(crate) fn new_id(name: &str, started_unix_ms: u64) -> String {
-    // RandomState is seeded by the system; a random number needs no further dependency.
+    // RandomState is seeded by the system, which saves a dependency.
     let random = RandomState::new().build_hasher().finish() & 0xffff;
     format!("{}-{}-{random:04x}", utc_second(started_unix_ms), plain_name(name))
 }

@@ -1,4 +1,4 @@
-//! A record in short, for the index: read from its run directory without its histograms.
+//! A record's summary for the index, read from its run directory without decoding histograms.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,10 +7,10 @@ use std::path::Path;
 use metrics::run_record::Outcome;
 
 use crate::frame::{self, Frame};
-use crate::store::{JOURNAL, MANIFEST};
 use crate::{Error, journal, manifest};
 
-/// Length and time of change of a record's two files: unchanged files need not be read again.
+/// Length and modification time of a record's two files. Files with the same stamp are not read
+/// again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) manifest_bytes: i64,
@@ -19,7 +19,7 @@ pub(crate) struct Stamp {
     pub(crate) journal_changed_ns: i64,
 }
 
-/// One record in short.
+/// The summary of a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) stamp: Stamp,
@@ -30,14 +30,13 @@ pub(crate) struct Summary {
     pub(crate) plan_hash: String,
     pub(crate) started_unix_ms: u64,
     pub(crate) runs_planned: u32,
-    /// `None` where the record never said how it ended.
+    /// `None` if the end was not recorded.
     pub(crate) outcome: Option<Outcome>,
     /// Why the directory cannot be read, if it cannot.
     pub(crate) damage: Option<String>,
     pub(crate) runs: Vec<RunSummary>,
 }
 
-/// One run in short.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunSummary {
     pub(crate) run_index: u32,
@@ -50,26 +49,26 @@ pub(crate) struct RunSummary {
 }
 
 impl Stamp {
-    /// Of the files as they are now; zeros for a file that is missing.
+    /// The current stamp of a record's files; zeros for a file that is missing or unreadable, which
+    /// is reported when it is read.
     pub(crate) fn of(directory: &Path) -> Stamp {
-        let look = |name| match fs::metadata(directory.join(name)) {
+        let stat = |name| match fs::metadata(directory.join(name)) {
             Ok(found) => {
                 let changed_ns = found.mtime().saturating_mul(1_000_000_000) + found.mtime_nsec();
                 (i64::try_from(found.len()).unwrap_or(i64::MAX), changed_ns)
             }
-            // What is missing or hidden is found out, and told, when the file is read.
             Err(_) => (0, 0),
         };
-        let (manifest_bytes, manifest_changed_ns) = look(MANIFEST);
-        let (journal_bytes, journal_changed_ns) = look(JOURNAL);
+        let (manifest_bytes, manifest_changed_ns) = stat(manifest::NAME);
+        let (journal_bytes, journal_changed_ns) = stat(journal::NAME);
         Stamp { manifest_bytes, manifest_changed_ns, journal_bytes, journal_changed_ns }
     }
 }
 
 impl Summary {
-    /// Reads the record in `directory`. What cannot be read becomes a summary that says so.
+    /// Reads the record in `directory`. The summary of an unreadable record contains the reason.
     pub(crate) fn read(directory: &Path) -> Summary {
-        // The stamp is taken first: what is appended meanwhile is read again next time.
+        // The stamp is taken first, so that a journal that grows meanwhile is read again next time.
         let mut summary = Summary { stamp: Stamp::of(directory), ..Summary::default() };
         if let Err(error) = summary.fill(directory) {
             summary.damage = Some(error.to_string());
@@ -78,8 +77,8 @@ impl Summary {
     }
 
     fn fill(&mut self, directory: &Path) -> Result<(), Error> {
-        let manifest = manifest::read(&directory.join(MANIFEST))?;
-        self.target = manifest.plan.target.in_words();
+        let manifest = manifest::read(&directory.join(manifest::NAME))?;
+        self.target = manifest.plan.target().in_words();
         self.runs_planned = manifest.plan.runs_max();
         let has_search = manifest.plan.searches().next().is_some();
         self.name = manifest.plan.name;
@@ -87,24 +86,24 @@ impl Summary {
         self.overrides = manifest.plan.overrides;
         self.plan_hash = manifest.plan_hash;
         self.started_unix_ms = manifest.started_unix_ms;
-        let path = directory.join(JOURNAL);
+        let path = directory.join(journal::NAME);
         let bytes =
             fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
         for raw in journal::frames(&path, &bytes)? {
-            self.take(raw.kind, raw.payload).map_err(|reason| Error::DamagedJournal {
+            self.add(raw.kind, raw.payload).map_err(|reason| Error::DamagedJournal {
                 path: path.clone(),
                 offset_bytes: raw.offset_bytes,
                 reason: reason.to_owned(),
             })?;
         }
-        // How many runs a search has is known when it has ended.
+        // The number of runs of a search is known only after its end.
         if has_search && self.outcome == Some(Outcome::Done) {
             self.runs_planned = self.runs.len() as u32;
         }
         Ok(())
     }
 
-    fn take(&mut self, kind: u8, payload: &[u8]) -> Result<(), &'static str> {
+    fn add(&mut self, kind: u8, payload: &[u8]) -> Result<(), &'static str> {
         if kind == frame::INTERVAL {
             let run_index = Frame::run_of_interval(payload).map_err(|malformed| malformed.0)?;
             self.run_of(run_index)?.intervals += 1;
@@ -127,15 +126,15 @@ impl Summary {
             Frame::Engine(_)
             | Frame::Prepared(_)
             | Frame::Warning { .. }
-            | Frame::Witnessed { .. } => {}
-            Frame::Interval { .. } => unreachable!("counted above"),
+            | Frame::ServiceCounters { .. } => {}
+            Frame::Interval { .. } => unreachable!("counted without decoding"),
         }
         Ok(())
     }
 
     fn run_of(&mut self, run_index: u32) -> Result<&mut RunSummary, &'static str> {
         let found = self.runs.iter_mut().rev().find(|run| run.run_index == run_index);
-        found.ok_or("it belongs to a run that was not started")
+        found.ok_or("its run was not started")
     }
 
     /// Runs that ended as planned.

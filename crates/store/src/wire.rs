@@ -1,21 +1,21 @@
-//! The wire part of an interval as bytes. In an interval's frame it follows the connections and
-//! precedes the state of the host; either may end the frame.
+//! The network and block device counters in an interval's frame, between the connections and the
+//! host state.
 
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 
 use crate::codec::{Cursor, Malformed, put_u64};
 
-/// Fewest bytes of one entry.
-const LEAST_BYTES: usize = 3;
+/// Minimum size of an entry.
+const BYTES_MIN: usize = 3;
 
 pub(crate) fn encode(wire: &[WireInterval], out: &mut Vec<u8>) {
     put_u64(out, wire.len() as u64);
     for entry in wire {
-        out.push(match entry.place {
-            WirePlace::NfsMount => 0,
-            WirePlace::BlockDevice => 1,
-            WirePlace::Interface => 2,
-            WirePlace::Loopback => 3,
+        out.push(match entry.source {
+            CounterSource::NfsMount => 0,
+            CounterSource::BlockDevice => 1,
+            CounterSource::Interface => 2,
+            CounterSource::Loopback => 3,
         });
         put_u64(out, entry.received_bytes);
         put_u64(out, entry.sent_bytes);
@@ -23,22 +23,26 @@ pub(crate) fn encode(wire: &[WireInterval], out: &mut Vec<u8>) {
 }
 
 pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<WireInterval>, Malformed> {
-    let count = cursor.count(LEAST_BYTES)?;
-    // None is announced where the state of the host follows.
+    let count = cursor.count(BYTES_MIN)?;
+    // An empty list is written only if host state follows.
     if count == 0 && cursor.is_at_end() {
-        return Err(Malformed("it announces what the wire counted and has nothing"));
+        return Err(Malformed("it ends with an empty list of network counters"));
     }
     let mut wire = Vec::with_capacity(count);
     for _ in 0..count {
-        let place = match cursor.u8()? {
-            0 => WirePlace::NfsMount,
-            1 => WirePlace::BlockDevice,
-            2 => WirePlace::Interface,
-            3 => WirePlace::Loopback,
-            _ => return Err(Malformed("its wire has a place that this fourcorners does not know")),
+        let source = match cursor.u8()? {
+            0 => CounterSource::NfsMount,
+            1 => CounterSource::BlockDevice,
+            2 => CounterSource::Interface,
+            3 => CounterSource::Loopback,
+            _ => {
+                return Err(Malformed(
+                    "this version of fourcorners does not know a counter's source",
+                ));
+            }
         };
         let (received_bytes, sent_bytes) = (cursor.u64()?, cursor.u64()?);
-        wire.push(WireInterval { place, received_bytes, sent_bytes });
+        wire.push(WireInterval { source, received_bytes, sent_bytes });
     }
     Ok(wire)
 }

@@ -1,31 +1,34 @@
-//! Takes what happens while an experiment is done, and has it in the journal before it returns.
+//! Writes the events of an experiment to its journal as they happen.
 
 use std::path::{Path, PathBuf};
 
 use metrics::interval::Interval;
-use metrics::run_record::{EngineUsed, Outcome, Prepared};
+use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
+use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
-use metrics::witness::WitnessCounts;
+use serde::Serialize;
 use workload::plan::Run;
 
 use crate::journal::Journal;
-use crate::{Error, Store, frame};
+use crate::root::Root;
+use crate::{Error, frame, listing};
 
-/// The record of an experiment that is being done. Its journal is locked for as long as this lives,
-/// which tells a live experiment from an aborted one.
+/// The record of a running experiment. Its journal is locked while this exists, which distinguishes
+/// a running experiment from an aborted one.
 #[derive(Debug)]
 pub struct Writer {
-    pub(crate) store: Store,
+    pub(crate) root: Root,
     pub(crate) id: String,
     pub(crate) directory: PathBuf,
     pub(crate) journal: Journal,
     pub(crate) finished: bool,
 }
 
-/// All of these fail with [`Error::AppendJournal`] where the file cannot be written, and with
-/// [`Error::JournalClosed`] where it could not be before; what was taken earlier is kept.
+/// Each of these fails with [`Error::AppendJournal`] if the journal cannot be written, and with
+/// [`Error::JournalClosed`] after a failed write that could not be undone. Events written earlier
+/// are kept.
 impl Writer {
-    /// The record's name.
+    /// The record's name in the store.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -35,56 +38,66 @@ impl Writer {
         &self.directory
     }
 
-    /// The engine was settled.
-    pub fn engine_chosen(&mut self, used: &EngineUsed) -> Result<(), Error> {
-        self.append(frame::ENGINE, |out| frame::encode_engine(used, out))
+    /// Records the I/O method.
+    pub fn io_method_chosen(&mut self, used: &ChosenIoMethod) -> Result<(), Error> {
+        self.append(frame::ENGINE, used)
     }
 
-    /// A file set is ready.
+    /// Records a file set that is ready.
     pub fn prepared(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.append(frame::PREPARED, |out| frame::encode_prepared(prepared, out))
+        self.append(frame::PREPARED, prepared)
     }
 
-    /// A run begins, at `started_unix_ms` milliseconds since 1970.
+    /// Records the start of a run, at `started_unix_ms` milliseconds since 1970.
     pub fn run_started(&mut self, run: &Run, started_unix_ms: u64) -> Result<(), Error> {
-        self.append(frame::RUN_STARTED, |out| frame::encode_run_started(run, started_unix_ms, out))
+        self.append_with(frame::RUN_STARTED, |out| {
+            frame::encode_run_started(run, started_unix_ms, out);
+        })
     }
 
-    /// An interval of the run numbered `run_index` is complete. It survives a kill of the process
-    /// from here on.
+    /// Records a complete interval of the run with this index. When this returns, the interval
+    /// survives a kill of the process.
     pub fn interval(&mut self, run_index: u32, interval: &Interval) -> Result<(), Error> {
-        self.append(frame::INTERVAL, |out| crate::interval::encode(run_index, interval, out))
+        self.append_with(frame::INTERVAL, |out| crate::interval::encode(run_index, interval, out))
     }
 
-    /// Something was noticed about a run, or about the experiment.
+    /// Records a warning about a run, or about the experiment.
     pub fn warning(&mut self, run_index: Option<u32>, warning: &Warning) -> Result<(), Error> {
-        self.append(frame::WARNING, |out| frame::encode_warning(run_index, warning, out))
+        self.append(frame::WARNING, &(run_index, warning))
     }
 
-    /// A witness told what it counted in the run numbered `run_index`.
-    pub fn witnessed(&mut self, run_index: u32, counts: &WitnessCounts) -> Result<(), Error> {
-        self.append(frame::WITNESSED, |out| frame::encode_witnessed(run_index, counts, out))
+    /// Records the service-side counters of the run with this index.
+    pub fn service_counters(
+        &mut self,
+        run_index: u32,
+        counts: &ServiceCounters,
+    ) -> Result<(), Error> {
+        self.append_with(frame::SERVICE_COUNTERS, |out| {
+            frame::encode_counters(run_index, counts, out);
+        })
     }
 
-    /// The run numbered `run_index` ended. Everything so far is made durable.
+    /// Records the end of a run, and makes the journal durable.
     pub fn run_finished(&mut self, run_index: u32, outcome: &Outcome) -> Result<(), Error> {
-        self.append(frame::RUN_FINISHED, |out| {
-            frame::encode_run_finished(run_index, outcome, out);
-        })?;
+        self.append(frame::RUN_FINISHED, &(run_index, outcome))?;
         self.journal.sync()
     }
 
-    /// The experiment ended; nothing follows.
+    /// Records the end of the experiment, and makes the journal durable.
     pub fn finish(&mut self, outcome: &Outcome) -> Result<(), Error> {
-        self.append(frame::FINISHED, |out| frame::encode_outcome(outcome, out))?;
+        self.append(frame::FINISHED, outcome)?;
         self.finished = true;
         self.journal.sync()?;
-        self.store.note_finished(&self.id);
+        listing::index_finished(&self.root, &self.id);
         Ok(())
     }
 
-    fn append(&mut self, kind: u8, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
-        assert!(!self.finished, "nothing happens after the end of the experiment");
+    fn append(&mut self, kind: u8, event: &impl Serialize) -> Result<(), Error> {
+        self.append_with(kind, |out| frame::encode(event, out))
+    }
+
+    fn append_with(&mut self, kind: u8, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+        assert!(!self.finished, "an event follows the end of the experiment");
         self.journal.append(kind, encode)
     }
 }

@@ -1,5 +1,5 @@
-//! A file that cannot grow any more, as on a full disk: the write that hits the end is cut in the
-//! middle of a frame. What was stored before is kept, and the record can still say how it ended.
+//! A full disk cuts a write in the middle of a frame. Everything stored before is kept, and the end
+//! can still be recorded.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,20 +9,22 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use metrics::environment::Environment;
 use metrics::run_record::Outcome;
 use store::{Error, State, Store};
 
-const TEST_NAME: &str = "a_write_that_is_cut_short_is_taken_back_and_the_end_is_still_recorded";
+const TEST_NAME: &str = "a_short_write_is_undone_and_the_end_is_still_recorded";
 /// In the environment of the process whose files are limited: the store's directory.
 const ROOT: &str = "FOURCORNERS_TEST_FULL_ROOT";
-/// A limit on the size of every file the process writes stands for the end of the disk. Ignored,
-/// the signal becomes an error of `write`, after as many bytes as fitted. A block is 512 bytes, or
-/// 1,024 in some shells.
+/// A limit on file sizes simulates the full disk. Because the signal is ignored, `write` writes as
+/// many bytes as fit and then fails. A block has 512 bytes, or 1,024 in some shells.
 const LIMITED: &str = "trap '' XFSZ; ulimit -f 61; exec \"$0\" \"$@\"";
 
 fn store_until_full(root: &Path) {
     let store = Store::open(Some(root)).unwrap();
-    let mut writer = store.create(&samples::plan("full", 1), &[], 1_795_241_700_000).unwrap();
+    let mut writer = store
+        .create(&samples::plan("full", 1), &Environment::default(), 1_795_241_700_000)
+        .unwrap();
     writer.run_started(&samples::run(0), 1_795_241_700_000).unwrap();
     let mut stored = 0;
     let error = loop {
@@ -47,7 +49,7 @@ fn store_until_full(root: &Path) {
 }
 
 #[test]
-fn a_write_that_is_cut_short_is_taken_back_and_the_end_is_still_recorded() {
+fn a_short_write_is_undone_and_the_end_is_still_recorded() {
     if let Some(root) = env::var_os(ROOT) {
         return store_until_full(Path::new(&root));
     }

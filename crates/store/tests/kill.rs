@@ -1,4 +1,4 @@
-//! A process that is killed with SIGKILL while it stores intervals loses none that it had stored.
+//! SIGKILL loses no interval that was already stored.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use metrics::environment::Environment;
 use metrics::run_record::Outcome;
 use store::{State, Store};
 use workload::random;
@@ -17,18 +18,20 @@ const TEST_NAME: &str = "every_interval_that_was_stored_before_a_kill_is_loaded"
 /// In the environment of the process that will be killed: the store's directory.
 const ROOT: &str = "FOURCORNERS_TEST_KILL_ROOT";
 const KILLS: u64 = 20;
-/// Some 20 KiB stored for each interval, so that kills fall into writes too.
+/// About 20 KiB per interval, so that some kills interrupt a write.
 const BUCKETS: u32 = 1500;
 
-/// The process that will be killed: stores intervals for ever and says so after each.
-fn store_for_ever(root: &Path) {
+/// The process that will be killed: stores intervals and prints a line after each.
+fn store_until_killed(root: &Path) {
     let store = Store::open(Some(root)).unwrap();
-    let mut writer = store.create(&samples::plan("killed", 1), &[], 1_795_241_700_000).unwrap();
+    let mut writer = store
+        .create(&samples::plan("killed", 1), &Environment::default(), 1_795_241_700_000)
+        .unwrap();
     writer.run_started(&samples::run(0), 1_795_241_700_000).unwrap();
     let mut out = std::io::stdout();
     for index in 0.. {
         writer.interval(0, &samples::interval(index, 4, BUCKETS)).unwrap();
-        // The test harness writes lines of its own; ours stand alone.
+        // The leading line break separates the line from output of the test harness.
         write!(out, "\nstored {index}\n").unwrap();
         out.flush().unwrap();
     }
@@ -37,7 +40,7 @@ fn store_for_ever(root: &Path) {
 #[test]
 fn every_interval_that_was_stored_before_a_kill_is_loaded() {
     if let Some(root) = env::var_os(ROOT) {
-        store_for_ever(Path::new(&root));
+        store_until_killed(Path::new(&root));
     }
     for seed in 0..KILLS {
         let root = tempfile::tempdir().unwrap();
@@ -49,7 +52,7 @@ fn every_interval_that_was_stored_before_a_kill_is_loaded() {
         let record = store.load("last").unwrap();
         let intervals = &record.runs[0].intervals;
         assert!(intervals.len() >= stored, "seed {seed}: {} of {stored}", intervals.len());
-        // The one that was being stored may be there too, whole.
+        // The interval that was being written may be complete.
         assert!(intervals.len() <= stored + 1, "seed {seed}: {} of {stored}", intervals.len());
         for (index, interval) in (0..).zip(intervals) {
             assert_eq!(*interval, samples::interval(index, 4, BUCKETS), "seed {seed}");
@@ -57,8 +60,8 @@ fn every_interval_that_was_stored_before_a_kill_is_loaded() {
     }
 }
 
-/// Starts this test again as the process to be killed, kills it after `reports` reports, and
-/// returns how many it made in all.
+/// Starts this test again as the process to be killed, kills it when it has printed `reports`
+/// lines, and returns how many lines it printed in total.
 fn kill_after(reports: u64, root: &Path) -> usize {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", TEST_NAME, "--nocapture"])

@@ -1,5 +1,5 @@
-//! Records through the store's public face: what was written comes back, whatever happened to the
-//! files.
+//! Records through the store's public interface: they are loaded as they were written, and damage
+//! to the files is reported.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,12 +8,14 @@ mod samples;
 use std::fs;
 use std::path::Path;
 
-use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, Prepared, RunRecord};
+use metrics::environment::Environment;
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, Prepared, RunRecord};
 use metrics::warning::{Figure, Warning};
 use rusqlite::Connection;
 use store::{Error, Listed, State, Store, Writer};
 use tempfile::TempDir;
-use workload::plan::EngineChoice;
+use workload::plan::IoMethodUsed;
+use workload::search::SearchMethod;
 
 const STARTED: u64 = 1_795_241_700_123;
 
@@ -23,14 +25,14 @@ fn open() -> (TempDir, Store) {
     (root, store)
 }
 
-fn environment() -> Vec<(String, String)> {
-    vec![
+fn environment() -> Environment {
+    Environment::from_iter([
         ("kernel.release".to_owned(), "6.1.0".to_owned()),
         ("mount.options".to_owned(), "rw,\"quoted\"\n".to_owned()),
-    ]
+    ])
 }
 
-/// Writes a record with one run for each of `outcomes`, and what must be loaded of it.
+/// Writes a record with one run for each of `outcomes`; returns its writer and the expected record.
 fn write(
     store: &Store,
     name: &str,
@@ -43,8 +45,8 @@ fn write(
         id: writer.id().to_owned(),
         plan_hash: store::plan_hash(&plan),
         plan,
-        engine: EngineUsed {
-            engine: EngineChoice::IoUring,
+        io_method: ChosenIoMethod {
+            io_method: IoMethodUsed::IoUring,
             reason: "the probe found it faster".to_owned(),
         },
         environment: environment(),
@@ -58,20 +60,20 @@ fn write(
         runs: Vec::new(),
         outcome: Outcome::Aborted,
     };
-    writer.engine_chosen(&record.engine).unwrap();
+    writer.io_method_chosen(&record.io_method).unwrap();
     writer.prepared(&record.prepared[0]).unwrap();
     writer.warning(None, &record.warnings[0]).unwrap();
     for (index, outcome) in (0u32..).zip(outcomes) {
         let run = RunRecord {
             run: samples::run(index),
             started_unix_ms: started + 1000 * u64::from(index),
-            intervals: (0..4).map(|place| samples::interval(place, 2, 20)).collect(),
+            intervals: (0..4).map(|index| samples::interval(index, 2, 20)).collect(),
             warnings: vec![Warning::NotSteady {
                 figure: Figure::AchievedRate,
                 drift: 0.1,
                 thirds: Some([95.0, 105.0]),
             }],
-            witness: None,
+            service_counters: None,
             outcome: outcome.clone(),
         };
         writer.run_started(&run.run, run.started_unix_ms).unwrap();
@@ -110,7 +112,7 @@ fn dump(index: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_record_comes_back_as_it_was_written() {
+fn a_record_is_loaded_as_it_was_written() {
     let (_root, store) = open();
     let failed = Outcome::Failed { reason: "the file system is full".to_owned() };
     let (writer, mut record) =
@@ -135,9 +137,10 @@ fn a_record_comes_back_as_it_was_written() {
 }
 
 #[test]
-fn an_hour_of_four_streams_comes_back_bucket_by_bucket() {
+fn forty_intervals_of_four_streams_are_loaded_bucket_by_bucket() {
     let (_root, store) = open();
-    let mut writer = store.create(&samples::plan("hour", 1), &[], STARTED).unwrap();
+    let mut writer =
+        store.create(&samples::plan("hour", 1), &Environment::default(), STARTED).unwrap();
     writer.run_started(&samples::run(0), STARTED).unwrap();
     for index in 0..40 {
         writer.interval(0, &samples::interval(index, 4, 300)).unwrap();
@@ -151,12 +154,12 @@ fn an_hour_of_four_streams_comes_back_bucket_by_bucket() {
 }
 
 #[test]
-fn a_record_is_running_while_its_writer_lives_and_aborted_when_it_never_finished() {
+fn a_record_is_running_while_its_writer_exists_and_then_aborted_unless_it_finished() {
     let (_root, store) = open();
     let (writer, record) = write(&store, "x", STARTED, &[Outcome::Done]);
     assert_eq!(store.list().unwrap()[0].state, State::Running);
     assert_eq!(store.list().unwrap()[0].state, State::Running, "from the index too");
-    assert_eq!(store.load("last").unwrap(), record, "what is complete can be read meanwhile");
+    assert_eq!(store.load("last").unwrap(), record, "complete frames can be read meanwhile");
     drop(writer);
     assert_eq!(store.list().unwrap()[0].state, State::Ended(Outcome::Aborted));
     assert_eq!(store.list().unwrap()[0].runs_done, 1);
@@ -164,12 +167,16 @@ fn a_record_is_running_while_its_writer_lives_and_aborted_when_it_never_finished
 }
 
 #[test]
-fn records_are_found_by_name_by_unambiguous_prefix_and_as_last() {
+fn records_are_found_by_id_unambiguous_prefix_path_and_as_last() {
     let (_root, store) = open();
     let ids: Vec<String> = [("a", 0), ("b", 0), ("b", 86_400_000), ("a", 86_400_500)]
         .iter()
         .map(|(name, later)| {
-            store.create(&samples::plan(name, 1), &[], STARTED + later).unwrap().id().to_owned()
+            store
+                .create(&samples::plan(name, 1), &Environment::default(), STARTED + later)
+                .unwrap()
+                .id()
+                .to_owned()
         })
         .collect();
     for id in &ids {
@@ -193,8 +200,8 @@ fn records_are_found_by_name_by_unambiguous_prefix_and_as_last() {
         }
         other => panic!("{other:?}"),
     }
-    for wanted in ["2025", "nothing", "../runs", "LAST", "last~4", "last~x", "last1", "/tmp"] {
-        assert!(matches!(store.load(wanted), Err(Error::NotFound { .. })), "{wanted}");
+    for requested in ["2025", "nothing", "../runs", "LAST", "last~4", "last~x", "last1", "/tmp"] {
+        assert!(matches!(store.load(requested), Err(Error::NotFound { .. })), "{requested}");
     }
     let order: Vec<String> = store.list().unwrap().into_iter().map(|listed| listed.id).collect();
     assert_eq!(order, [&ids[0], &ids[1], &ids[2], &ids[3]].map(String::clone));
@@ -208,11 +215,11 @@ fn an_empty_store_has_no_last_record() {
 }
 
 #[test]
-fn names_are_unique_within_one_millisecond() {
+fn ids_are_unique_within_one_millisecond() {
     let (_root, store) = open();
     let plan = samples::plan("same", 1);
     let writers: Vec<Writer> =
-        (0..100).map(|_| store.create(&plan, &[], STARTED).unwrap()).collect();
+        (0..100).map(|_| store.create(&plan, &Environment::default(), STARTED).unwrap()).collect();
     let mut ids: Vec<&str> = writers.iter().map(Writer::id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -232,15 +239,15 @@ fn an_index_that_was_deleted_or_destroyed_is_rebuilt_and_loses_nothing() {
     let index = root.path().join("index.sqlite");
     let rows = dump(&index);
     assert_eq!(rows.len(), 3 + 3);
-    let whole = fs::read(&index).unwrap();
+    let intact = fs::read(&index).unwrap();
     let destroy: [(&str, &dyn Fn()); 7] = [
         ("deleted", &|| fs::remove_file(&index).unwrap()),
         ("text", &|| fs::write(&index, "not a database at all, but quite long").unwrap()),
         ("empty", &|| fs::write(&index, "").unwrap()),
-        ("cut", &|| fs::write(&index, &whole[..whole.len() / 2]).unwrap()),
+        ("cut", &|| fs::write(&index, &intact[..intact.len() / 2]).unwrap()),
         ("overwritten", &|| {
-            let mut bytes = whole.clone();
-            bytes[100..whole.len() - 100].fill(0xa5);
+            let mut bytes = intact.clone();
+            bytes[100..intact.len() - 100].fill(0xa5);
             fs::write(&index, bytes).unwrap();
         }),
         ("without a table", &|| {
@@ -256,8 +263,6 @@ fn an_index_that_was_deleted_or_destroyed_is_rebuilt_and_loses_nothing() {
         assert_eq!(store.list().unwrap(), listed, "{how}");
         assert_eq!(dump(&index), rows, "{how}");
     }
-    store.rebuild_index().unwrap();
-    assert_eq!(dump(&index), rows);
 }
 
 #[test]
@@ -272,7 +277,7 @@ fn listing_works_where_no_index_can_be_written() {
 }
 
 #[test]
-fn the_index_forgets_removed_records_and_notices_new_and_changed_ones() {
+fn the_index_follows_removed_new_and_changed_records() {
     let (root, store) = open();
     let (writer, mut record) = write(&store, "kept", STARTED, &[]);
     finish(writer, &mut record, Outcome::Done);
@@ -285,11 +290,11 @@ fn the_index_forgets_removed_records_and_notices_new_and_changed_ones() {
     );
     fs::rename(&from, &to).unwrap();
     assert_eq!(store.list().unwrap().len(), 2);
-    assert_eq!(store.load(&copied.id).unwrap(), copied, "a record may be carried to another store");
+    assert_eq!(store.load(&copied.id).unwrap(), copied, "a record can be moved to another store");
 
     let journal = to.join("journal");
-    let whole = fs::read(&journal).unwrap();
-    fs::write(&journal, &whole[..whole.len() - 1]).unwrap();
+    let intact = fs::read(&journal).unwrap();
+    fs::write(&journal, &intact[..intact.len() - 1]).unwrap();
     assert_eq!(store.list().unwrap()[1].state, State::Ended(Outcome::Aborted));
 
     fs::remove_dir_all(&to).unwrap();
@@ -298,7 +303,7 @@ fn the_index_forgets_removed_records_and_notices_new_and_changed_ones() {
 }
 
 #[test]
-fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
+fn damaged_records_are_listed_with_the_file_and_the_remedy() {
     let (root, store) = open();
     let (writer, mut sound) = write(&store, "sound", STARTED, &[Outcome::Done]);
     finish(writer, &mut sound, Outcome::Done);
@@ -322,7 +327,7 @@ fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
             fs::write(path, bytes).unwrap();
         }),
         ("journal", "No such file", &|path| fs::remove_file(path).unwrap()),
-        ("journal", "does not begin as a journal", &|path| {
+        ("journal", "does not begin with a journal's header", &|path| {
             fs::write(path, "#!/bin/sh\nexit 1\n# padding").unwrap();
         }),
     ];
@@ -346,7 +351,7 @@ fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
 }
 
 #[test]
-fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
+fn a_record_that_cannot_have_been_measured_is_refused_with_the_position() {
     type Forgery = fn(&mut metrics::interval::Interval);
     let forgeries: [(&str, Forgery); 5] = [
         ("ends before it begins", |interval| interval.end_ns = interval.start_ns - 1),
@@ -357,15 +362,16 @@ fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
             let buckets = &mut interval.streams[0].kinds[0].service.buckets;
             buckets.push(*buckets.last().unwrap());
         }),
-        // Each is a number; with those of the interval before they are none.
-        ("too large to be added up", |interval| interval.process_user_ns = u64::MAX - 1),
-        ("too large to be added up", |interval| {
+        // Each fits into 64 bits; the sum with the previous interval does not.
+        ("too large to add up", |interval| interval.process_user_ns = u64::MAX - 1),
+        ("too large to add up", |interval| {
             interval.host.as_mut().unwrap().pressure_ns = Some(u64::MAX - 1);
         }),
     ];
     for (words, forge) in forgeries {
         let (_root, store) = open();
-        let mut writer = store.create(&samples::plan("forged", 1), &[], STARTED).unwrap();
+        let mut writer =
+            store.create(&samples::plan("forged", 1), &Environment::default(), STARTED).unwrap();
         writer.run_started(&samples::run(0), STARTED).unwrap();
         writer.interval(0, &samples::interval(0, 1, 20)).unwrap();
         let mut interval = samples::interval(1, 1, 20);
@@ -378,27 +384,28 @@ fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_damaged_record_that_was_repaired_is_listed_as_sound_again() {
-    let (_root, store) = open();
+fn a_repaired_record_is_no_longer_listed_as_damaged() {
+    let (root, store) = open();
     let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done]);
     finish(writer, &mut record, Outcome::Done);
     let journal = store.run_directory("last").unwrap().join("journal");
-    let whole = fs::read(&journal).unwrap();
+    let intact = fs::read(&journal).unwrap();
     let changed = fs::metadata(&journal).unwrap().modified().unwrap();
-    // Neither length nor time of change tell that something happened.
-    let write_unnoticed = |bytes: &[u8]| {
+    // Length and modification time stay the same.
+    let write_with_same_stamp = |bytes: &[u8]| {
         fs::write(&journal, bytes).unwrap();
         fs::File::options().append(true).open(&journal).unwrap().set_modified(changed).unwrap();
     };
-    write_unnoticed(&vec![b'x'; whole.len()]);
-    store.rebuild_index().unwrap();
+    write_with_same_stamp(&vec![b'x'; intact.len()]);
+    assert_eq!(store.list().unwrap()[0].state.name(), "done", "from the index");
+    fs::remove_file(root.path().join("index.sqlite")).unwrap();
     assert_eq!(store.list().unwrap()[0].state.name(), "damaged");
-    write_unnoticed(&whole);
+    write_with_same_stamp(&intact);
     assert_eq!(store.list().unwrap()[0].state.name(), "done");
 }
 
 #[test]
-fn the_remedy_for_a_damaged_journal_keeps_what_was_stored_before() {
+fn the_remedy_for_a_damaged_journal_keeps_everything_before_the_damage() {
     let (_root, store) = open();
     let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done, Outcome::Done]);
     finish(writer, &mut record, Outcome::Done);
@@ -408,20 +415,20 @@ fn the_remedy_for_a_damaged_journal_keeps_what_was_stored_before() {
     bytes[middle] ^= 0x10;
     fs::write(&journal, &bytes).unwrap();
     let Err(Error::DamagedJournal { offset_bytes, .. }) = store.load(&record.id) else {
-        panic!("the flipped bit was not noticed");
+        panic!("the flipped bit was not detected");
     };
     assert!(offset_bytes as usize <= middle);
     fs::write(&journal, &bytes[..offset_bytes as usize]).unwrap();
-    let kept = store.load(&record.id).unwrap();
+    let remaining = store.load(&record.id).unwrap();
     assert_eq!(
-        kept.runs[0].intervals[..],
-        record.runs[0].intervals[..kept.runs[0].intervals.len()]
+        remaining.runs[0].intervals[..],
+        record.runs[0].intervals[..remaining.runs[0].intervals.len()]
     );
-    assert_eq!(kept.outcome, Outcome::Aborted);
+    assert_eq!(remaining.outcome, Outcome::Aborted);
 }
 
 #[test]
-fn a_run_directory_that_was_never_completed_is_no_record() {
+fn an_incomplete_run_directory_is_no_record() {
     let (root, store) = open();
     fs::create_dir(root.path().join("runs/.new-20261121-061500-x-0000")).unwrap();
     fs::write(root.path().join("runs/notes.txt"), "mine").unwrap();
@@ -430,7 +437,7 @@ fn a_run_directory_that_was_never_completed_is_no_record() {
 }
 
 #[test]
-fn several_experiments_share_a_store_at_the_same_time() {
+fn several_experiments_can_write_to_a_store_at_the_same_time() {
     let (root, store) = open();
     let each = &|number: u64| {
         let (writer, mut record) = write(&store, "x", STARTED + number, &[Outcome::Done]);
@@ -447,16 +454,18 @@ fn several_experiments_share_a_store_at_the_same_time() {
         assert_eq!((&listed.id, &listed.state), (&record.id, &State::Ended(Outcome::Done)));
         assert_eq!(store.load(&record.id).unwrap(), *record);
     }
-    let rows = dump(&root.path().join("index.sqlite"));
-    store.rebuild_index().unwrap();
-    assert_eq!(dump(&root.path().join("index.sqlite")), rows);
+    let index = root.path().join("index.sqlite");
+    let rows = dump(&index);
+    fs::remove_file(&index).unwrap();
+    store.list().unwrap();
+    assert_eq!(dump(&index), rows);
 }
 
 #[test]
-fn the_plan_hash_is_that_of_the_plan_in_the_manifest() {
+fn the_plan_hash_is_the_hash_of_the_plan_in_the_manifest() {
     let (_root, store) = open();
     let plan = samples::plan("x", 2);
-    let writer = store.create(&plan, &[], STARTED).unwrap();
+    let writer = store.create(&plan, &Environment::default(), STARTED).unwrap();
     let manifest: serde_json::Value =
         serde_json::from_slice(&fs::read(writer.directory().join("manifest.json")).unwrap())
             .unwrap();
@@ -474,7 +483,11 @@ fn the_records_of_a_pair_name_each_other_and_are_listed_in_order() {
     let (_root, store) = open();
     let plans = [samples::plan("pair", 1), samples::plan("pair", 1)];
     let facts = |index: usize, partner: &str| {
-        vec![("partner".to_owned(), partner.to_owned()), ("side".to_owned(), index.to_string())]
+        let pair = |name: &str, value: String| (name.to_owned(), value);
+        Environment::from_iter([
+            pair("partner", partner.to_owned()),
+            pair("side", index.to_string()),
+        ])
     };
     let [a, b] = store.create_pair(plans.each_ref(), facts, STARTED).unwrap();
     let ids = [a.id().to_owned(), b.id().to_owned()];
@@ -485,4 +498,33 @@ fn the_records_of_a_pair_name_each_other_and_are_listed_in_order() {
     let listed: Vec<String> = store.list().unwrap().into_iter().map(|one| one.id).collect();
     assert_eq!(listed, ids);
     assert_eq!(store.resolve("last").unwrap(), ids[1]);
+}
+
+/// A manifest as versions wrote it that kept the environment as a list of texts.
+const STORED_MANIFEST: &str = include_str!("stored/manifest_2.json");
+
+#[test]
+fn the_environment_of_an_old_manifest_is_read_into_typed_fields_and_kept_whole() {
+    let (_root, store) = open();
+    let writer = store.create(&samples::plan("x", 1), &Environment::default(), STARTED).unwrap();
+    let (id, manifest) = (writer.id().to_owned(), writer.directory().join("manifest.json"));
+    drop(writer);
+    fs::write(&manifest, STORED_MANIFEST).unwrap();
+    let record = store.load(&id).unwrap();
+
+    let environment = &record.environment;
+    assert_eq!(environment.prior.processors.map(u32::from), Some(8));
+    assert_eq!(environment.prior.null_round_trip_ns, Some(250_000));
+    assert_eq!(environment.prior.stated_limits[0].value, 2e9);
+    assert_eq!(environment.servers, ["10.0.0.4:2049".parse().unwrap()]);
+    assert!(environment.is_azure && environment.interleaved.is_some());
+    let Some(SearchMethod::Scale(scale)) = record.plan.searches().next().map(|s| &s.method) else {
+        panic!("the plan has scaling experiments");
+    };
+    assert_eq!(scale.known, environment.prior);
+
+    // What is written now is what was stored.
+    let stored: serde_json::Value = serde_json::from_str(STORED_MANIFEST).unwrap();
+    assert_eq!(serde_json::to_value(environment.pairs()).unwrap(), stored["environment"]);
+    assert_eq!(store::plan_hash(&record.plan), record.plan_hash);
 }

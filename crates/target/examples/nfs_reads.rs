@@ -1,11 +1,11 @@
-//! What a READ or WRITE over NFS costs the client, beside a bare TCP pair that moves the same
-//! bytes: nanoseconds of processor time per operation, against a server that answers at once.
+//! The CPU time per READ or WRITE over NFS in the client, next to a bare TCP pair that moves the
+//! same bytes, against a server that replies immediately.
 //!
 //! `nfs_reads serve` prints its port and serves until it is killed. `nfs_reads PORT MODE DEPTH
 //! CONNECTIONS SIZE SECONDS [OPTIONS]` with MODE `floor`, `read`, `keep` (data into the slot's
-//! memory) or `write` measures. A fixture to profile with, not a benchmark with a verdict.
+//! memory) or `write` measures. It is meant for profiling.
 
-#![expect(clippy::unwrap_used, reason = "it stops where it cannot go on")]
+#![expect(clippy::unwrap_used, reason = "an example may stop at any error")]
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ fn main() {
     if arguments[0] == "serve" {
         return serve();
     }
-    let number = |place: usize| arguments[place].parse::<u64>().unwrap();
+    let number = |index: usize| arguments[index].parse::<u64>().unwrap();
     let (port, mode) = (number(0) as u16, arguments[1].as_str());
     let (depth, connections, size) = (number(2) as usize, number(3) as u32, number(4) as u32);
     let time = Duration::from_secs_f64(arguments[5].parse().unwrap());
@@ -53,13 +53,14 @@ fn main() {
     let (elapsed, cpu) = (begun.elapsed(), cpu() - cpu_before);
     println!(
         "{mode} depth {depth} connections {connections} size {size}: {:.0} ops/s, \
-         {:.0} ns of processor time per operation",
+         {:.0} ns of CPU time per operation",
         ops as f64 / elapsed.as_secs_f64(),
         cpu.as_nanos() as f64 / ops as f64
     );
 }
 
-/// Some turns of the loop through the product's own target; gives the operations that ended.
+/// Returns a closure that runs some turns of the loop through the target and returns the number of
+/// completed operations.
 fn client(
     port: u16,
     mode: &str,
@@ -93,16 +94,16 @@ fn client(
         for _ in 0..1000 {
             target.reap(Wait::Coarse(Duration::from_millis(100)), &mut done).unwrap();
             ops += done.len() as u64;
-            for end in done.drain(..) {
-                assert_eq!(end.result, size as i32);
-                target.submit(end.tag, &op).unwrap();
+            for completion in done.drain(..) {
+                assert_eq!(completion.result, size as i32);
+                target.submit(completion.tag, &op).unwrap();
             }
         }
         ops
     })
 }
 
-/// The same bytes without any meaning: calls of a READ's length, replies counted by their length.
+/// The same bytes without NFS: calls with the size of a READ, replies counted by their size.
 fn floor(port: u16, depth: usize, size: u32) -> Box<dyn FnMut() -> u64> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -147,7 +148,7 @@ fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("{}", listener.local_addr().unwrap().port());
     for stream in listener.incoming().flatten() {
-        // A client that goes ends its thread.
+        // The thread ends when its client disconnects.
         std::thread::spawn(move || drop(answer(stream)));
     }
 }

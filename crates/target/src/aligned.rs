@@ -1,10 +1,9 @@
-//! Memory that direct I/O accepts, without `unsafe`: a vector with room to begin at an aligned
-//! byte.
+//! Memory for direct I/O without `unsafe`: a vector with room to start at an aligned byte.
 
-/// Direct I/O asks for memory aligned to the logical sector at most; a page is enough everywhere.
+/// Direct I/O requires at most the alignment of a logical sector; a page is sufficient everywhere.
 const ALIGN_BYTES: usize = 4096;
 
-/// A buffer whose first byte is aligned to a page.
+/// A page-aligned buffer.
 #[derive(Debug)]
 pub(crate) struct AlignedBuffer {
     memory: Vec<u8>,
@@ -20,7 +19,7 @@ impl AlignedBuffer {
         AlignedBuffer { memory, start, len }
     }
 
-    /// The bytes.
+    /// The aligned bytes.
     pub(crate) fn as_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.len]
     }
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_is_aligned_to_a_page() {
+    fn the_first_byte_is_page_aligned() {
         for len in [1, 512, 4096, 1 << 20] {
             let mut buffer = AlignedBuffer::new(len);
             let bytes = buffer.as_mut();

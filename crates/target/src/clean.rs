@@ -1,62 +1,63 @@
-//! Removes what we made, and only that: the files that the manifest lists, the manifest, and the
-//! directory if nothing else is in it. Links are never followed, and a name in the manifest can
-//! only mean an entry of the directory.
+//! Removes only what we created: the files that the manifest lists, the manifest, and the directory
+//! if nothing else is in it. Links are never followed, and a name in the manifest can only refer to
+//! an entry of the directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::folder::{Folder, Place};
-use crate::making::remove_marks;
+use crate::creation::remove_marks;
+use crate::folder::Folder;
+use crate::inventory::find_file;
+use crate::location::TargetLocation;
 use crate::manifest::Manifest;
-use crate::ours::find_file;
-use crate::place::our_directory;
 use crate::refusal::Refusal;
+use crate::working_directory::our_directory;
 
-/// After so many files it is asked whether the lock is still ours.
-const LOOKED_AFTER: usize = 64;
+/// How many files are removed between two checks that the lock is still ours.
+const FILES_PER_LOCK_CHECK: usize = 64;
 
-/// What `clean` did.
+/// The result of `clean`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cleaned {
     /// The directory that was ours.
     pub directory: PathBuf,
-    /// Files that were removed, the manifest not counted.
+    /// Files that were removed, not counting the manifest.
     pub removed_files: u64,
-    /// Bytes in them.
+    /// Their size in bytes.
     pub removed_bytes: u64,
     /// Whether the directory itself was removed.
     pub removed_directory: bool,
-    /// What is still there, and why.
-    pub left: Vec<Left>,
+    /// What was not removed.
+    pub not_removed: Vec<NotRemoved>,
 }
 
-/// Something that was not removed.
+/// A file or directory that was not removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// What.
+pub struct NotRemoved {
+    /// Its path.
     pub path: PathBuf,
-    /// Why not, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// Cleans the directory of ours that `place` is or holds.
+/// Cleans our directory at or in `location`.
 ///
 /// # Errors
-/// There is none ([`Refusal::NothingOfOurs`]), its manifest cannot be understood, another run works
-/// in it, or the kernel refused to remove something; the manifest is then still there.
-pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
-    let place = place.into();
-    let (path, folder) = (place.path(), place.folder()?);
+/// There is none ([`Refusal::NothingToClean`]), its manifest is invalid, another run uses it, or the
+/// kernel refused to remove something; then the manifest is still there.
+pub fn clean(location: impl Into<TargetLocation>) -> Result<Cleaned, Refusal> {
+    let location = location.into();
+    let (path, folder) = (location.path(), location.folder()?);
     let folder = folder.as_ref();
-    let nothing = || Refusal::NothingOfOurs { path: path.clone() };
+    let nothing = || Refusal::NothingToClean { path: path.clone() };
     let named = match folder.resolve(&path) {
         Ok(named) => named,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Refusal::Missing { path });
         }
-        Err(error) => return Err(Refusal::io("find the way to", &path, error)),
+        Err(error) => return Err(Refusal::io("resolve", &path, error)),
     };
-    let found = folder.look(&named).map_err(|error| Refusal::io("look at", &named, error))?;
+    let found = folder.find_entry(&named).map_err(|error| Refusal::io("stat", &named, error))?;
     if !found.is_some_and(|found| found.is_directory()) {
         return Err(Refusal::NotADirectory { path });
     }
@@ -69,18 +70,18 @@ pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
         removed_files: 0,
         removed_bytes: 0,
         removed_directory: false,
-        left: Vec::new(),
+        not_removed: Vec::new(),
     };
     for (count, name) in manifest.files.keys().enumerate() {
-        if count.is_multiple_of(LOOKED_AFTER) {
+        if count.is_multiple_of(FILES_PER_LOCK_CHECK) {
             lock.refuse_lost(&directory)?;
         }
-        remove_file_of_ours(folder, &directory.join(name), &manifest, &mut cleaned)?;
+        remove_our_file(folder, &directory.join(name), &manifest, &mut cleaned)?;
     }
-    // The manifest last: whatever happens before, the next `clean` knows what is ours.
+    // The manifest is removed last, so that the next `clean` knows our files if this one fails.
     remove_marks(folder, &directory)?;
-    note_foreign_files(folder, &directory, &mut cleaned)?;
-    if cleaned.left.is_empty() && !folder.is_root(&directory) {
+    list_foreign_files(folder, &directory, &mut cleaned)?;
+    if cleaned.not_removed.is_empty() && !folder.is_root(&directory) {
         folder
             .remove_directory(&directory)
             .map_err(|error| Refusal::io("remove directory", &directory, error))?;
@@ -89,7 +90,7 @@ pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
     Ok(cleaned)
 }
 
-fn remove_file_of_ours(
+fn remove_our_file(
     folder: &dyn Folder,
     path: &Path,
     manifest: &Manifest,
@@ -103,19 +104,19 @@ fn remove_file_of_ours(
             cleaned.removed_bytes += found.size_bytes;
         }
         Err(Refusal::NotARegularFile { path, found }) => {
-            let reason = format!("it is {found}, not the file that we made");
-            cleaned.left.push(Left { path, reason });
+            let reason = format!("it is {found}, not the file that fourcorners created");
+            cleaned.not_removed.push(NotRemoved { path, reason });
         }
         Err(Refusal::Replaced { path }) => {
-            let reason = "it is not the file that we made, but another in its place".to_owned();
-            cleaned.left.push(Left { path, reason });
+            let reason = "it is not the file that fourcorners created: it was replaced".to_owned();
+            cleaned.not_removed.push(NotRemoved { path, reason });
         }
         Err(refusal) => return Err(refusal),
     }
     Ok(())
 }
 
-fn note_foreign_files(
+fn list_foreign_files(
     folder: &dyn Folder,
     directory: &Path,
     cleaned: &mut Cleaned,
@@ -123,10 +124,12 @@ fn note_foreign_files(
     let names = folder.list(directory).map_err(|error| Refusal::io("list", directory, error))?;
     for name in names {
         let path = directory.join(name);
-        if !cleaned.left.iter().any(|left| left.path == path) {
-            cleaned.left.push(Left { path, reason: "we did not make it".to_owned() });
+        if !cleaned.not_removed.iter().any(|one| one.path == path) {
+            cleaned
+                .not_removed
+                .push(NotRemoved { path, reason: "we did not create it".to_owned() });
         }
     }
-    cleaned.left.sort_by(|a, b| a.path.cmp(&b.path));
+    cleaned.not_removed.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(())
 }

@@ -1,12 +1,11 @@
-//! Writes the files that a plan needs: every byte, durably, with the data that later reads are
-//! checked against.
+//! Writes the files that a plan needs: every byte, durably, with the data that reads are verified
+//! against.
 //!
-//! Large aligned direct writes, several outstanding, so that the fill is limited by the storage.
-//! Space is reserved first (`fallocate`), which makes a lack of it known early and keeps the layout
-//! contiguous; the reserved extents are then all written, in order. At every checkpoint, and when
-//! the fill ends early, what was written is synced and recorded in the manifest, so that the next
-//! fill resumes inside the file. Not here: whether files are still what was written
-//! ([`crate::truth`]).
+//! Several large aligned direct writes are outstanding, so that the storage limits the fill. Space
+//! is reserved first (`fallocate`): a lack of space is found early and the layout is contiguous.
+//! Then all bytes are written in order. At every checkpoint, and when the fill stops early, the
+//! written data is synced and recorded in the manifest, so that the next fill resumes inside the
+//! file. Verification of files: [`crate::verification`].
 
 use std::io;
 use std::ops::Range;
@@ -23,28 +22,28 @@ use crate::aligned::AlignedBuffer;
 use crate::directory::TargetDirectory;
 use crate::folder::{FillFile, Synced};
 use crate::identity::FileIdentity;
+use crate::inventory::find_file;
 use crate::manifest::FileRecord;
-use crate::ours::find_file;
 use crate::refusal::Refusal;
 use crate::storage::DirectIo;
 use crate::threads::ThreadError;
 
-/// Bytes of one write. Large enough that the storage, not the call, is what takes time.
+/// Bytes of one write: large enough that the storage, not the system call, determines its duration.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// How often the same files are written, where the server loses what was not yet committed.
+/// How often the same chunks are written if the server loses uncommitted data.
 const WRITE_TRIES: u32 = 5;
-/// Files that are open at once. Small ones share a checkpoint, so that many of them do not cost as
-/// many syncs of the manifest.
+/// Files that are filled together. Small ones share checkpoints, because each checkpoint syncs the
+/// manifest.
 const BATCH_FILES: usize = 64;
 /// Chunks between two checkpoints. A killed fill repeats at most these 256 MiB: two seconds at
 /// 128 MiB/s, while the syncs of a checkpoint take milliseconds.
 const CHECKPOINT_CHUNKS: usize = 256;
 
-/// Why a fill ended before its end. What was written is synced and recorded, so that the next fill
-/// writes only the rest and `clean` removes it.
+/// Why a fill stopped early. What was written is synced and recorded: the next fill resumes there,
+/// and `clean` removes it.
 #[derive(Debug, thiserror::Error)]
 pub enum FillError {
-    /// As the user wished.
+    /// The user stopped it.
     #[error("the fill was stopped")]
     Stopped,
     /// The file system or a quota is full.
@@ -56,27 +55,27 @@ pub enum FillError {
     NoSpace {
         /// The file that did not fit.
         path: PathBuf,
-        /// Bytes of this file set that were written before.
+        /// Bytes of this file set that were written before the failure.
         written_bytes: u64,
-        /// Bytes that all files of the directory take on the storage: what `clean` frees.
+        /// Storage that all files of the directory occupy, in bytes; `clean` frees it.
         taken_bytes: u64,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A file could not be made, written or synced.
+    /// A file could not be created, written or synced.
     #[error("{action} `{}`: {source}", path.display())]
     Io {
-        /// What was being done.
+        /// The failed action.
         action: &'static str,
-        /// To which file.
+        /// The file.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// Not even one writer could be started.
+    /// No writer thread could be started.
     #[error(transparent)]
     Threads(#[from] ThreadError),
-    /// Something is in the way, or the manifest could not be written.
+    /// A file's name is taken by something else, or the manifest cannot be written.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -88,61 +87,61 @@ struct OpenFile {
     file: Box<dyn FillFile>,
     identity: Identity,
     /// Bytes from its start that were durable when it was opened.
-    kept_bytes: u64,
+    durable_bytes: u64,
 }
 
-/// Which file it is, where the file system tells.
+/// A file's identity, if the file system provides one.
 type Identity = Option<FileIdentity>;
 
-/// A piece of a file that one write fills.
+/// A range of a file that is written with one call.
 struct Chunk {
-    /// Index of its file among the open ones.
+    /// Index into the open files.
     file: usize,
     range: Range<u64>,
     is_written: AtomicBool,
 }
 
-/// What is written between two checkpoints, shared by the writers.
+/// The chunks between two checkpoints, shared by the writers.
 struct Portion<'a> {
     maker: &'a TileMaker,
     files: &'a [OpenFile],
-    /// In the order of files and offsets.
+    /// Ordered by file and offset.
     chunks: Vec<Chunk>,
-    /// Writes that are kept outstanding.
+    /// Writes to keep outstanding.
     writers: usize,
-    /// Bytes that the fill wrote before.
+    /// Bytes that the fill wrote before this portion.
     before_bytes: u64,
-    /// The next chunk to be written.
+    /// The next chunk to write.
     next: AtomicUsize,
-    /// Set when a writer failed: the others end too.
+    /// Set when a writer fails: the others stop too.
     failed: AtomicBool,
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl TargetDirectory {
-    /// Writes what is missing of the files of `set`, and returns the bytes written. `progress` is
-    /// called with the bytes written so far and in all, `stop` before every write.
+    /// Writes the missing parts of the files of `set`, and returns the bytes written. `progress` is
+    /// called with the bytes written so far and the total, `stop` before every write.
     ///
     /// # Errors
-    /// See [`FillError`]. What was written before is kept.
+    /// See [`FillError`].
     pub fn fill(
         &mut self,
         set: &FileSet,
         stop: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<u64, FillError> {
-        let mut ended = self.fill_missing(set, stop, progress);
-        if let Err(FillError::NoSpace { taken_bytes, .. }) = &mut ended {
-            *taken_bytes = self.taken_bytes();
+        let mut outcome = self.fill_missing(set, stop, progress);
+        if let Err(FillError::NoSpace { taken_bytes, .. }) = &mut outcome {
+            *taken_bytes = self.allocated_bytes();
         }
-        self.folder.rest();
-        ended
+        self.folder.release_fill_resources();
+        outcome
     }
 
-    /// Bytes that the files of this directory take on the storage.
-    fn taken_bytes(&self) -> u64 {
+    /// Storage that the files of this directory occupy, in bytes.
+    fn allocated_bytes(&self) -> u64 {
         let paths = self.manifest.files.keys().map(|name| self.path.join(name));
-        let found = paths.filter_map(|path| self.folder.look(&path).ok().flatten());
+        let found = paths.filter_map(|path| self.folder.find_entry(&path).ok().flatten());
         found.map(|found| found.allocated_bytes).sum()
     }
 
@@ -153,15 +152,15 @@ impl TargetDirectory {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<u64, FillError> {
         let missing = self.missing(set);
-        let kept_bytes: u64 = missing.iter().map(|index| self.kept_bytes(set, *index)).sum();
-        let total_bytes = missing.len() as u64 * set.file_size_bytes - kept_bytes;
+        let durable_bytes: u64 = missing.iter().map(|index| self.durable_bytes(set, *index)).sum();
+        let total_bytes = missing.len() as u64 * set.file_size_bytes - durable_bytes;
         let maker = set.tile_maker(self.data_seed());
         let mut written_bytes = 0;
         for indexes in missing.chunks(BATCH_FILES) {
-            let files = self.begin(set, indexes, written_bytes)?;
+            let files = self.open_batch(set, indexes, written_bytes)?;
             let mut chunks = files.iter().enumerate().flat_map(|(file, open)| {
-                let (kept_bytes, size_bytes) = (open.kept_bytes, set.file_size_bytes);
-                (kept_bytes..size_bytes).step_by(CHUNK_BYTES as usize).map(move |offset| Chunk {
+                let (start, size_bytes) = (open.durable_bytes, set.file_size_bytes);
+                (start..size_bytes).step_by(CHUNK_BYTES as usize).map(move |offset| Chunk {
                     file,
                     range: offset..size_bytes.min(offset + CHUNK_BYTES),
                     is_written: AtomicBool::new(false),
@@ -181,38 +180,39 @@ impl TargetDirectory {
                 if portion.chunks.is_empty() {
                     break;
                 }
-                let ended = portion.write_durably(&mut |bytes| progress(bytes, total_bytes));
+                let outcome = portion.write_durably(&mut |bytes| progress(bytes, total_bytes));
                 let recorded = self.checkpoint(set, &portion);
-                written_bytes = ended?;
+                written_bytes = outcome?;
                 recorded?;
             }
         }
         Ok(written_bytes)
     }
 
-    /// Records and opens files that are to be filled.
-    fn begin(
+    /// Records and opens files to be filled.
+    fn open_batch(
         &mut self,
         set: &FileSet,
         indexes: &[u32],
         written_bytes: u64,
     ) -> Result<Vec<OpenFile>, FillError> {
-        let found = self.refuse_what_is_in_the_way(set, indexes)?;
-        let kept: Vec<u64> = indexes.iter().map(|index| self.kept_bytes(set, *index)).collect();
-        self.record(set, indexes, &kept, &found)?;
+        let found = self.existing_identities(set, indexes)?;
+        let durable: Vec<u64> =
+            indexes.iter().map(|index| self.durable_bytes(set, *index)).collect();
+        self.record(set, indexes, &durable, &found)?;
         let files = indexes
             .iter()
-            .zip(&kept)
-            .map(|(index, kept_bytes)| self.open_for_fill(set, *index, *kept_bytes, written_bytes))
+            .zip(&durable)
+            .map(|(index, bytes)| self.open_for_fill(set, *index, *bytes, written_bytes))
             .collect::<Result<Vec<OpenFile>, FillError>>()?;
-        let made: Vec<Identity> = files.iter().map(|file| file.identity).collect();
-        if made != found {
-            self.record(set, indexes, &kept, &made)?;
+        let opened: Vec<Identity> = files.iter().map(|file| file.identity).collect();
+        if opened != found {
+            self.record(set, indexes, &durable, &opened)?;
         }
         Ok(files)
     }
 
-    /// Records how far the files of `portion` are durable.
+    /// Records the durable bytes of the files of `portion`.
     fn checkpoint(&mut self, set: &FileSet, portion: &Portion<'_>) -> Result<(), Refusal> {
         self.refuse_lost_lock()?;
         let ends = portion.durable_ends();
@@ -221,13 +221,13 @@ impl TargetDirectory {
         }
         for (file, end_bytes) in ends {
             let record = self.manifest.files.get_mut(&set.file_name(file.index));
-            record.expect("a file is listed before it is filled").set_kept_bytes(end_bytes);
+            record.expect("a file is listed before it is filled").set_durable_bytes(end_bytes);
         }
         self.manifest.save_in(self.folder.as_ref(), &self.path)
     }
 
-    /// The identities of those files that are there already.
-    fn refuse_what_is_in_the_way(
+    /// The identities of the files that exist already; refuses files that are not ours.
+    fn existing_identities(
         &self,
         set: &FileSet,
         indexes: &[u32],
@@ -240,18 +240,18 @@ impl TargetDirectory {
         indexes.iter().map(identity).collect()
     }
 
-    /// Lists files as being filled, with the bytes of each that are kept.
+    /// Lists files as being filled, with their durable bytes.
     fn record(
         &mut self,
         set: &FileSet,
         indexes: &[u32],
-        kept: &[u64],
+        durable: &[u64],
         identities: &[Identity],
     ) -> Result<(), Refusal> {
         let data_seed = self.data_seed();
-        for ((index, kept_bytes), identity) in indexes.iter().zip(kept).zip(identities) {
-            let mut record = FileRecord::wanted(set, *index, data_seed);
-            record.set_kept_bytes(*kept_bytes);
+        for ((index, durable_bytes), identity) in indexes.iter().zip(durable).zip(identities) {
+            let mut record = FileRecord::complete(set, *index, data_seed);
+            record.set_durable_bytes(*durable_bytes);
             record.identity = *identity;
             self.manifest.files.insert(set.file_name(*index), record);
         }
@@ -262,60 +262,61 @@ impl TargetDirectory {
         &self,
         set: &FileSet,
         index: u32,
-        kept_bytes: u64,
+        durable_bytes: u64,
         written_bytes: u64,
     ) -> Result<OpenFile, FillError> {
         let path = self.file_path(set, index);
         let failed = |error| failure("open for the fill", &path, written_bytes, error);
         let mut file = self.folder.open_for_fill(&path).map_err(failed)?;
-        let found = file.look().map_err(failed)?;
-        // Nothing was written yet: a file that came in between is as it was.
+        let found = file.attributes().map_err(failed)?;
+        // A file that was created since the check is refused before anything is written to it.
         let record = self.manifest.files.get(&set.file_name(index));
         let known = record.and_then(|record| record.identity);
         if known.is_some_and(|known| !known.may_be(&found)) {
             return Err(FillError::Refused(Refusal::Replaced { path }));
         }
         let identity = FileIdentity::of(&found, &self.storage().filesystem);
-        // Longer than wanted: an earlier set of this name. Shorter: the writes will extend it.
+        // Longer: it is from an earlier set with this name. Shorter: the writes extend it.
         if found.size_bytes > set.file_size_bytes {
-            file.cut(set.file_size_bytes).map_err(failed)?;
+            file.truncate(set.file_size_bytes).map_err(failed)?;
         }
         if let DirectIo::Supported { offset_align_bytes } = self.storage().direct {
             file.write_directly(offset_align_bytes).map_err(failed)?;
         }
         file.reserve(set.file_size_bytes)
             .map_err(|error| failure("reserve space for", &path, written_bytes, error))?;
-        Ok(OpenFile { index, path, file, identity, kept_bytes })
+        Ok(OpenFile { index, path, file, identity, durable_bytes })
     }
 }
 
 impl Portion<'_> {
-    /// Writes all chunks until the storage reports them as durable, and returns the bytes written
-    /// by the fill so far. After a failure, what was written until then is synced too.
+    /// Writes all chunks until they are durable, and returns the bytes written by the fill so far.
+    /// After a failure, the data written before it is still synced.
     fn write_durably(&self, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
-        let mut ended = self.write(progress);
+        let mut outcome = self.write(progress);
         for _ in 1..WRITE_TRIES {
-            let is_lost = self.sync(&mut ended);
-            if !is_lost || ended.is_err() {
-                return ended;
+            let is_lost = self.sync(&mut outcome);
+            if !is_lost || outcome.is_err() {
+                return outcome;
             }
-            // Reported already: what is written again is no progress.
+            // Repeated writes are not progress: they were reported already.
             self.next.store(0, Ordering::Relaxed);
-            ended = self.write(&mut |_| {});
+            outcome = self.write(&mut |_| {});
         }
-        if self.sync(&mut ended) && ended.is_ok() {
+        if self.sync(&mut outcome) && outcome.is_ok() {
             let lost = self.chunks.iter().find(|chunk| !chunk.is_written.load(Ordering::Relaxed));
             let path = &self.files[lost.map_or(0, |chunk| chunk.file)].path;
             let why = "the write verifier changed each time (RFC 1813, section 3.3.7): the \
-                       server was started anew again and again, and lost what was written";
+                       server restarted repeatedly and lost uncommitted data";
             return Err(failure("write", path, self.before_bytes, io::Error::other(why)));
         }
-        ended
+        outcome
     }
 
-    /// Makes all files of the portion durable. Chunks of a file that is not count as unwritten;
-    /// returns whether the server lost any. A file that cannot be synced fails what has `ended`.
-    fn sync(&self, ended: &mut Result<u64, FillError>) -> bool {
+    /// Syncs all files of the portion. Chunks of files that are not durable count as unwritten.
+    /// Returns whether the server lost any. A failed sync becomes the `outcome` unless that is a
+    /// failure already.
+    fn sync(&self, outcome: &mut Result<u64, FillError>) -> bool {
         let mut is_lost = false;
         for chunks in self.chunks.chunk_by(|a, b| a.file == b.file) {
             let file = &self.files[chunks[0].file];
@@ -324,8 +325,8 @@ impl Portion<'_> {
                 Ok(Synced::Lost) => is_lost = true,
                 // The first failure is the cause.
                 Err(error) => {
-                    if let Ok(written_bytes) = *ended {
-                        *ended = Err(failure("sync", &file.path, written_bytes, error));
+                    if let Ok(written_bytes) = *outcome {
+                        *outcome = Err(failure("sync", &file.path, written_bytes, error));
                     }
                 }
             }
@@ -334,8 +335,8 @@ impl Portion<'_> {
         is_lost
     }
 
-    /// The files that are durable further than before, each with the end of what is written of it
-    /// without a gap; to be called after a sync.
+    /// The files with new durable bytes, each with the end of its gapless written range. Called
+    /// after a sync.
     fn durable_ends(&self) -> Vec<(&OpenFile, u64)> {
         let files = self.chunks.chunk_by(|a, b| a.file == b.file);
         let end = |chunks: &[Chunk]| {
@@ -346,7 +347,7 @@ impl Portion<'_> {
         files.filter_map(end).collect()
     }
 
-    /// Writes those chunks that are not written, and returns the bytes written by the fill so far.
+    /// Writes the chunks that are not written, and returns the bytes written by the fill so far.
     fn write(&self, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
         let (sender, receiver) = mpsc::channel::<Result<u64, FillError>>();
         thread::scope(|scope| {
@@ -359,7 +360,7 @@ impl Portion<'_> {
                     Err(source) if number == 1 => {
                         return Err(ThreadError { number, requested, source }.into());
                     }
-                    // Fewer writers do it too.
+                    // Fewer writers are sufficient.
                     Err(_) => break,
                 }
             }
@@ -372,7 +373,7 @@ impl Portion<'_> {
                         written += bytes;
                         progress(written);
                     }
-                    // The first failure is the cause; the others follow from it.
+                    // The first failure is the cause of the others.
                     Err(error) if outcome.is_ok() => {
                         self.failed.store(true, Ordering::Relaxed);
                         outcome = Err(error.after(written));
@@ -384,11 +385,11 @@ impl Portion<'_> {
         })
     }
 
-    /// One writer: takes chunk after chunk until none is left. After a stop it takes none, so that
-    /// what a stopped fill has written has no gap.
+    /// One writer: takes chunks until none remains. It checks for a stop before it takes one, so a
+    /// stopped fill leaves no gap.
     fn write_chunks(&self, results: &Sender<Result<u64, FillError>>) {
         let mut buffer = AlignedBuffer::new(CHUNK_BYTES as usize);
-        // The receiver lives as long as the writers: it ends when all senders are gone.
+        // The receiver outlives the writers: it ends when all senders are dropped.
         let send = |result| results.send(result).expect("the fill waits for its writers");
         while !self.failed.load(Ordering::Relaxed) {
             if (self.stop)() {
@@ -412,7 +413,7 @@ impl Portion<'_> {
     fn write_chunk(&self, chunk: &Chunk, buffer: &mut [u8]) -> Result<(), FillError> {
         let file = &self.files[chunk.file];
         let len = (chunk.range.end - chunk.range.start) as usize;
-        // The last tile of a file may be cut off, and is made whole in memory.
+        // A tile that the end of the file truncates is generated completely.
         let in_tiles = len.next_multiple_of(self.maker.tile_bytes());
         self.maker.fill(file.index, chunk.range.start, 0, &mut buffer[..in_tiles]);
         let written = file.file.write_all_at(&buffer[..len], chunk.range.start);
@@ -426,14 +427,14 @@ fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Er
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             FillError::NoSpace { path, written_bytes, taken_bytes: 0, source }
         }
-        // Where the kernel is interrupted it is asked again: this is the user's wish.
+        // The kernel's EINTR is handled at the call, so this is the user's cancellation.
         io::ErrorKind::Interrupted => FillError::Stopped,
         _ => FillError::Io { action, path, source },
     }
 }
 
 impl FillError {
-    /// The same, with what was written before.
+    /// The same error with the bytes that were written before it.
     fn after(self, bytes: u64) -> FillError {
         match self {
             FillError::NoSpace { path, taken_bytes, source, .. } => {

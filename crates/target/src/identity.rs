@@ -1,26 +1,26 @@
-//! Whether a file is the very one that we made, and not another that was put under its name.
+//! Whether a file is the one that we created, and not another one with its name.
 //!
-//! A file is known by its inode number and by the moment of its creation, as far as the file system
-//! keeps them; both are kept in the manifest when the file is made. A name alone says nothing: who
-//! moves a file of his own over ours must not lose it to the next refill or to `clean`.
+//! A file is identified by inode number and creation time, as far as the file system provides them;
+//! the manifest records both when the file is created. A user who moves a file over ours must not
+//! lose it to the next refill or `clean`.
 
 use nfs3::types::Handle;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::Entry;
 
-/// What tells a file from another one of the same name.
+/// Distinguishes a file from others with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileIdentity {
-    /// Its inode number, where the file system keeps it over a mount.
+    /// Its inode number, if the file system keeps it across mounts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
-    /// When it was created, in nanoseconds since 1970, where the file system knows (`statx`). It
-    /// decides where an inode number was given to a new file.
+    /// Its creation time in nanoseconds since 1970, if the file system provides it (`statx`). It
+    /// distinguishes files when an inode number is reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_unix_ns: Option<u64>,
-    /// The handle by which a server of NFS knows it, where it was made through NFS without a mount.
+    /// Its NFS handle, if it was created through the built-in NFS client.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "handle_text")]
     pub handle: Option<Handle>,
 }
@@ -59,13 +59,13 @@ mod handle_text {
     }
 }
 
-/// File systems that make up inode numbers as they go: after a remount the same file may have
-/// another one. Sources: kernel documentation of overlayfs ("Inode properties"), libfuse's option
-/// `use_ino`, mount.cifs(8) `noserverino`; 9p without `cache` numbers by the server's answer.
+/// File systems that assign inode numbers at run time, so that a file may have another one after a
+/// remount. Sources: kernel documentation of overlayfs ("Inode properties"), libfuse's option
+/// `use_ino`, mount.cifs(8) `noserverino`; 9p without `cache` uses the server's numbers.
 const NUMBERED_AS_MOUNTED: [&str; 5] = ["fuse", "cifs", "smb", "9p", "overlay"];
 
 impl FileIdentity {
-    /// The identity of what was `found` on `filesystem`; `None` where the file system gives none.
+    /// The identity of an entry on `filesystem`; `None` if the file system provides none.
     pub(crate) fn of(found: &Entry, filesystem: &str) -> Option<FileIdentity> {
         let lasting = !NUMBERED_AS_MOUNTED.contains(&filesystem)
             && !filesystem.starts_with(crate::storage::UNKNOWN_FILESYSTEM);
@@ -77,12 +77,12 @@ impl FileIdentity {
         (identity.inode.is_some() || identity.created_unix_ns.is_some()).then_some(identity)
     }
 
-    /// Whether `found` may be this file: nothing that is known of both differs.
+    /// Whether `found` may be this file: everything known of both agrees.
     pub(crate) fn may_be(&self, found: &Entry) -> bool {
         let created = self.created_unix_ns.zip(found.created_unix_ns);
         self.inode.is_none_or(|inode| inode == found.inode)
-            && created.is_none_or(|(made, found)| made == found)
-            && self.handle.zip(found.handle).is_none_or(|(made, found)| made == found)
+            && created.is_none_or(|(recorded, found)| recorded == found)
+            && self.handle.zip(found.handle).is_none_or(|(recorded, found)| recorded == found)
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_itself_after_it_was_written_and_not_another_one() {
+    fn a_file_keeps_its_identity_when_written_and_differs_from_others() {
         let directory = tempfile::tempdir().unwrap();
         let (ours, other) = (directory.path().join("a"), directory.path().join("b"));
         std::fs::write(&ours, "1").unwrap();
@@ -107,18 +107,18 @@ mod tests {
     }
 
     #[test]
-    fn an_inode_number_that_was_given_again_is_told_by_the_moment_of_creation() {
+    fn a_reused_inode_number_is_distinguished_by_the_creation_time() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = entry(file.path());
         let identity = FileIdentity::of(&found, "ext4").unwrap();
-        let created_unix_ns = identity.created_unix_ns.expect("this file system keeps it");
+        let created_unix_ns = identity.created_unix_ns.expect("this file system records it");
         let earlier =
             FileIdentity { created_unix_ns: Some(created_unix_ns - 1_000_000), ..identity };
         assert!(!earlier.may_be(&found));
     }
 
     #[test]
-    fn inode_numbers_that_do_not_last_are_not_kept() {
+    fn inode_numbers_that_change_across_mounts_are_not_recorded() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = entry(file.path());
         for filesystem in ["fuse", "overlay", "file system 0x1234"] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_handle_is_another_and_handles_come_back_as_they_were_written() {
+    fn files_with_different_handles_differ_and_handles_are_stored_unchanged() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = Entry { handle: Handle::new(&[0, 0xAB, 7]), ..entry(file.path()) };
         let identity = FileIdentity::of(&found, "nfs3").unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_no_difference() {
+    fn an_unknown_identity_matches_any_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let unknown = FileIdentity { inode: None, created_unix_ns: None, handle: None };
         assert!(unknown.may_be(&entry(file.path())));

@@ -1,32 +1,37 @@
-//! What operations are sent to: the trait [`Target`] and its implementations; and the directory
-//! that a file target works in, with its safety rules.
+//! What operations are sent to. Each kind of target is one module: [`null`], [`posix`], [`nfs`].
 //!
-//! A target is opened for `queue_depth` operations and so always has room. It knows nothing of
-//! schedules, workers or statistics. To add one, implement [`Target`]; `null.rs` is the smallest
-//! example.
+//! To add a kind, implement [`run_target::RunTarget`] and [`Target`] in a module (`null.rs` is the
+//! smallest), add what a worker opens to [`run_target::Opener`], and, if it has files, implement
+//! the `Folder` trait and add it to [`location::TargetLocation`]. All kinds share the rules for the
+//! target directory ([`survey`], [`directory`]).
+//!
+//! A target is opened for `queue_depth` operations and always has room for that many. It knows
+//! nothing of schedules, workers or statistics.
 
 pub mod nfs;
 pub mod null;
 pub mod posix;
-pub mod psync;
-pub mod ring;
 
 mod aligned;
 pub mod clean;
+mod creation;
 pub mod directory;
 pub mod fill;
-pub mod folder;
+mod folder;
 pub mod identity;
-mod lock;
-mod making;
+pub mod inventory;
+mod lease_content;
+pub mod location;
 pub mod manifest;
-mod ours;
-pub mod place;
 pub mod refusal;
+pub mod run_target;
 pub mod storage;
+pub mod survey;
 pub mod threads;
-pub mod truth;
+mod verification;
+mod working_directory;
 
+use uring::buffers::Buffers;
 pub use uring::ring::Wait;
 use workload::connection::ConnectionCounters;
 use workload::op::Op;
@@ -34,119 +39,123 @@ use workload::op::Op;
 /// The end of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The tag it was submitted with.
+    /// The tag with which it was submitted.
     pub tag: u32,
-    /// Bytes moved, or a negated Linux error number.
+    /// Bytes moved, or a negative Linux error number.
     pub result: i32,
 }
 
-/// Why a target cannot go on at all. A failed operation is not that: it is a [`Completion`].
+/// Why a target can no longer be used. A failed operation is a [`Completion`] instead.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// The kernel refused to take or return operations.
+    /// The kernel does not accept or return operations.
     #[error("drive {target}: {source}")]
     Drive {
-        /// What is driven: `io_uring`, a path.
+        /// The I/O interface: `io_uring`, a path.
         target: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: std::io::Error,
     },
-    /// io_uring was forced, and the kernel or the container forbids it.
+    /// io_uring was requested, and the kernel or the container forbids it.
     #[error(
-        "io_uring is refused here: {source}; allow it (`sysctl kernel.io_uring_disabled=0`; in a \
-         container also its seccomp profile), or leave out `--engine io_uring`: blocking calls \
+        "io_uring is not allowed here: {source}; allow it (`sysctl kernel.io_uring_disabled=0`; in \
+         a container also its seccomp profile), or leave out `--engine io_uring`: blocking calls \
          (`--engine psync`) work without it"
     )]
     RingRefused {
-        /// The kernel's answer.
+        /// The kernel's error.
         source: std::io::Error,
     },
     /// A file cannot be opened.
     #[error("open {path}: {source}")]
     Open {
-        /// Which.
+        /// The file.
         path: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: std::io::Error,
     },
-    /// In the place of a file is something else, or a file that has further names.
+    /// The path is not a regular file, or the file has several hard links.
     #[error(
-        "open {path}: it is not a regular file of one name, so it is not one that fourcorners made"
+        "open {path}: it is not a regular file with a single hard link, so fourcorners did not \
+         create it"
     )]
-    NotAlone {
-        /// Which.
+    NotRegular {
+        /// The file.
         path: String,
     },
-    /// There is no memory for the outstanding operations.
+    /// The buffers of the outstanding operations cannot be allocated.
     #[error("map {bytes} bytes for outstanding operations: {source}")]
     Memory {
-        /// How much was wanted.
+        /// Bytes requested.
         bytes: u64,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }
 
-/// An answer that broke the protocol between a target and its server.
+/// A reply that violated the protocol between a target and its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The file that was worked on, as in `Op::file`.
+    /// The file of the operation, as in `Op::file`.
     pub file: u32,
-    /// What was requested, what was answered, and which rule says otherwise.
+    /// The request, the reply, and the rule that the reply violates.
     pub description: String,
 }
 
-/// What operations are sent to. One worker owns one target; tags are `0..queue_depth`.
+/// One worker's access to what operations are sent to. Tags are `0..queue_depth`.
 pub trait Target {
-    /// Takes an operation. It may reach the storage now or at the next [`Target::reap`].
+    /// Accepts an operation. It reaches the storage now or at the next [`Target::reap`].
     ///
     /// # Errors
-    /// The target is gone for good.
+    /// The target is lost.
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError>;
 
-    /// Sends what was submitted, in one system call, and appends what has completed. Waits until at
-    /// least one operation has completed or `wait` is over; a spurious early return is allowed.
+    /// Sends what was submitted, in one system call, and appends what has completed. Returns when
+    /// at least one operation has completed or `wait` is over; it may also return early.
     ///
     /// # Errors
-    /// The target is gone for good.
+    /// The target is lost.
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError>;
 
-    /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write,
-    /// inspected after a read. `None` where no data moves (the null target).
+    /// The memory of slot `tag`, large enough for any transfer: filled by the engine before a
+    /// write, read by it after a read. `None` if no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
 
-    /// How many operations it sends together. The data of further ones is made while the storage
-    /// works on these. `usize::MAX` where nothing is sent before the next [`Target::reap`], or each
-    /// operation on its own.
+    /// How many operations it sends together: the engine generates the data of further writes while
+    /// the storage works on these. `usize::MAX` if everything is sent at the next [`Target::reap`],
+    /// or each operation is sent when it is submitted.
     fn batch(&self) -> usize {
         usize::MAX
     }
 
-    /// The first answers of a server that broke its protocol; nothing where there is none. To be
-    /// asked when the target is no longer measured.
+    /// The server's first replies that violated the protocol. Called after the measurement.
     fn faults(&self) -> Vec<Fault> {
         Vec::new()
     }
 
-    /// Whether operations are outstanding and nothing has come from the storage for half a second,
-    /// so that waiting for them may take for ever.
+    /// Whether operations are outstanding and the storage has sent nothing for half a second, so
+    /// that a wait might never end.
     fn is_unresponsive(&self) -> bool {
         false
     }
 
-    /// What each of its connections has done up to now, in the order of their numbers; nothing
-    /// where a target has none. Their number does not change. Asked at each interval's edge, so it
-    /// allocates nothing.
+    /// The current counters of its connections, by connection number. Called at the end of each
+    /// interval, so it must not allocate.
     fn connections(&mut self) -> &[ConnectionCounters] {
         &[]
     }
 }
 
-/// Waits where nothing can complete meanwhile: for targets that complete operations when they are
-/// submitted.
+/// Sleeps, for targets that complete operations when they are submitted.
 fn sleep(wait: Wait) {
     match wait {
-        Wait::Look => {}
+        Wait::Poll => {}
         Wait::Precise(wait) | Wait::Coarse(wait) => std::thread::sleep(wait),
     }
+}
+
+/// Memory for `slots` operations of `slot_bytes` each.
+fn slot_buffers(slots: usize, slot_bytes: u64) -> Result<Buffers, TargetError> {
+    Buffers::new(slots, slot_bytes as usize)
+        .map_err(|source| TargetError::Memory { bytes: slots as u64 * slot_bytes, source })
 }

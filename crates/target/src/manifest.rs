@@ -1,10 +1,9 @@
-//! The mark of a directory of ours, and the record of what we wrote into it: the file
-//! `.fourcorners`.
+//! The manifest `.fourcorners`: marks a directory as ours and records what we wrote into it.
 //!
-//! It is replaced atomically (written beside, synced, renamed), a file's record is on disk before
-//! the file's first byte, and bytes are recorded as kept only after they were synced. So after a
-//! crash at any instant every file that we made is listed, and no byte is believed that was not
-//! written.
+//! It is replaced atomically (written to a temporary file, synced, renamed). A file's record is on
+//! disk before the file's first byte, and bytes are recorded as durable only after they were
+//! synced. So after a crash at any time, every file that we created is listed, and only written
+//! bytes count.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,49 +14,49 @@ use workload::data::DataPattern;
 use workload::plan::FileSet;
 
 use crate::folder::Folder;
-use crate::folder::local::Local;
 use crate::identity::FileIdentity;
+use crate::posix::folder::LocalFolder;
 use crate::refusal::Refusal;
 
-/// The name of the manifest inside a directory of ours.
+/// The name of the manifest in our directory.
 pub const MANIFEST_NAME: &str = ".fourcorners";
-/// What is written before it replaces the manifest.
+/// The temporary file that replaces the manifest.
 pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
-/// The version of the format that is written here. Readers refuse newer ones.
+/// The version of the format that this program writes. Readers refuse newer versions.
 ///
-/// 1: the first. 2: files have an identity. 3: which may have a handle of NFS. 4: unfinished files
-/// have the bytes that are kept. New reads old: a file without identity is believed by its name, as
-/// it was then, until it is written again; an unfinished file keeps nothing. Old refuses new. New
+/// 1: the first. 2: files have an identity. 3: the identity may have an NFS handle. 4: unfinished
+/// files have `filled_bytes`. New reads old: a file without an identity is identified by its name
+/// until it is written again; an unfinished file has no durable bytes. Old refuses new. New
 /// rewrites old as new.
 pub const MANIFEST_VERSION: u32 = 4;
 const FORMAT: &str = "fourcorners target directory";
 
-/// What stands in `.fourcorners`.
+/// The content of `.fourcorners`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Says what this file is, to people and to us.
+    /// Identifies the kind of file.
     pub format: String,
     /// [`MANIFEST_VERSION`] of the writer.
     pub version: u32,
-    /// The version of the tool that made the directory.
+    /// The version of the tool that created the directory.
     pub tool_version: String,
-    /// When the directory was made, in milliseconds since 1970.
+    /// When the directory was created, in milliseconds since 1970.
     pub created_unix_ms: u64,
-    /// The identity of the file system it was made on (`f_fsid`); empty where the file system has
-    /// none.
+    /// The identity of the file system on which it was created (`f_fsid`); empty if the file system
+    /// has none.
     pub filesystem_id: String,
-    /// Every file that we made, by its name.
+    /// Every file that we created, by name.
     pub files: BTreeMap<String, FileRecord>,
 }
 
-/// One file of ours.
+/// One of our files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
-    /// Its number in its file set; the stamps in it carry it.
+    /// Its number in its file set, which the stamps in its data contain.
     pub file: u32,
-    /// Its size.
+    /// Its size when complete.
     pub size_bytes: u64,
     /// Bytes covered by one stamp.
     pub tile_bytes: u32,
@@ -65,30 +64,30 @@ pub struct FileRecord {
     pub data_seed: u64,
     /// The compressibility and duplicates of its data.
     pub data: DataPattern,
-    /// How far it has come.
+    /// Whether it is complete.
     pub state: FileState,
-    /// Bytes from its start that were written and synced, while it is being filled.
+    /// Bytes from its start that were written and synced, while it is incomplete.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub filled_bytes: u64,
-    /// Which file it is, once it was made; unknown in a manifest of version 1 and where the file
-    /// system gives none.
+    /// Identifies the file once it exists; `None` in a manifest of version 1 and if the file system
+    /// provides no identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<FileIdentity>,
 }
 
-/// How far a file has come.
+/// Whether a file is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
-    /// It may not exist yet; beyond the bytes that are kept it may hold anything.
+    /// It may not exist yet; beyond its durable bytes its content is undefined.
     Filling,
     /// Every byte was written and synced.
     Complete,
 }
 
 impl FileRecord {
-    /// The record of file `index` of `set`, as it will be once it is complete.
-    pub fn wanted(set: &FileSet, index: u32, data_seed: u64) -> FileRecord {
+    /// The record of file `index` of `set` when it is complete.
+    pub fn complete(set: &FileSet, index: u32, data_seed: u64) -> FileRecord {
         FileRecord {
             file: index,
             size_bytes: set.file_size_bytes,
@@ -101,31 +100,32 @@ impl FileRecord {
         }
     }
 
-    /// Whether it is what `wanted` describes, whichever file it is and however far it has come.
-    pub(crate) fn is(&self, wanted: &FileRecord) -> bool {
-        let FileRecord { state, filled_bytes, identity, .. } = *wanted;
-        FileRecord { state, filled_bytes, identity, ..self.clone() } == *wanted
+    /// Whether this is a record of the file that `required` describes, regardless of identity and
+    /// progress.
+    pub(crate) fn describes(&self, required: &FileRecord) -> bool {
+        let FileRecord { state, filled_bytes, identity, .. } = *required;
+        FileRecord { state, filled_bytes, identity, ..self.clone() } == *required
     }
 
     /// Bytes from its start that were written and synced.
-    pub(crate) fn kept_bytes(&self) -> u64 {
+    pub(crate) fn durable_bytes(&self) -> u64 {
         match self.state {
             FileState::Complete => self.size_bytes,
             FileState::Filling => self.filled_bytes.min(self.size_bytes),
         }
     }
 
-    /// The file is complete once all its bytes are kept.
-    pub(crate) fn set_kept_bytes(&mut self, kept_bytes: u64) {
-        (self.state, self.filled_bytes) = match kept_bytes < self.size_bytes {
-            true => (FileState::Filling, kept_bytes),
+    /// Sets the durable bytes; the file is complete when all are.
+    pub(crate) fn set_durable_bytes(&mut self, durable_bytes: u64) {
+        (self.state, self.filled_bytes) = match durable_bytes < self.size_bytes {
+            true => (FileState::Filling, durable_bytes),
             false => (FileState::Complete, 0),
         };
     }
 }
 
 impl Manifest {
-    /// The manifest of a directory that is about to be made.
+    /// The manifest of a new directory without files.
     pub fn new(filesystem_id: String, created_unix_ms: u64) -> Manifest {
         Manifest {
             format: FORMAT.to_owned(),
@@ -137,32 +137,32 @@ impl Manifest {
         }
     }
 
-    /// Reads the manifest of `directory` of this machine; `None` where it has none.
+    /// Reads the manifest of a local `directory`; `None` if it has none.
     ///
     /// # Errors
-    /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`]: then
-    /// nothing in the directory is touched.
+    /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`].
     pub fn load(directory: &Path) -> Result<Option<Manifest>, Refusal> {
-        Manifest::load_in(&Local, directory)
+        Manifest::load_in(&LocalFolder, directory)
     }
 
+    /// The same for a directory in `folder`.
     pub(crate) fn load_in(
         folder: &dyn Folder,
         directory: &Path,
     ) -> Result<Option<Manifest>, Refusal> {
         let path = directory.join(MANIFEST_NAME);
-        match folder.look(&path) {
+        match folder.find_entry(&path) {
             Ok(None) => return Ok(None),
-            Err(error) => return Err(Refusal::io("look at", &path, error)),
+            Err(error) => return Err(Refusal::io("stat", &path, error)),
             Ok(Some(found)) if !found.is_file() => {
-                return Err(Refusal::NotARegularFile { path, found: found.kind.words() });
+                return Err(Refusal::NotARegularFile { path, found: found.kind.description() });
             }
             Ok(Some(_)) => {}
         }
         let text = folder.read_whole(&path).map_err(|error| Refusal::io("read", &path, error))?;
         let damaged = |reason: String| Refusal::ManifestDamaged { path: path.clone(), reason };
 
-        // The version first: a newer format may have fields that this one does not know.
+        // The version first: a newer format may have unknown fields.
         let version: Version =
             serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         if version.format != FORMAT {
@@ -181,14 +181,8 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest of `directory` of this machine, durably.
-    ///
-    /// # Errors
-    /// What the kernel said; the old manifest is still there then.
-    pub fn save(&self, directory: &Path) -> Result<(), Refusal> {
-        self.save_in(&Local, directory)
-    }
-
+    /// Replaces the manifest of a directory in `folder`, durably. If this fails, the old manifest
+    /// is still there.
     pub(crate) fn save_in(&self, folder: &dyn Folder, directory: &Path) -> Result<(), Refusal> {
         let path = directory.join(MANIFEST_NAME);
         self.replace(folder, directory).map_err(|error| Refusal::io("write", &path, error))
@@ -197,9 +191,9 @@ impl Manifest {
     fn replace(&self, folder: &dyn Folder, directory: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        let beside = directory.join(MANIFEST_NEW_NAME);
-        folder.write_whole(&beside, &text)?;
-        folder.rename(&beside, &directory.join(MANIFEST_NAME))?;
+        let temporary = directory.join(MANIFEST_NEW_NAME);
+        folder.write_whole(&temporary, &text)?;
+        folder.rename(&temporary, &directory.join(MANIFEST_NAME))?;
         folder.sync_directory(directory)
     }
 }
@@ -209,14 +203,14 @@ fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 
-/// The part of a manifest that every version has.
+/// The fields that every version of the manifest has.
 #[derive(Deserialize)]
 struct Version {
     format: String,
     version: u32,
 }
 
-/// A name that can only mean an entry of our own directory, and not the manifest itself.
+/// Whether a name can only refer to a data file in our directory: no path, not the manifest.
 fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
 }
@@ -234,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_comes_back_as_it_was_saved() {
+    fn a_saved_manifest_loads_unchanged() {
         let directory = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::new("12ab".to_owned(), 1_700_000_000_000);
         let set = FileSet {
@@ -244,8 +238,8 @@ mod tests {
             data: DataPattern { compressible_permille: 500, duplicate_permille: 0 },
             tile_bytes: 4096,
         };
-        manifest.files.insert(set.file_name(0), FileRecord::wanted(&set, 0, u64::MAX));
-        manifest.save(directory.path()).unwrap();
+        manifest.files.insert(set.file_name(0), FileRecord::complete(&set, 0, u64::MAX));
+        manifest.save_in(&LocalFolder, directory.path()).unwrap();
         assert_eq!(Manifest::load(directory.path()).unwrap(), Some(manifest));
         assert!(!directory.path().join(MANIFEST_NEW_NAME).exists());
     }
@@ -257,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_manifest_is_refused() {
+    fn text_that_is_not_a_manifest_is_refused() {
         for text in ["", "{", "[]", "{\"format\":\"a cake\",\"version\":1}"] {
             let refusal = with_text(text).unwrap_err();
             assert!(matches!(refusal, Refusal::ManifestDamaged { .. }), "{text}: {refusal}");
@@ -265,14 +259,14 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_manifest_is_refused_by_its_version_alone() {
+    fn a_newer_manifest_is_refused_for_its_version_even_with_unknown_fields() {
         let refusal =
             with_text("{\"format\":\"fourcorners target directory\",\"version\":5,\"new\":{}}");
         assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 5, known: 4, .. })));
     }
 
     #[test]
-    fn a_manifest_of_version_1_is_read_with_files_of_unknown_identity() {
+    fn files_of_a_manifest_of_version_1_have_no_identity() {
         let text = r#"{
             "format": "fourcorners target directory", "version": 1, "tool_version": "0.0.0",
             "created_unix_ms": 1, "filesystem_id": "12ab",
@@ -282,13 +276,13 @@ mod tests {
                 "state": "complete"
             } }
         }"#;
-        let manifest = with_text(text).unwrap().expect("it is one");
+        let manifest = with_text(text).unwrap().expect("it is a manifest");
         assert_eq!(manifest.version, MANIFEST_VERSION);
         assert_eq!(manifest.files["main-4096-0000.data"].identity, None);
     }
 
     #[test]
-    fn an_unfinished_file_of_a_manifest_of_version_3_keeps_nothing() {
+    fn an_unfinished_file_of_a_manifest_of_version_3_has_no_durable_bytes() {
         let text = r#"{
             "format": "fourcorners target directory", "version": 3, "tool_version": "0.0.0",
             "created_unix_ms": 1, "filesystem_id": "12ab",
@@ -298,8 +292,8 @@ mod tests {
                 "state": "filling"
             } }
         }"#;
-        let manifest = with_text(text).unwrap().expect("it is one");
-        assert_eq!(manifest.files["main-4096-0000.data"].kept_bytes(), 0);
+        let manifest = with_text(text).unwrap().expect("it is a manifest");
+        assert_eq!(manifest.files["main-4096-0000.data"].durable_bytes(), 0);
     }
 
     #[test]
@@ -313,14 +307,14 @@ mod tests {
                 data: DataPattern::default(),
                 tile_bytes: 4096,
             };
-            manifest.files.insert(name.to_owned(), FileRecord::wanted(&set, 0, 1));
+            manifest.files.insert(name.to_owned(), FileRecord::complete(&set, 0, 1));
             let refusal = with_text(&serde_json::to_string(&manifest).unwrap()).unwrap_err();
             assert!(matches!(refusal, Refusal::ManifestDamaged { .. }), "{name}: {refusal}");
         }
     }
 
     #[test]
-    fn a_symbolic_link_is_not_taken_for_a_manifest() {
+    fn a_symbolic_link_is_not_accepted_as_a_manifest() {
         let directory = tempfile::tempdir().unwrap();
         let other = directory.path().join("other");
         fs::write(&other, "{}").unwrap();

@@ -1,11 +1,35 @@
-//! The null target: every operation completes at once and moves no data. It shows the generator's
-//! own ceiling.
+//! The null target: every operation completes immediately and moves no data. It shows the load
+//! generator's own ceiling.
 
 use workload::op::Op;
+use workload::plan::{Capabilities, IoMethod, IoMethodUsed};
 
+use crate::run_target::{Opener, RunTarget, WorkerShare};
 use crate::{Completion, Target, TargetError, Wait};
 
-/// Completes at the next reap whatever was submitted.
+/// The null target, ready for runs.
+#[derive(Clone, Copy, Debug)]
+pub struct NullTarget;
+
+impl RunTarget for NullTarget {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::NULL
+    }
+
+    fn opener(&self, _worker: &WorkerShare<'_>) -> Option<Opener> {
+        Some(Opener::Null)
+    }
+
+    fn fixed_io_method(&self, requested: IoMethod) -> Option<(IoMethodUsed, &'static str)> {
+        let used = match requested {
+            IoMethod::Auto => IoMethodUsed::IoUring,
+            forced => forced.into(),
+        };
+        Some((used, "the null target needs none: operations complete immediately"))
+    }
+}
+
+/// Completes all submitted operations at the next reap.
 #[derive(Debug)]
 pub struct Null {
     submitted: Vec<Completion>,

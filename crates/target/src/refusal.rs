@@ -1,8 +1,8 @@
-//! Why the tool will not touch a place, or not believe what lies there.
+//! Why the tool refuses to use a target or does not trust its files.
 //!
-//! Every refusal names the path, what was found, what to do about it and, where overriding is sane,
-//! the one flag that overrides it. Nothing has been written when a refusal of
-//! [`crate::directory::survey`] is returned.
+//! Every refusal names the path, what was found, what to do about it and, if overriding is safe,
+//! the flag that overrides it. When [`crate::survey::survey`] returns a refusal, nothing was
+//! written.
 
 use std::fmt;
 use std::io;
@@ -13,21 +13,21 @@ use units::Bytes;
 use crate::nfs::{NfsError, NfsFailure};
 use crate::threads::ThreadError;
 
-/// A refusal that the user may override, by a flag that says what is accepted. None of them lets
-/// the tool write over something that it did not make.
+/// A refusal that the user may override, by a flag that names what is accepted. None allows the
+/// tool to overwrite files that it did not create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Override {
-    /// Make the directory.
+    /// Create the directory.
     Create,
-    /// Work in a directory of our own beside files of others.
+    /// Create our directory among files of others.
     AmongForeignFiles,
-    /// The path is where a mount belongs, and none is there.
+    /// The path is a mount point without a mount.
     NotAMount,
-    /// Our directory was made on another file system.
+    /// Our directory was created on another file system.
     OtherFilesystem,
-    /// The free space does not suffice.
+    /// The free space is too small.
     IgnoreFreeSpace,
-    /// Our files are not as we left them: write them anew.
+    /// Our files are not as we wrote them: write them again.
     Refill,
 }
 
@@ -55,7 +55,7 @@ impl Override {
     }
 }
 
-/// Which refusals the user overrides; none by default.
+/// Which refusals the user overrides; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// See [`Override::Create`].
@@ -72,8 +72,8 @@ pub struct Overrides {
     pub refill: bool,
 }
 
-/// Why the tool does not go on with a path. The message says what was found; [`Refusal::remedy`]
-/// says what to do.
+/// Why the tool refuses a path. The message states what was found; [`Refusal::remedy`] states what
+/// to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// There is nothing at the path.
@@ -82,8 +82,8 @@ pub enum Refusal {
         /// The target as named.
         path: PathBuf,
     },
-    /// There is not even a directory to make it in.
-    #[error("`{}` does not exist, nor does the directory it would be made in", path.display())]
+    /// Neither the path nor its parent directory exists.
+    #[error("`{}` does not exist, nor does its parent directory", path.display())]
     NoParent {
         /// The target as named.
         path: PathBuf,
@@ -100,9 +100,9 @@ pub enum Refusal {
         /// The target as named.
         path: PathBuf,
     },
-    /// The directory holds files of others and no directory of ours.
+    /// The directory contains other files and none of our directories.
     #[error(
-        "`{}`{} holds {}, for example `{example}`",
+        "`{}`{} contains {}, for example `{example}`",
         path.display(),
         if *mount_root { ", the root of a mount," } else { "" },
         foreign_entries(*count)
@@ -110,22 +110,25 @@ pub enum Refusal {
     ForeignFiles {
         /// The target as named.
         path: PathBuf,
-        /// How many entries.
+        /// Number of entries.
         count: usize,
         /// The first of them by name.
         example: String,
         /// Whether a file system is mounted at the path.
         mount_root: bool,
     },
-    /// A directory stands where ours would, but does not carry our mark.
-    #[error("`{}` exists and is not marked as ours (no `.fourcorners` in it)", path.display())]
+    /// A directory with our name exists but does not carry our mark.
+    #[error(
+        "`{}` exists but fourcorners did not create it (no `.fourcorners` in it)",
+        path.display()
+    )]
     Unmarked {
-        /// Where our directory would be.
+        /// The path of our directory.
         path: PathBuf,
     },
-    /// The volume that the user means is not mounted; the data would go to another disk.
+    /// The user's volume is not mounted; the data would go to the underlying file system.
     #[error(
-        "nothing is mounted at `{}`{}, so `{}` lies on another file system than its name says",
+        "nothing is mounted at `{}`{}, so `{}` is on the underlying file system",
         mount_point.display(),
         if *in_fstab { " although /etc/fstab lists it" } else { "" },
         path.display()
@@ -133,21 +136,20 @@ pub enum Refusal {
     MountMissing {
         /// The target as named.
         path: PathBuf,
-        /// Where the mount belongs.
+        /// The expected mount point.
         mount_point: PathBuf,
-        /// Whether /etc/fstab lists the mount point; otherwise it is a place for mounts by
-        /// convention.
+        /// Whether /etc/fstab lists the mount point; otherwise it is one by convention (`/mnt`).
         in_fstab: bool,
     },
-    /// Our mark was made on another file system: a copy, or a mount that changed.
+    /// Our mark was made on another file system: the directory was copied, or the mount changed.
     #[error(
-        "`{}` was made on file system {marked}, but is now on file system {found}",
+        "`{}` was created on file system {marked}, but is now on file system {found}",
         path.display()
     )]
     OtherFilesystem {
         /// Our directory.
         path: PathBuf,
-        /// The file system's identity when the directory was made.
+        /// The file system's identity when the directory was created.
         marked: String,
         /// Its identity now.
         found: String,
@@ -166,13 +168,12 @@ pub enum Refusal {
     TooLittleSpace {
         /// The target as named.
         path: PathBuf,
-        /// Space that the plan's files still need, with a reserve for the file system's own
-        /// records.
+        /// Space that the plan's files still need, with a reserve for the file system's metadata.
         needed_bytes: u64,
-        /// Space that this user may fill.
+        /// Space available to this user.
         free_bytes: u64,
     },
-    /// Another process works in the directory.
+    /// Another process uses the directory.
     #[error(
         "`{}` is in use by another run{}",
         path.display(),
@@ -181,34 +182,34 @@ pub enum Refusal {
     InUse {
         /// Our directory.
         path: PathBuf,
-        /// Who holds it and when it was last heard of, where that is known.
+        /// The holder of the lock, if known.
         holder: Option<Holder>,
     },
-    /// Another process took over the directory that we worked in.
+    /// Another process took over the directory during the run.
     #[error(
         "the lock of `{}` was lost: {}",
         path.display(),
         match holder {
             Some(holder) => format!("it is held by {holder}"),
-            None => "somebody removed it".to_owned(),
+            None => "it was removed".to_owned(),
         }
     )]
     TakenOver {
         /// Our directory.
         path: PathBuf,
-        /// Who holds it now, if anybody.
+        /// The present holder, if any.
         holder: Option<Holder>,
     },
-    /// The export cannot be reached or mounted, or has no such folder.
+    /// The export cannot be reached or mounted, or does not have the folder.
     #[error("mount `{}`: {source}", path.display())]
     NoExport {
         /// The target as named, without options.
         path: PathBuf,
-        /// The procedure that was not done.
+        /// The failed procedure.
         source: Box<NfsError>,
     },
-    /// The manifest cannot be read as one.
-    #[error("`{}` cannot be understood: {reason}", path.display())]
+    /// The manifest cannot be parsed.
+    #[error("`{}` is not a valid manifest: {reason}", path.display())]
     ManifestDamaged {
         /// The manifest.
         path: PathBuf,
@@ -216,49 +217,54 @@ pub enum Refusal {
         reason: String,
     },
     /// The manifest was written by a newer version of the tool.
-    #[error("`{}` has version {found}; this tool knows up to {known}", path.display())]
+    #[error(
+        "`{}` has version {found}; this version of fourcorners supports up to {known}",
+        path.display()
+    )]
     ManifestNewer {
         /// The manifest.
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The newest that is known here.
+        /// The newest supported version.
         known: u32,
     },
-    /// There is nothing of ours to clean.
-    #[error("`{}` is not marked as ours (no `.fourcorners` in it)", path.display())]
-    NothingOfOurs {
+    /// `clean` found none of our directories.
+    #[error("`{}` was not created by fourcorners (no `.fourcorners` in it)", path.display())]
+    NothingToClean {
         /// The path as named.
         path: PathBuf,
     },
-    /// A file that we did not make has a name that we need.
-    #[error("`{}` is in the way: it is not listed in the manifest, so it is not \
-             ours", path.display())]
+    /// A file that we did not create has the name of one of our files.
+    #[error(
+        "`{}` is not listed in the manifest, so fourcorners did not create it",
+        path.display()
+    )]
     ForeignFile {
         /// The file.
         path: PathBuf,
     },
-    /// Another file stands under the name of ours.
-    #[error("`{}` is not the file that we made: another one was put in its place", path.display())]
+    /// Our file was replaced by another with its name.
+    #[error("`{}` is not the file that fourcorners created: it was replaced", path.display())]
     Replaced {
         /// The file.
         path: PathBuf,
     },
-    /// A file of ours was there when the run began, and is not there any more.
-    #[error("`{}` is gone: somebody removed it during the run", path.display())]
+    /// Our file was removed during the run.
+    #[error("`{}` was removed during the run", path.display())]
     Gone {
         /// The file.
         path: PathBuf,
     },
-    /// Something else than a file of our own stands where our file was.
-    #[error("`{}` is {found}, not a regular file of ours", path.display())]
+    /// The name of our file is taken by something else.
+    #[error("`{}` is {found}, not the file that fourcorners created", path.display())]
     NotARegularFile {
-        /// What stands in its place.
+        /// The path.
         path: PathBuf,
         /// What it is, in words.
         found: &'static str,
     },
-    /// The file is not as long as we made it.
+    /// The file does not have the size that we wrote.
     #[error(
         "`{}` has {found_bytes} bytes, but was written with {expected_bytes}",
         path.display()
@@ -266,14 +272,14 @@ pub enum Refusal {
     WrongSize {
         /// The file.
         path: PathBuf,
-        /// Its size by the manifest.
+        /// Its size according to the manifest.
         expected_bytes: u64,
         /// Its size.
         found_bytes: u64,
     },
-    /// The file is sparse or preallocated: a read there would not reach the storage.
+    /// The file is sparse or preallocated: reads would not reach the storage.
     #[error(
-        "`{}` has never been written at offset {offset_bytes}: a hole or a preallocated extent",
+        "`{}` was never written at offset {offset_bytes}: it has a hole or a preallocated extent",
         path.display()
     )]
     Unwritten {
@@ -282,32 +288,32 @@ pub enum Refusal {
         /// The first byte of the hole.
         offset_bytes: u64,
     },
-    /// Zeroes: storage may answer them from metadata alone.
-    #[error("`{}` holds only zeroes at offset {offset_bytes}", path.display())]
+    /// Zeroes, which storage may serve from metadata.
+    #[error("`{}` contains only zeroes at offset {offset_bytes}", path.display())]
     Zero {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The first byte of the tile.
         offset_bytes: u64,
     },
     /// The content is not what we wrote.
-    #[error("`{}` does not hold our data at offset {offset_bytes}: {found}", path.display())]
+    #[error("`{}` does not contain our data at offset {offset_bytes}: {found}", path.display())]
     NotOurData {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The first byte of the tile.
         offset_bytes: u64,
         /// What was found, in words.
         found: String,
     },
-    /// Direct I/O was asked for and is not to be had.
+    /// Direct I/O is required and not supported.
     #[error("`{}` ({filesystem}) does not support direct I/O: {reason}", path.display())]
     NoDirectIo {
         /// Our directory.
         path: PathBuf,
         /// The file system's name.
         filesystem: String,
-        /// What the kernel said.
+        /// The reason, from the kernel.
         reason: String,
     },
     /// Direct transfers of this size are not possible on this file system.
@@ -321,46 +327,46 @@ pub enum Refusal {
         path: PathBuf,
         /// The file system's name.
         filesystem: String,
-        /// The multiple that is possible.
+        /// The required multiple.
         needed_bytes: u64,
         /// The plan's smallest direct transfer size.
         smallest_bytes: u64,
     },
-    /// A directory was refused while it was made, and what was made of it could not be removed.
-    #[error("{cause}; what was made before is left behind: {left}")]
+    /// Creating the directory was refused, and the unfinished directory could not be removed.
+    #[error("{cause}; what was already created could not be removed: {left}")]
     LeftBehind {
         /// Why it was refused.
         cause: Box<Refusal>,
-        /// Why something is left.
+        /// Why it could not be removed.
         left: Box<Refusal>,
     },
-    /// The kernel refused something on the way.
+    /// A system call failed.
     #[error("{action} `{}`: {source}", path.display())]
     Io {
-        /// What was being done: `make directory`.
+        /// The failed action: `make directory`.
         action: &'static str,
-        /// To what.
+        /// The path.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
 }
 
-/// A process that works in a directory, by the lease that it holds.
+/// The process that holds a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The machine that it is on, by its own word.
+    /// Its host name.
     pub host: String,
-    /// Its number there.
+    /// Its process number there.
     pub process: u32,
-    /// How long ago it last gave a sign of life, by the server's clock, in seconds.
+    /// Time since it last renewed the lease, by the server's clock, in seconds.
     pub silent_seconds: u64,
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Holder { host, process, silent_seconds } = self;
-        write!(f, "process {process} on {host}, last heard of {silent_seconds} s ago")
+        write!(f, "process {process} on {host}, last renewed {silent_seconds} s ago")
     }
 }
 
@@ -369,7 +375,8 @@ impl Refusal {
         Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
     }
 
-    /// Whether the user ended it while a server did not answer; nothing is wrong with the target.
+    /// Whether the user cancelled it while a server did not reply; nothing is wrong with the
+    /// target.
     pub fn is_interrupted(&self) -> bool {
         match self {
             Refusal::Io { source, .. } => source.kind() == io::ErrorKind::Interrupted,
@@ -379,7 +386,7 @@ impl Refusal {
         }
     }
 
-    /// The flag that overrides it, where overriding is sane.
+    /// The flag that overrides it, if that is safe.
     pub const fn overridden_by(&self) -> Option<Override> {
         match self {
             Refusal::LeftBehind { cause, .. } => cause.overridden_by(),
@@ -400,27 +407,27 @@ impl Refusal {
     pub fn remedy(&self) -> String {
         let advice: &str = match self {
             Refusal::Missing { .. } => {
-                "check the path, mount the volume, or let the directory be made"
+                "check the path, mount the volume, or have the directory created"
             }
-            Refusal::NoParent { .. } => "check the path, or make its parent directory",
+            Refusal::NoParent { .. } => "check the path, or create its parent directory",
             Refusal::BlockDevice { .. } => {
-                "make a file system on the device, mount it, and name a directory in it"
+                "create a file system on the device, mount it, and name a directory in it"
             }
             Refusal::NotADirectory { .. } => "name a directory",
             Refusal::ForeignFiles { .. } => {
-                "name an empty directory, or accept that `fourcorners/` is made beside these \
-                 files; they are not touched, but share the space and the load"
+                "name an empty directory, or have `fourcorners/` created next to these files; \
+                 they are not touched, but share the space and the load"
             }
             Refusal::Unmarked { .. } => "rename or remove it, or name another directory",
             Refusal::MountMissing { .. } => {
-                "mount the volume, or say that the underlying file system is meant"
+                "mount the volume, or confirm that the underlying file system is intended"
             }
             Refusal::OtherFilesystem { .. } => {
-                "mount the right volume, `fourcorners clean` the directory and run again, or \
-                 accept the copy"
+                "mount the right volume, run `fourcorners clean` on the directory and run again, \
+                 or accept the copy"
             }
             Refusal::ReadOnly { path, .. } if path.starts_with("nfs:") => {
-                "let the export's rules allow this host to write, or name another export"
+                "allow this host to write in the export's rules, or name another export"
             }
             Refusal::ReadOnly { .. } => "remount it read-write, or name another directory",
             Refusal::TooLittleSpace { .. } => {
@@ -430,38 +437,39 @@ impl Refusal {
                 "wait for the other run, or name another directory"
             }
             Refusal::InUse { holder: Some(_), .. } => {
-                "wait for the other run, or name another directory; one that died is taken for \
-                 gone 30 s after its last sign of life"
+                "wait for the other run, or name another directory; if that run was killed, its \
+                 lock expires 30 s after it was last renewed"
             }
             Refusal::NoExport { .. } => {
-                "check host, port and path, that the server runs, and that its rules allow this \
-                 host; where no portmapper (port 111) answers, give both `port=` and `mountport=`"
+                "check host, port and path, that the server runs, and that its export rules allow \
+                 this host; if no portmapper (port 111) replies, give both `port=` and \
+                 `mountport=`"
             }
             Refusal::TakenOver { .. } => {
-                "find out why this process was not heard of for more than 30 s (stopped, or cut \
-                 off from the server), wait for the other run, and run again"
+                "find out why this process did not renew its lock for more than 30 s (stopped, or \
+                 cut off from the server), wait for the other run, and run again"
             }
             Refusal::ManifestDamaged { .. } => {
-                "look at the directory yourself; if everything in it may go, remove it by hand"
+                "inspect the directory; if nothing in it is needed, remove it by hand"
             }
             Refusal::ManifestNewer { .. } => "use the newer version of fourcorners",
-            Refusal::NothingOfOurs { .. } => "name a directory that a run was made in",
+            Refusal::NothingToClean { .. } => "name a directory that a run has used",
             Refusal::ForeignFile { .. } => "move the file elsewhere",
             Refusal::Replaced { .. } => {
-                "move it away, it is not touched; then run again, and ours is written anew"
+                "move it away (it was not changed) and run again; our file is then written again"
             }
             Refusal::LeftBehind { cause, .. } => return cause.remedy(),
-            Refusal::Gone { .. } | Refusal::NotARegularFile { .. } => {
-                "find out who put it there, remove it, and run again"
-            }
+            Refusal::Gone { .. } => "find out what removed it, and run again",
+            Refusal::NotARegularFile { .. } => "find out what created it, remove it, and run again",
             Refusal::WrongSize { .. }
             | Refusal::Unwritten { .. }
             | Refusal::Zero { .. }
             | Refusal::NotOurData { .. } => {
-                "`fourcorners clean` the directory and run again, or have the file written anew"
+                "run `fourcorners clean` on the directory and run again, or have the file written \
+                 again"
             }
             Refusal::NoDirectIo { .. } => {
-                "measure with buffered I/O: `--buffered`, or `direct = false` in the experiment"
+                "use buffered I/O: `--buffered`, or `direct = false` in the experiment"
             }
             Refusal::DirectAlignment { .. } => {
                 "use larger transfers, or buffered I/O: `--buffered`, or `direct = false` in the \
@@ -470,17 +478,17 @@ impl Refusal {
             Refusal::Io { source, .. }
                 if source.get_ref().is_some_and(|cause| cause.is::<ThreadError>()) =>
             {
-                "raise the limit, or end other programs of this user or container"
+                "raise the limit, or stop other programs of this user or container"
             }
             Refusal::Io { path, source, .. } => match source.kind() {
                 io::ErrorKind::StaleNetworkFileHandle => {
-                    "look at the server: it was removed or replaced there while we worked, or the \
-                     volume was taken away; then run again"
+                    "check the server: the file was removed or replaced there during the run, or the \
+                 volume was removed; then run again"
                 }
-                io::ErrorKind::TimedOut => "look at the server and at the network to it",
+                io::ErrorKind::TimedOut => "check the server and the network to it",
                 io::ErrorKind::PermissionDenied if path.starts_with("nfs:") => {
                     "check the permissions on the server and the export's rules; `uid=` and \
-                     `gid=` in the URL say who asks"
+                     `gid=` in the URL set the caller"
                 }
                 _ => "check the path and its permissions",
             },

@@ -1,8 +1,7 @@
-//! What kind of storage a directory is on: the file system's name and space, and whether direct I/O
-//! works there.
+//! The storage of a directory: the file system's name and space, and whether direct I/O works.
 //!
-//! The kernel's own statement (`STATX_DIOALIGN`, Linux 6.1) is taken first and then tried: some
-//! network file systems say nothing, and some accept the flag and refuse the first transfer.
+//! The kernel's statement (`STATX_DIOALIGN`, Linux 6.1) is read first and then tested: some network
+//! file systems report nothing, and some accept the flag and refuse the first transfer.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -14,23 +13,23 @@ use rustix::fs::{AtFlags, CWD, OFlags, StatVfsMountFlags, StatxAttributes, Statx
 use crate::aligned::AlignedBuffer;
 use crate::refusal::Refusal;
 
-/// A file system, as far as it matters before a run.
+/// A file system's identity and space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// Its identity; empty where it has none (NFS).
+    /// Its identity; empty if it has none (NFS).
     pub filesystem_id: String,
-    /// Bytes that this user may still write.
+    /// Bytes available to this user.
     pub free_bytes: u64,
     /// Whether it is mounted read-only.
     pub read_only: bool,
 }
 
-/// What a file's directory is stored on.
+/// The storage that a directory is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
     /// The file system's name, such as `ext4`.
     pub filesystem: String,
-    /// Whether the file system keeps its data in memory, so that no run measures storage.
+    /// Whether the file system keeps its data in memory, so that runs do not measure storage.
     pub in_memory: bool,
     /// Whether direct I/O works.
     pub direct: DirectIo,
@@ -39,14 +38,14 @@ pub struct Storage {
 /// Whether direct I/O works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectIo {
-    /// It works, with offsets and sizes of this multiple.
+    /// It works if offsets and sizes are multiples of this alignment.
     Supported {
-        /// The multiple for offsets and sizes.
+        /// The alignment of offsets and sizes.
         offset_align_bytes: u64,
     },
-    /// It does not.
+    /// It does not work.
     Unsupported {
-        /// What the kernel said.
+        /// The reason, from the kernel.
         reason: String,
     },
 }
@@ -58,14 +57,14 @@ impl DirectIo {
     }
 }
 
-/// The name of the file that direct I/O is tried on; it lives for a moment, inside our own
-/// directory, longer only after a crash.
+/// The name of the file on which direct I/O is tested. It is in our directory and removed after the
+/// test; it remains only after a crash.
 pub(crate) const PROBE_NAME: &str = ".fourcorners.probe";
 
-/// Reads what the file system says of itself.
+/// The space of the file system at `path`.
 pub(crate) fn space(path: &Path) -> Result<Space, Refusal> {
     let found = rustix::fs::statvfs(path)
-        .map_err(|error| Refusal::io("ask the file system of", path, error))?;
+        .map_err(|error| Refusal::io("query the file system of", path, error))?;
     Ok(Space {
         filesystem_id: match found.f_fsid {
             0 => String::new(),
@@ -78,55 +77,55 @@ pub(crate) fn space(path: &Path) -> Result<Space, Refusal> {
 
 /// Whether a file system is mounted exactly at `path`.
 pub(crate) fn is_mount_root(path: &Path) -> bool {
-    let said = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
+    let reported = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
         .ok()
         .filter(|found| found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT))
         .map(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT));
     // Before Linux 5.8: a mount root has another device number than its parent.
-    said.unwrap_or_else(|| {
+    reported.unwrap_or_else(|| {
         let device = |path: &Path| rustix::fs::stat(path).map(|found| found.st_dev).ok();
         path.parent().is_none_or(|parent| device(path) != device(parent))
     })
 }
 
-/// Finds out what `directory`, which must be ours, is stored on.
+/// Determines the storage of `directory`, which must be ours.
 ///
 /// # Errors
-/// The probe's file could not be made: no permission, no space, a read-only file system.
+/// The probe file could not be created: no permission, no space, a read-only file system.
 pub fn probe(directory: &Path) -> Result<Storage, Refusal> {
     let (filesystem, in_memory) = filesystem_of(directory)?;
     let path = directory.join(PROBE_NAME);
-    let made = OpenOptions::new()
+    let created = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .custom_flags(flags(OFlags::NOFOLLOW))
         .open(&path)
         .and_then(|file| file.write_all_at(&[0x46; PROBE_BYTES], 0));
-    let direct = made.map(|()| try_direct(&path));
+    let direct = created.map(|()| try_direct(&path));
     let removed = fs::remove_file(&path);
     let direct = direct.map_err(|error| Refusal::io("write", &path, error))?;
     removed.map_err(|error| Refusal::io("remove", &path, error))?;
     Ok(Storage { filesystem, in_memory, direct })
 }
 
-/// The largest alignment that direct I/O asks for in practice, and what the probe reads.
+/// The largest alignment that direct I/O requires in practice, and the size of the probe.
 const PROBE_BYTES: usize = 4096;
 
-/// Whether `path`, which exists, can be read directly; for looking without writing. A file shorter
-/// than the probe is read through the page cache.
+/// Whether the existing file `path` can be read with direct I/O; writes nothing. A file shorter
+/// than the probe counts as not.
 pub(crate) fn reads_directly(path: &Path) -> bool {
     try_direct(path).is_supported()
 }
 
 fn try_direct(path: &Path) -> DirectIo {
     let unsupported = |reason: String| DirectIo::Unsupported { reason };
-    let said = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN)
+    let reported = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN)
         .ok()
         .filter(|found| found.stx_mask & StatxFlags::DIOALIGN.bits() != 0)
         .map(|found| u64::from(found.stx_dio_offset_align));
-    if said == Some(0) {
-        return unsupported("the kernel says so (statx: no direct I/O alignment)".to_owned());
+    if reported == Some(0) {
+        return unsupported("the kernel reports no direct I/O alignment (statx)".to_owned());
     }
     let file = match open_direct(path) {
         Ok(file) => file,
@@ -137,7 +136,7 @@ fn try_direct(path: &Path) -> DirectIo {
         return unsupported(format!("read with O_DIRECT: {error}"));
     }
     let offset_align_bytes =
-        said.unwrap_or_else(|| match file.read_exact_at(&mut buffer.as_mut()[..512], 512) {
+        reported.unwrap_or_else(|| match file.read_exact_at(&mut buffer.as_mut()[..512], 512) {
             Ok(()) => 512,
             Err(_) => PROBE_BYTES as u64,
         });
@@ -148,7 +147,7 @@ fn open_direct(path: &Path) -> io::Result<fs::File> {
     OpenOptions::new().read(true).custom_flags(flags(OFlags::DIRECT | OFlags::NOFOLLOW)).open(path)
 }
 
-/// Open flags as the standard library takes them.
+/// Open flags in the form that the standard library takes.
 pub(crate) const fn flags(flags: OFlags) -> i32 {
     flags.bits().cast_signed()
 }
@@ -156,7 +155,7 @@ pub(crate) const fn flags(flags: OFlags) -> i32 {
 /// The file system's name, and whether it keeps data in memory.
 fn filesystem_of(path: &Path) -> Result<(String, bool), Refusal> {
     let found = rustix::fs::statfs(path)
-        .map_err(|error| Refusal::io("ask the file system of", path, error))?;
+        .map_err(|error| Refusal::io("query the file system of", path, error))?;
     let magic = found.f_type.cast_unsigned() & 0xffff_ffff;
     let known = FILESYSTEMS.iter().find(|(number, ..)| *number == magic);
     Ok(match known {
@@ -165,7 +164,7 @@ fn filesystem_of(path: &Path) -> Result<(String, bool), Refusal> {
     })
 }
 
-/// How a file system is called whose number is not known.
+/// Leading part of the name of a file system with an unknown number.
 pub(crate) const UNKNOWN_FILESYSTEM: &str = "file system 0x";
 
 /// Source: statfs(2) and include/uapi/linux/magic.h.
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_file_systems_are_known_as_such() {
+    fn in_memory_file_systems_are_recognised() {
         let storage = probe(tempfile::tempdir_in("/dev/shm").unwrap().path()).unwrap();
         assert_eq!((storage.filesystem.as_str(), storage.in_memory), ("tmpfs", true));
     }
@@ -206,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_direct_io_is_told_by_the_kernel() {
-        // The process file system keeps no data and knows no O_DIRECT.
+    fn a_file_system_without_direct_io_is_recognised() {
+        // procfs stores no data and does not support O_DIRECT.
         assert!(!try_direct(Path::new("/proc/version")).is_supported());
     }
 
     #[test]
-    fn mount_roots_are_told_from_other_directories() {
+    fn mount_roots_are_distinguished_from_other_directories() {
         assert!(is_mount_root(Path::new("/")));
         assert!(is_mount_root(Path::new("/proc")));
         assert!(!is_mount_root(Path::new("/proc/self")));

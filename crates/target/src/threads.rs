@@ -1,14 +1,14 @@
-//! Threads that the system refuses to start.
+//! The error for a thread that could not be started.
 
 use std::io;
 
-/// A thread could not be started. Almost always a limit is reached: clone(2) fails with EAGAIN
-/// then, which by itself says nothing to a user.
+/// A thread could not be started. The usual cause is a limit: clone(2) then fails with EAGAIN,
+/// which alone does not help the user.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "start thread {number} of {requested}: {source}; raise the limit that is reached: of the \
-     user's processes (`ulimit -u`), of the container's (`pids.max` of its cgroup) or of the \
-     system's (`sysctl kernel.threads-max`), or use fewer threads (`workers`; with `--engine \
+    "start thread {number} of {requested}: {source}; raise the limit that was reached: on the \
+     user's processes (`ulimit -u`), the container's (`pids.max` of its cgroup) or the system's \
+     threads (`sysctl kernel.threads-max`), or use fewer threads (`workers`; with `--engine \
      psync` also `queue_depth`)"
 )]
 pub struct ThreadError {
@@ -16,6 +16,6 @@ pub struct ThreadError {
     pub number: usize,
     /// How many threads were requested.
     pub requested: usize,
-    /// The kernel's answer.
+    /// The kernel's error.
     pub source: io::Error,
 }

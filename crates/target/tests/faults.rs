@@ -1,8 +1,8 @@
-//! Refusals and failures that need a file system of their own: a small ext4 on a loop device, made
-//! full, read-only, unmounted, without direct I/O. Needs root and loop devices, as CI has them;
-//! every mount is undone by its guard.
+//! Refusals and failures that need a separate file system: a small ext4 on a loop device, full,
+//! read-only, unmounted, or without direct I/O. Needs root and loop devices, as in CI; every mount
+//! is undone by its guard.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,33 +10,35 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use target::clean::clean;
-use target::directory::{self, TargetDirectory, Wanted};
+use target::directory::TargetDirectory;
 use target::fill::FillError;
+use target::inventory::RequiredFiles;
 use target::manifest::{FileState, Manifest};
 use target::refusal::{Override, Overrides, Refusal};
 use target::storage::DirectIo;
+use target::survey;
 use workload::data::DataPattern;
 use workload::plan::FileSet;
 
 const IMAGE_BYTES: u64 = 64 << 20;
 
-/// A file with a file system in it, on a loop device.
+/// A file with a file system in it, attached to a loop device.
 struct Disk {
     directory: tempfile::TempDir,
     device: PathBuf,
 }
 
-/// A mount, until it is dropped.
+/// A mount, unmounted when dropped.
 struct Mounted {
     point: PathBuf,
 }
 
 fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
-    let (said, complained) =
+    let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{program}: {said}{complained}");
-    said.trim().to_owned()
+    assert!(output.status.success(), "{program}: {stdout}{stderr}");
+    stdout.trim().to_owned()
 }
 
 impl Disk {
@@ -66,8 +68,8 @@ impl Disk {
     }
 
     fn mount_at(&self, point: &Path, options: &str) -> Mounted {
-        let (device, at) = (self.device.to_str().unwrap(), point.to_str().unwrap());
-        run("mount", &["-t", "ext4", "-o", options, device, at]);
+        let (device, point_text) = (self.device.to_str().unwrap(), point.to_str().unwrap());
+        run("mount", &["-t", "ext4", "-o", options, device, point_text]);
         Mounted { point: point.to_path_buf() }
     }
 }
@@ -81,8 +83,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A process that another test just forked has our files open until its program begins: the
-        // mount leaves its place now, and ends when they are closed.
+        // A process that another test has just forked may still have our files open, so the mount
+        // is detached now and ends when they are closed.
         let ended = Command::new("umount").arg("--lazy").arg(&self.point).status();
         assert!(std::thread::panicking() || ended.unwrap().success());
     }
@@ -105,8 +107,8 @@ fn set(file_size_bytes: u64) -> FileSet {
     }
 }
 
-fn wanted(file_size_bytes: u64) -> Wanted {
-    Wanted {
+fn required(file_size_bytes: u64) -> RequiredFiles {
+    RequiredFiles {
         file_sets: vec![set(file_size_bytes)],
         data_seed: 7,
         direct_transfer_min_bytes: Some(4096),
@@ -114,19 +116,19 @@ fn wanted(file_size_bytes: u64) -> Wanted {
 }
 
 fn open(path: &Path, file_size_bytes: u64) -> Result<TargetDirectory, Refusal> {
-    directory::open(path, wanted(file_size_bytes), Overrides::default())
+    survey::open(path, required(file_size_bytes), Overrides::default())
 }
 
 fn fill(directory: &mut TargetDirectory, file_size_bytes: u64) -> Result<u64, FillError> {
     directory.fill(&set(file_size_bytes), &|| false, &mut |_, _| {})
 }
 
-/// Fills all of a volume but `left` blocks with somebody's file.
+/// Fills a volume with a user's file, except for `left` blocks.
 fn fill_up(volume: &Mounted, left: u64) -> PathBuf {
     let path = volume.point.join("thesis.txt");
     let file = fs::File::create(&path).unwrap();
-    // ext4 gives the blocks of removed files back when it commits their journal: before that a
-    // volume that is to be filled looks full.
+    // ext4 frees the blocks of removed files when it commits its journal; until then the volume
+    // looks full.
     rustix::fs::syncfs(&file).unwrap();
     let mut size_bytes = 0;
     for step_bytes in [1 << 20, 4096] {
@@ -135,23 +137,24 @@ fn fill_up(volume: &Mounted, left: u64) -> PathBuf {
             size_bytes += step_bytes;
         }
     }
-    let kept_bytes = size_bytes.checked_sub(left * 4096);
-    file.set_len(kept_bytes.expect("an empty volume has room for more than four blocks")).unwrap();
+    let target_bytes = size_bytes.checked_sub(left * 4096);
+    file.set_len(target_bytes.expect("an empty volume has room for more than four blocks"))
+        .unwrap();
     file.sync_all().unwrap();
     path
 }
 
 #[test]
-fn a_directory_that_a_full_volume_cannot_take_leaves_nothing_behind() {
+fn a_directory_that_does_not_fit_on_a_full_volume_leaves_nothing() {
     let disk = Disk::new();
     let volume = disk.mount();
     let overrides =
         Overrides { ignore_free_space: true, among_foreign_files: true, ..Overrides::default() };
-    // With room for a directory, but not for all that is written into it.
+    // With room for a directory, but not for all files in it.
     let mut failed_inside = 0;
     for left in 0..4 {
-        let own = fill_up(&volume, left);
-        match directory::open(&volume.point, wanted(8 << 20), overrides) {
+        let foreign = fill_up(&volume, left);
+        match survey::open(&volume.point, required(8 << 20), overrides) {
             Ok(ours) => {
                 drop(ours);
                 assert!(clean(&volume.point).unwrap().removed_directory, "{left} blocks left");
@@ -163,13 +166,13 @@ fn a_directory_that_a_full_volume_cannot_take_leaves_nothing_behind() {
         let names: Vec<_> =
             fs::read_dir(&volume.point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 2, "lost+found and the file: {names:?}, {left} blocks left");
-        fs::remove_file(own).unwrap();
+        fs::remove_file(foreign).unwrap();
     }
-    assert!(failed_inside > 0, "no failure came after the directory was made");
+    assert!(failed_inside > 0, "no failure came after the directory was created");
 }
 
 #[test]
-fn an_empty_volume_is_filled_with_direct_io_and_believed() {
+fn an_empty_volume_is_filled_with_direct_io_and_verified() {
     let disk = Disk::new();
     let volume = disk.mount();
     let mut ours = open(&volume.point, 8 << 20).unwrap();
@@ -182,7 +185,7 @@ fn an_empty_volume_is_filled_with_direct_io_and_believed() {
 }
 
 #[test]
-fn a_mount_root_with_files_of_others_is_refused_as_such() {
+fn a_mount_root_with_files_of_others_is_recognised() {
     let disk = Disk::new();
     let volume = disk.mount();
     fs::write(volume.point.join("thesis.txt"), "years of work").unwrap();
@@ -213,13 +216,13 @@ fn a_read_only_file_system_is_refused() {
 }
 
 #[test]
-fn a_file_system_that_turns_read_only_ends_the_fill() {
+fn a_file_system_that_turns_read_only_fails_the_fill() {
     let disk = Disk::new();
     let volume = disk.mount();
     let mut ours = open(&volume.point, 8 << 20).unwrap();
     volume.remount("ro");
-    let ended = fill(&mut ours, 8 << 20).unwrap_err();
-    assert!(ended.to_string().contains("Read-only file system"), "{ended}");
+    let error = fill(&mut ours, 8 << 20).unwrap_err();
+    assert!(error.to_string().contains("Read-only file system"), "{error}");
 }
 
 #[test]
@@ -236,13 +239,13 @@ fn a_plan_larger_than_the_volume_is_refused_before_the_first_write() {
 }
 
 #[test]
-fn a_volume_that_is_full_ends_the_fill_and_leaves_what_clean_removes() {
+fn a_full_volume_fails_the_fill_and_clean_removes_it() {
     let disk = Disk::new();
     let volume = disk.mount();
     let overrides = Overrides { ignore_free_space: true, ..Overrides::default() };
-    let mut ours = directory::open(&volume.point, wanted(IMAGE_BYTES), overrides).unwrap();
-    let ended = fill(&mut ours, IMAGE_BYTES).unwrap_err();
-    assert!(matches!(ended, FillError::NoSpace { .. }), "{ended}");
+    let mut ours = survey::open(&volume.point, required(IMAGE_BYTES), overrides).unwrap();
+    let error = fill(&mut ours, IMAGE_BYTES).unwrap_err();
+    assert!(matches!(error, FillError::NoSpace { .. }), "{error}");
     let manifest = Manifest::load(ours.path()).unwrap().unwrap();
     assert!(manifest.files.values().all(|file| file.state == FileState::Filling));
     drop(ours);
@@ -253,21 +256,20 @@ fn a_volume_that_is_full_ends_the_fill_and_leaves_what_clean_removes() {
 }
 
 #[test]
-fn space_that_vanishes_during_the_fill_ends_it() {
+fn space_that_is_used_by_others_during_the_fill_fails_it() {
     let disk = Disk::new();
     let volume = disk.mount();
     let mut ours = open(&volume.point, 32 << 20).unwrap();
-    // Somebody else is faster.
     let hog = fs::File::create(volume.point.join("hog")).unwrap();
     rustix::fs::fallocate(&hog, rustix::fs::FallocateFlags::empty(), 0, 24 << 20).unwrap();
-    let ended = fill(&mut ours, 32 << 20).unwrap_err();
-    assert!(matches!(ended, FillError::NoSpace { .. }), "{ended}");
+    let error = fill(&mut ours, 32 << 20).unwrap_err();
+    assert!(matches!(error, FillError::NoSpace { .. }), "{error}");
 }
 
 #[test]
-fn a_mount_that_is_missing_is_refused_and_its_presence_is_fine() {
+fn a_missing_mount_is_refused_and_an_existing_one_is_used() {
     let disk = Disk::new();
-    // A place for mounts by convention; the name is this process's own.
+    // A conventional mount point with the process's number in its name.
     let point = PathBuf::from(format!("/mnt/fourcorners-test-{}", std::process::id()));
     fs::create_dir(&point).unwrap();
     let unmounted = open(&point, 1 << 20).map(drop);
@@ -276,7 +278,7 @@ fn a_mount_that_is_missing_is_refused_and_its_presence_is_fine() {
         open(&volume.point, 1 << 20).map(drop)
     };
     let overrides = Overrides { not_a_mount: true, ..Overrides::default() };
-    let overridden = directory::survey(&point, wanted(1 << 20), overrides).map(drop);
+    let overridden = survey::survey(&point, required(1 << 20), overrides).map(drop);
     fs::remove_dir(&point).unwrap();
 
     let refusal = unmounted.unwrap_err();
@@ -301,23 +303,23 @@ fn a_copy_of_our_directory_on_another_file_system_is_refused() {
     assert!(matches!(refusal, Refusal::OtherFilesystem { .. }), "{refusal}");
     assert_eq!(refusal.overridden_by(), Some(Override::OtherFilesystem));
     let overrides = Overrides { other_filesystem: true, ..Overrides::default() };
-    drop(directory::open(&to, wanted(1 << 20), overrides).unwrap());
-    // Accepted once, it belongs there.
+    drop(survey::open(&to, required(1 << 20), overrides).unwrap());
+    // Once accepted, the copy is marked for this file system.
     open(&to, 1 << 20).unwrap();
 }
 
 #[test]
-fn a_file_system_without_direct_io_is_refused_for_it_and_filled_without() {
+fn a_file_system_without_direct_io_is_refused_for_it_and_usable_with_buffered_io() {
     let disk = Disk::new();
     // ext4 has no direct I/O while it keeps data in its journal.
     let volume = disk.mount_with("data=journal");
     let refusal = open(&volume.point, 2 << 20).unwrap_err();
     assert!(matches!(refusal, Refusal::NoDirectIo { .. }), "{refusal}");
     assert!(refusal.remedy().contains("--buffered"), "{}", refusal.remedy());
-    assert!(!volume.point.join("fourcorners").exists(), "what was made for it is removed");
+    assert!(!volume.point.join("fourcorners").exists(), "the directory created for it is removed");
 
-    let buffered = Wanted { direct_transfer_min_bytes: None, ..wanted(2 << 20) };
-    let mut ours = directory::open(&volume.point, buffered, Overrides::default()).unwrap();
+    let buffered = RequiredFiles { direct_transfer_min_bytes: None, ..required(2 << 20) };
+    let mut ours = survey::open(&volume.point, buffered, Overrides::default()).unwrap();
     fill(&mut ours, 2 << 20).unwrap();
     ours.check(&set(2 << 20)).unwrap();
 }
@@ -326,8 +328,8 @@ fn a_file_system_without_direct_io_is_refused_for_it_and_filled_without() {
 fn direct_transfers_below_the_devices_sector_are_refused() {
     let disk = Disk::with_sectors_of("4096");
     let volume = disk.mount();
-    let small = Wanted { direct_transfer_min_bytes: Some(512), ..wanted(1 << 20) };
-    let refusal = directory::open(&volume.point, small, Overrides::default()).unwrap_err();
+    let small = RequiredFiles { direct_transfer_min_bytes: Some(512), ..required(1 << 20) };
+    let refusal = survey::open(&volume.point, small, Overrides::default()).unwrap_err();
     assert!(
         matches!(refusal, Refusal::DirectAlignment { needed_bytes: 4096, smallest_bytes: 512, .. }),
         "{refusal}"

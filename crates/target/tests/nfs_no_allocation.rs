@@ -1,10 +1,10 @@
-//! Once it is open, the NFS target does not allocate: counted by the allocator itself, in the
-//! thread that drives it, with one connection and with several, split operations and all kinds.
+//! An open NFS target does not allocate: counted by the allocator in the worker's thread, with one
+//! connection and with several, split operations and all kinds of operations.
 
-#![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(unsafe_code, reason = "a counting allocator needs it")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
-#[expect(dead_code, reason = "other tests use the rest")]
+#[expect(dead_code, reason = "other tests use the rest of it")]
 #[path = "nfs/scripted.rs"]
 mod scripted;
 
@@ -17,7 +17,7 @@ use target::{Completion, Target, Wait};
 use workload::op::{Op, OpKind};
 
 thread_local! {
-    /// Calls of the allocator by this thread.
+    /// Allocator calls of this thread.
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -27,30 +27,30 @@ fn count() {
     CALLS.set(CALLS.get() + 1);
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is; counting touches a
-// thread-local that needs neither initialisation nor destruction, so it does not allocate.
+// SAFETY: every call is passed to the system's allocator unchanged; counting uses a thread-local
+// without initialisation and destruction, so it does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -60,7 +60,7 @@ static ALLOCATOR: Counting = Counting;
 
 const DEPTH: u32 = 32;
 
-/// The operation with this number: four reads, three writes, an fsync, and over again.
+/// Operation number `index`: four reads, three writes and an fsync, repeated.
 fn op(index: u64) -> Op {
     let (kind, size_bytes) = match index % 8 {
         7 => (OpKind::Fsync, 0),
@@ -76,14 +76,14 @@ fn allocations(options: &str) -> u64 {
     let mut target = server.open(options, DEPTH, |_| {});
     let mut done: Vec<Completion> = Vec::with_capacity(DEPTH as usize);
     let before = CALLS.get();
-    assert!(before > 0, "the allocator counts what opening takes");
+    assert!(before > 0, "the allocator has counted the opening");
     let (mut next, mut ended) = (0, 0);
     for tag in 0..DEPTH {
         target.submit(tag, &op(next)).unwrap();
         next += 1;
     }
     while ended < 5000 {
-        let wait = [Wait::Look, Wait::Coarse(Duration::from_millis(100))][ended % 2];
+        let wait = [Wait::Poll, Wait::Coarse(Duration::from_millis(100))][ended % 2];
         target.reap(wait, &mut done).unwrap();
         for Completion { tag, result } in done.drain(..) {
             assert!(result >= 0, "{result}");

@@ -1,18 +1,16 @@
 //! A count of bytes.
 
 use std::fmt;
-use std::ops::{Add, Div, Mul, Sub};
 use std::str::FromStr;
-use std::time::Duration;
 
-use crate::error::{parse_number, split_unit};
-use crate::{BytesPerSec, ParseError};
+use crate::ParseError;
+use crate::number::{parse_number, split_unit};
 
 /// A count of bytes. Prints as `1.50 GiB`; parses `4k`, `4KiB`, `1.5g`, `10GB` (decimal).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
-const WANTED: &str = "a size such as `8k`, `8KiB`, `1.5GiB` or `10GB` (decimal)";
+const ALLOWED: &str = "a size such as `8k`, `8KiB`, `1.5GiB` or `10GB` (decimal)";
 
 impl Bytes {
     /// No bytes.
@@ -43,19 +41,9 @@ impl Bytes {
         self.0
     }
 
-    /// In MiB, for charts and tables that say so in their heading.
-    pub fn as_mib(self) -> f64 {
-        self.0 as f64 / (1u64 << 20) as f64
-    }
-
-    /// The sum, or `None` where it does not fit.
+    /// The sum, or `None` if it overflows.
     pub fn checked_add(self, other: Bytes) -> Option<Bytes> {
         self.0.checked_add(other.0).map(Bytes)
-    }
-
-    /// The multiple, or `None` where it does not fit.
-    pub fn checked_mul(self, times: u64) -> Option<Bytes> {
-        self.0.checked_mul(times).map(Bytes)
     }
 }
 
@@ -63,7 +51,7 @@ impl FromStr for Bytes {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Bytes, ParseError> {
-        let wrong = || ParseError::new(text, WANTED);
+        let wrong = || ParseError::new(text, ALLOWED);
         let (number, unit) = split_unit(text);
         let number_f = parse_number(number).ok_or_else(wrong)?;
         let factor: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -80,7 +68,7 @@ impl FromStr for Bytes {
             "pb" => 1_000_000_000_000_000,
             _ => return Err(wrong()),
         };
-        // Whole numbers stay exact beyond 2^53; only a fraction goes through floating point.
+        // Whole numbers stay exact beyond 2^53; only fractions use floating point.
         let digits: String = number.chars().filter(|c| *c != '_').collect();
         let count = match digits.parse::<u64>() {
             Ok(whole) => whole.checked_mul(factor).ok_or_else(wrong)?,
@@ -114,46 +102,12 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl Add for Bytes {
-    type Output = Bytes;
-    fn add(self, other: Bytes) -> Bytes {
-        Bytes(self.0 + other.0)
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Bytes;
-    fn sub(self, other: Bytes) -> Bytes {
-        Bytes(self.0 - other.0)
-    }
-}
-
-impl Mul<u64> for Bytes {
-    type Output = Bytes;
-    fn mul(self, times: u64) -> Bytes {
-        Bytes(self.0 * times)
-    }
-}
-
-impl Div<Duration> for Bytes {
-    type Output = BytesPerSec;
-    fn div(self, time: Duration) -> BytesPerSec {
-        BytesPerSec::new(self.0 as f64 / time.as_secs_f64())
-    }
-}
-
-impl std::iter::Sum for Bytes {
-    fn sum<I: Iterator<Item = Bytes>>(all: I) -> Bytes {
-        all.fold(Bytes::ZERO, |sum, one| sum + one)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_parse_as_the_field_writes_them() {
+    fn sizes_parse_in_binary_and_decimal_units() {
         for (text, bytes) in [
             ("4k", 4096),
             ("4KiB", 4096),

@@ -1,8 +1,8 @@
-//! How many of what.
+//! Counts with their noun.
 
 use crate::thousands;
 
-/// `1 pool`, `3 volumes`, `2,000 hosts`: of a noun whose plural takes an `s`.
+/// `1 pool`, `3 volumes`, `2,000 hosts`, for nouns whose plural takes an `s`.
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{} {noun}{ending}", thousands(count))

@@ -1,17 +1,16 @@
-//! Durations as users write and read them.
+//! Durations: parsed as users write them, and printed.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::ParseError;
-use crate::error::{parse_number, split_unit};
-use crate::percent::NOT_A_NUMBER;
+use crate::number::{NOT_A_NUMBER, parse_number, split_unit};
 
-/// Parses `30s`, `2m`, `1m30s`, `500ms`, `10us`, `1.5h`, `0`. A bare number other than 0 has no
-/// unit and is refused.
+/// Parses `30s`, `2m`, `1m30s`, `500ms`, `10us`, `1.5h`, `0`. A number without a unit is refused,
+/// except 0.
 ///
 /// # Errors
-/// What was found and what is allowed.
+/// The text found, and what is allowed.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
     let wrong = || ParseError::new(text, "a duration such as `30s`, `2m`, `500ms` or `10us`");
     let mut rest = text.trim();
@@ -46,7 +45,7 @@ fn ns_per_unit(unit: &str) -> Option<f64> {
     })
 }
 
-/// Prints a duration of a plan so that it parses back: `30s`, `2m`, `1m30s`, `500ms`, `10us`.
+/// Prints a duration so that it parses back: `30s`, `2m`, `1m30s`, `500ms`, `10us`.
 pub fn print_duration(time: Duration) -> String {
     let ns = time.as_nanos();
     if ns == 0 {
@@ -70,8 +69,14 @@ pub fn print_duration(time: Duration) -> String {
     out
 }
 
+/// Prints a duration rounded up to whole seconds: `1m30s` for 89.001 s.
+pub fn print_whole_seconds(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    print_duration(Duration::from_secs(seconds))
+}
+
 /// A measured time in nanoseconds, printed with three digits and the unit that fits: `812 ns`,
-/// `60.3 us`, `1.91 ms`, `2.50 s`.
+/// `60.3 µs`, `1.91 ms`, `2.50 s`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Nanos(pub f64);
 
@@ -80,10 +85,10 @@ impl fmt::Display for Nanos {
         let (value, unit) = match self.0.abs() {
             ns if !ns.is_finite() => return f.write_str(NOT_A_NUMBER),
             0.0 => return f.write_str("0 ns"),
-            // Shorter than anything that is measured: the mean of many, or a difference.
+            // Too short to be measured: a mean of many samples, or a difference.
             ns if ns < 0.005 => return f.write_str("<0.01 ns"),
             ns if ns < 999.5 => (self.0, "ns"),
-            ns if ns < 999.5e3 => (self.0 / 1e3, "us"),
+            ns if ns < 999.5e3 => (self.0 / 1e3, "µs"),
             ns if ns < 999.5e6 => (self.0 / 1e6, "ms"),
             _ => (self.0 / 1e9, "s"),
         };
@@ -120,12 +125,14 @@ mod tests {
         assert_eq!(print_duration(Duration::from_secs(90)), "1m30s");
         assert_eq!(print_duration(Duration::from_millis(2500)), "2500ms");
         assert_eq!(print_duration(Duration::from_secs(7200)), "2h");
+        assert_eq!(print_whole_seconds(Duration::from_millis(89_001)), "1m30s");
+        assert_eq!(print_whole_seconds(Duration::ZERO), "0s");
     }
 
     #[test]
     fn measured_times_print_with_the_unit_that_fits() {
         assert_eq!(Nanos(812.0).to_string(), "812 ns");
-        assert_eq!(Nanos(60_300.0).to_string(), "60.3 us");
+        assert_eq!(Nanos(60_300.0).to_string(), "60.3 µs");
         assert_eq!(Nanos(1_909_000.0).to_string(), "1.91 ms");
         assert_eq!(Nanos(999_600.0).to_string(), "1.00 ms");
         assert_eq!(Nanos(2.5e9).to_string(), "2.50 s");

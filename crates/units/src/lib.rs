@@ -1,30 +1,29 @@
-//! Quantities with their dimension: bytes, rates, percent, moments, dates; and what is wrong with
-//! what a user wrote.
+//! Quantities with their unit: bytes, rates, percentages, durations and dates; and the nearest known
+//! name to an unknown one.
 //!
 //! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops,
-//! which use raw integers named with their unit (`issued_ns`), nor for reading clocks, which no
-//! core does.
+//! which use raw integers named with their unit (`issued_ns`), nor for reading clocks.
 //!
-//! Parsing accepts the habits of the field (`4k` is 4 KiB as in fio and Vdbench, `4KB` is decimal);
-//! printing is always IEC for bytes, and a rate carries `/s`.
+//! `4k` is 4 KiB, as in fio and Vdbench; `4KB` is decimal. Bytes are always printed in IEC units.
 
 mod bytes;
 mod counted;
-pub mod diagnostic;
 mod duration;
 mod error;
-mod instant;
 mod nearest;
+mod number;
 mod percent;
 mod rate;
+mod share;
 mod utc;
 
 pub use bytes::Bytes;
 pub use counted::counted;
-pub use duration::{Nanos, parse_duration, print_duration};
+pub use duration::{Nanos, parse_duration, print_duration, print_whole_seconds};
 pub use error::ParseError;
-pub use instant::Instant;
 pub use nearest::{nearest, unknown};
+pub use number::thousands;
 pub use percent::{Percent, fraction_percent, part_of, percent};
-pub use rate::{BytesPerSec, OpsPerSec, thousands};
+pub use rate::{BytesPerSec, OpsPerSec};
+pub use share::Share;
 pub use utc::Utc;

@@ -1,19 +1,18 @@
-//! The name that may have been meant where an unknown one was written.
+//! Spelling suggestions for unknown names.
 
-/// The word of `known` that is nearest to `word`, if one is near enough to be a slip: at most a
-/// third of its letters differ. Case, blanks, and whether words are joined by `-` or `_`, make no
-/// difference.
+/// The word of `known` that is nearest to `word`, if at most a third of its letters differ. Case and
+/// spaces are ignored, and `-` equals `_`.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = plain(word);
+    let word = plain(word);
     known
         .into_iter()
-        .map(|other| (distance(&wanted, &plain(other)), other))
+        .map(|other| (distance(&word, &plain(other)), other))
         .min()
         .filter(|(distance, other)| *distance <= other.chars().count().max(3) / 3)
         .map(|(_, other)| other)
 }
 
-/// What there is, and what may have been meant: `there are AV36, AV64; did you mean `AV36`?`.
+/// The known words and the nearest one: `there are AV36, AV64; did you mean `AV36`?`.
 pub fn unknown(word: &str, known: &[&str]) -> String {
     let meant = nearest(word, known.iter().copied());
     let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
@@ -29,7 +28,7 @@ fn plain(word: &str) -> String {
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    // What is longer than any name is no slip; no time is spent on it.
+    // No known name is longer than this, so the rest of a longer word cannot matter.
     for (i, from) in a.chars().take(64).enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_keyboard_is_recognised_and_a_stranger_is_not() {
+    fn a_misspelled_name_is_recognised_and_an_unrelated_word_is_not() {
         let known = ["nconnect", "transfer_size", "Standard_D32s_v3", "In Use MiB", "Powerstate"];
         assert_eq!(nearest("nconect", known), Some("nconnect"));
         assert_eq!(nearest("transfer-size", known), Some("transfer_size"));
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_is_answered_with_what_there_is_and_what_may_have_been_meant() {
+    fn an_unknown_word_is_answered_with_the_known_words_and_the_nearest_one() {
         let known = ["standard", "premium"];
         assert_eq!(
             unknown("premum", &known),
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_levenshtein() {
+    fn the_distance_is_levenshteins() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("same", "same"), 0);

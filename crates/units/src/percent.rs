@@ -1,21 +1,19 @@
-//! A share in percent.
+//! Shares in percent.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{parse_number, split_unit};
-use crate::{ParseError, thousands};
+use crate::ParseError;
+use crate::number::{NOT_A_NUMBER, parse_number, split_unit, thousands};
 
 /// A share from 0 % to 100 % in steps of 0.1 %. Prints as `70 %`; parses `70%`, `70`, `66.7 %`.
-/// A bare `0.7` is refused: it is seven tenths to some and less than a percent to others.
+/// `0.7` without a unit is refused, because it could mean 70 % or 0.7 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent {
     permille: u16,
 }
 
 impl Percent {
-    /// 0 %.
-    pub const ZERO: Percent = Percent { permille: 0 };
     /// 100 %.
     pub const ALL: Percent = Percent { permille: 1000 };
 
@@ -58,7 +56,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// Thousandths as percent, also where they are more than all: `12.5 %`, `1,250 %`.
+/// Thousandths as percent, which may exceed 100 %: `12.5 %`, `1,250 %`.
 pub fn percent(permille: u64) -> String {
     let whole = thousands(permille / 10);
     match permille % 10 {
@@ -67,8 +65,8 @@ pub fn percent(permille: u64) -> String {
     }
 }
 
-/// A fraction as percent with so many decimals: `12.5 %`; `n/a` where it is no number. What rounds
-/// to nothing has no sign: `0.0 %`.
+/// A fraction as percent with this many decimals: `12.5 %`; `n/a` if it is not finite. Zero has no
+/// sign.
 pub fn fraction_percent(fraction: f64, decimals: usize) -> String {
     let percent = fraction * 100.0;
     if !percent.is_finite() {
@@ -80,8 +78,7 @@ pub fn fraction_percent(fraction: f64, decimals: usize) -> String {
     format!("{} %", unsigned.unwrap_or(&text))
 }
 
-/// How much one quantity is of another, whose name follows: `7.3 % of`; what is more than all of it
-/// is no share: `1.08 times`.
+/// A ratio to a quantity whose name follows: `7.3 % of`, and above 100 % `1.08 times`.
 pub fn part_of(ratio: f64) -> String {
     match ratio {
         r if !r.is_finite() || r < 0.0 => format!("{NOT_A_NUMBER} of"),
@@ -93,9 +90,6 @@ pub fn part_of(ratio: f64) -> String {
     }
 }
 
-/// What is printed in the place of a number that is none.
-pub(crate) const NOT_A_NUMBER: &str = "n/a";
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -106,7 +100,7 @@ mod tests {
     fn percentages_parse_and_print() {
         assert_eq!("70%".parse(), Ok(Percent { permille: 700 }));
         assert_eq!("66.7 %".parse(), Ok(Percent { permille: 667 }));
-        assert_eq!("0".parse(), Ok(Percent::ZERO));
+        assert_eq!("0".parse(), Ok(Percent { permille: 0 }));
         assert!("101%".parse::<Percent>().is_err());
         assert!("-1%".parse::<Percent>().is_err());
         assert_eq!("0.7%".parse(), Ok(Percent { permille: 7 }));
@@ -116,19 +110,19 @@ mod tests {
     }
 
     #[test]
-    fn thousandths_are_printed_as_percent_also_above_all() {
+    fn thousandths_print_as_percent_also_above_100() {
         assert_eq!(percent(125), "12.5 %");
         assert_eq!(percent(300), "30 %");
         assert_eq!(percent(12_505), "1,250.5 %");
     }
 
-    /// The number that a text begins with, without its thousands' commas.
+    /// The number at the start of a text, without its thousands separators.
     fn number(text: &str) -> f64 {
         text.split(' ').next().unwrap_or_default().replace(',', "").parse().unwrap()
     }
 
     #[test]
-    fn shares_and_multiples_are_told_apart() {
+    fn a_ratio_prints_as_a_share_up_to_100_percent_and_as_a_multiple_above() {
         let printed =
             [0.0, 0.018, 0.0996, 0.56, 1.0, 1.004, 1.08, 1.41, 25.04, 5_023.0].map(part_of);
         let expected = [
@@ -150,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_share_is_above_all_and_none_is_negative(ratio: f64) {
+        fn every_printed_share_is_from_0_to_100_percent(ratio: f64) {
             let text = part_of(ratio);
             prop_assert!(!text.contains("NaN") && !text.contains("inf") && !text.starts_with('-'));
             if text.contains('%') {
@@ -159,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn percent_is_a_number_without_a_sign_of_nothing(fraction: f64, decimals in 0..4usize) {
+        fn a_printed_percentage_is_finite_and_zero_has_no_sign(fraction: f64, decimals in 0..4usize) {
             let text = fraction_percent(fraction, decimals);
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
             let is_zero = text.chars().any(|c| c.is_ascii_digit())

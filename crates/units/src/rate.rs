@@ -1,12 +1,9 @@
 //! Rates: operations and bytes per second.
 
 use std::fmt;
-use std::ops::Mul;
 use std::str::FromStr;
-use std::time::Duration;
 
-use crate::error::{parse_number, split_unit};
-use crate::percent::NOT_A_NUMBER;
+use crate::number::{NOT_A_NUMBER, parse_number, split_unit, thousands};
 use crate::{Bytes, ParseError};
 
 /// Operations per second. Prints as `12,345 ops/s`; parses `10000`, `10k` (decimal), `10000/s`,
@@ -14,7 +11,8 @@ use crate::{Bytes, ParseError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct OpsPerSec(f64);
 
-/// Bytes per second. Prints as `64.00 MiB/s`; parses `64MiB/s`, `64m`, `1GB/s` (decimal).
+/// Bytes per second. Prints as `64.00 MiB/s`; parses `64MiB/s`, `64m`, `1GB/s` (decimal),
+/// and bandwidths such as `10Gbit/s` (decimal).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct BytesPerSec(f64);
 
@@ -41,7 +39,7 @@ impl BytesPerSec {
         self.0
     }
 
-    /// In MiB/s, for charts and tables that say so in their heading.
+    /// In MiB/s, for charts with that unit in their heading.
     pub fn as_mib(self) -> f64 {
         self.0 / (1u64 << 20) as f64
     }
@@ -57,7 +55,7 @@ impl FromStr for OpsPerSec {
         let unit = unit.to_ascii_lowercase();
         let unit = unit.strip_suffix("/s").unwrap_or(&unit).trim();
         let unit = unit.strip_suffix("iops").or_else(|| unit.strip_suffix("ops")).unwrap_or(unit);
-        // Rates of operations are counted in thousands, never in 1,024s.
+        // Decimal, unlike the units of bytes.
         let factor = match unit.trim() {
             "" => 1.0,
             "k" => 1e3,
@@ -72,12 +70,23 @@ impl FromStr for BytesPerSec {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<BytesPerSec, ParseError> {
-        let trimmed = text.trim();
-        let size = trimmed.strip_suffix("/s").unwrap_or(trimmed);
-        let bytes: Bytes = size.parse().map_err(|_| {
-            ParseError::new(text, "a throughput such as `64MiB/s` or `1GB/s` (decimal)")
-        })?;
-        Ok(BytesPerSec(bytes.get() as f64))
+        let wrong = || {
+            let allowed = "a throughput such as `64MiB/s`, `1GB/s` (decimal) or `10Gbit/s`";
+            ParseError::new(text, allowed)
+        };
+        let (number, unit) = split_unit(text);
+        let bits_per_unit = match unit {
+            "Gbit/s" => 1e9,
+            "Mbit/s" | "Mbps" => 1e6,
+            _ => {
+                let size = text.trim();
+                let size = size.strip_suffix("/s").unwrap_or(size);
+                let bytes: Bytes = size.parse().map_err(|_| wrong())?;
+                return Ok(BytesPerSec(bytes.get() as f64));
+            }
+        };
+        let rate = parse_number(number).ok_or_else(wrong)? * bits_per_unit / 8.0;
+        if rate.is_finite() { Ok(BytesPerSec(rate)) } else { Err(wrong()) }
     }
 }
 
@@ -86,7 +95,7 @@ impl fmt::Display for OpsPerSec {
         match self.0 {
             rate if !rate.is_finite() => write!(f, "{NOT_A_NUMBER} ops/s"),
             rate if rate >= 100.0 => write!(f, "{} ops/s", thousands(rate.round() as u64)),
-            // The sign of negative zero is not printed.
+            // Adding 0.0 removes the sign of negative zero.
             rate => write!(f, "{:.1} ops/s", rate + 0.0),
         }
     }
@@ -108,34 +117,6 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
-/// `1234567` as `1,234,567`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-impl Mul<Bytes> for OpsPerSec {
-    type Output = BytesPerSec;
-    fn mul(self, size: Bytes) -> BytesPerSec {
-        BytesPerSec(self.0 * size.get() as f64)
-    }
-}
-
-/// Little's law as a type: ops/s times seconds is a number of operations.
-impl Mul<Duration> for OpsPerSec {
-    type Output = f64;
-    fn mul(self, time: Duration) -> f64 {
-        self.0 * time.as_secs_f64()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,14 +135,12 @@ mod tests {
         }
         assert!("10 apples".parse::<OpsPerSec>().is_err());
         assert_eq!("64MiB/s".parse(), Ok(BytesPerSec(67_108_864.0)));
+        assert_eq!("10Gbit/s".parse(), Ok(BytesPerSec(1.25e9)));
+        assert_eq!("800 Mbps".parse(), Ok(BytesPerSec(1e8)));
+        assert!("-1Gbit/s".parse::<BytesPerSec>().is_err());
+        assert!("NaNGbit/s".parse::<BytesPerSec>().is_err());
         assert_eq!(OpsPerSec(1_234_567.0).to_string(), "1,234,567 ops/s");
         assert_eq!(OpsPerSec(1.26).to_string(), "1.3 ops/s");
-        assert_eq!((OpsPerSec(3200.0) * Bytes::kib(64)).to_string(), "200.00 MiB/s");
-    }
-
-    #[test]
-    fn littles_law_is_a_type() {
-        let outstanding = OpsPerSec(3200.0) * Duration::from_micros(1909);
-        assert!((outstanding - 6.1088).abs() < 1e-9);
+        assert_eq!(BytesPerSec(209_715_200.0).to_string(), "200.00 MiB/s");
     }
 }

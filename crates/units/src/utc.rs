@@ -1,6 +1,6 @@
-//! The wall clock in words: dates of records, never used to measure.
+//! Dates of records, from the wall clock; never used to measure.
 
-/// A moment of the wall clock as a civil date and time, UTC.
+/// A date and time in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Utc {
     /// For example 2026.
@@ -18,10 +18,10 @@ pub struct Utc {
 }
 
 impl Utc {
-    /// The moment `unix_ms` milliseconds after 1970 began, leap seconds not counted.
+    /// The date and time `unix_ms` milliseconds after the Unix epoch, without leap seconds.
     ///
     /// Source: H. Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`: years
-    /// begin in March, so that the leap day is a year's last.
+    /// start in March, so that the leap day is the last day of a year.
     pub const fn from_unix_ms(unix_ms: u64) -> Utc {
         let seconds = unix_ms / 1000;
         let days = seconds / 86_400 + 719_468;
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_the_calendar() {
+    fn dates_follow_the_gregorian_calendar() {
         for (unix_s, date, time) in [
             (0, "1970-01-01", "00:00:00"),
             (951_782_400, "2000-02-29", "00:00:00"),

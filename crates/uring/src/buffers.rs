@@ -3,13 +3,12 @@
 use std::io;
 use std::ptr::NonNull;
 
-/// Memory is aligned to this, enough for direct I/O everywhere.
+/// Alignment of the memory, sufficient for direct I/O everywhere.
 pub const ALIGN_BYTES: usize = 4096;
-/// From this size on the region asks for huge pages: a copy of many slots then stays within few TLB
-/// entries.
+/// Regions of at least this size use huge pages, so that they need few TLB entries.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// `slots` slots of equal size in one mapping, zeroed.
+/// `slots` zeroed slots of equal size in one mapping.
 #[derive(Debug)]
 pub struct Buffers {
     start: NonNull<u8>,
@@ -18,22 +17,21 @@ pub struct Buffers {
     slots: usize,
 }
 
-// SAFETY: the mapping is owned by this value alone and is reached only through its methods.
+// SAFETY: the mapping is owned by this value and accessed only through its methods.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
     /// Maps `slots` slots, each of at least `slot_bytes`, rounded up to whole pages.
     ///
     /// # Errors
-    /// The kernel has no memory for it.
+    /// The kernel has no memory.
     pub fn new(slots: usize, slot_bytes: usize) -> io::Result<Buffers> {
         let slot_bytes = slot_bytes.next_multiple_of(ALIGN_BYTES).max(ALIGN_BYTES);
         let mapped_bytes = slots
             .checked_mul(slot_bytes)
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
             .max(ALIGN_BYTES);
-        // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases
-        // nothing.
+        // SAFETY: an anonymous private mapping at an address chosen by the kernel aliases nothing.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -48,8 +46,8 @@ impl Buffers {
             return Err(io::Error::last_os_error());
         }
         if mapped_bytes >= HUGE_PAGE_BYTES {
-            // SAFETY: the range is the mapping made above. The answer is a hint's: a refusal
-            // changes nothing.
+            // SAFETY: the range is the mapping made above. The call is a hint; its failure is
+            // ignored.
             unsafe { libc::madvise(start, mapped_bytes, libc::MADV_HUGEPAGE) };
         }
         let start = NonNull::new(start.cast()).expect("mmap never returns null without MAP_FIXED");
@@ -80,11 +78,11 @@ impl Buffers {
         }
     }
 
-    /// The memory of slot `slot`, to be looked at or sent from.
+    /// The memory of slot `slot`, read-only.
     #[inline]
     pub fn bytes(&self, slot: usize) -> &[u8] {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
-        // SAFETY: as in `slot`; nobody can write through this value while it is lent.
+        // SAFETY: as in `slot`; the shared borrow prevents writes through this value.
         unsafe {
             std::slice::from_raw_parts(
                 self.start.as_ptr().add(slot * self.slot_bytes),
@@ -103,7 +101,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: the range is the mapping made in `new`; nothing borrows it any more.
+        // SAFETY: the range is the mapping made in `new`; no borrow of it exists any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.mapped_bytes) };
     }
 }
@@ -113,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_aligned_apart_and_zeroed() {
+    fn slots_are_aligned_separate_and_zeroed() {
         let mut buffers = Buffers::new(3, 5000).expect("12 KiB can be mapped");
         assert_eq!(buffers.slot_bytes(), 8192);
         for slot in 0..3 {

@@ -1,14 +1,13 @@
-//! The ring to the kernel and the memory it works on, behind safe functions: the only crate that
-//! allows `unsafe`.
+//! The ring to the kernel and its memory, behind safe functions: the only crate that allows
+//! `unsafe`.
 //!
-//! For: reading, writing and syncing registered files through io_uring with registered buffers, in
-//! batches; and what only raw system calls give: what the kernel says of a socket, and a wait for
-//! many of them on every kernel. Not for: deciding what to read or
-//! when. Ideas: the hot loop of fio's `t/io_uring`, firecracker's split of ring, operation and
-//! buffers.
+//! It reads, writes and syncs registered files through io_uring with registered buffers, in
+//! batches. It also wraps system calls without safe bindings: TCP_INFO of a socket, and waiting for
+//! many sockets with nanosecond timeouts on every kernel. Ideas: the hot loop of fio's
+//! `t/io_uring`, firecracker's separation of ring, operation and buffers.
 #![expect(
     unsafe_code,
-    reason = "this crate exists to hold all of it; each block says why it is sound"
+    reason = "this crate exists to contain all of it; each block states why it is sound"
 )]
 
 pub mod buffers;

@@ -1,8 +1,7 @@
 //! One worker's ring: registered files, registered buffers, batches in and out.
 //!
-//! A ring is made, used and dropped by one thread (SINGLE_ISSUER), and completions are delivered
-//! only when that thread enters the kernel (DEFER_TASKRUN), so that no interrupt runs our
-//! completions in the middle of a batch.
+//! A ring is created, used and dropped by one thread (SINGLE_ISSUER), and completions are delivered
+//! only when that thread enters the kernel (DEFER_TASKRUN), so that they do not interrupt a batch.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,55 +15,55 @@ use crate::buffers::Buffers;
 /// How long [`Ring::enter`] waits for a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all: send, and look.
-    Look,
-    /// Until this time has passed, to the microsecond. Arms a timer in the kernel for each wait.
+    /// Not at all: sends and reaps what has completed.
+    Poll,
+    /// Until this time has passed, to the microsecond. Each wait arms a timer in the kernel.
     Precise(Duration),
-    /// At most this long, where every later wait of the ring ends later than this one. One standing
-    /// timer serves many waits: arming one for each costs a microsecond or two in a virtual
-    /// machine, where it leaves the guest.
+    /// At most this long; every later wait of the ring must end later than this one. One standing
+    /// timer then serves many waits: arming one takes 1 to 2 µs in a virtual machine, because it
+    /// exits the guest.
     Coarse(Duration),
 }
 
-/// What a ring was granted by this kernel.
+/// The features that this kernel granted to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// SINGLE_ISSUER and DEFER_TASKRUN (Linux 6.1 or newer).
     pub defer_taskrun: bool,
-    /// Buffers are registered: the kernel pins them once instead of for each operation.
+    /// Buffers are registered: the kernel pins them once instead of per operation.
     pub fixed_buffers: bool,
 }
 
 /// A ring for `depth` operations on a fixed set of files.
 pub struct Ring {
-    /// Dropped first (declaration order): closing the ring before its memory is unmapped.
+    /// Declared first, so that the ring is closed before its memory is unmapped.
     ring: IoUring,
     buffers: Option<Buffers>,
     files: Vec<OwnedFd>,
     granted: Granted,
-    /// `on_loan[tag]`: the kernel may touch the slot's memory.
+    /// `on_loan[tag]`: the kernel may access the slot's memory.
     on_loan: Vec<bool>,
     outstanding: usize,
     unsent: usize,
     /// The standing timer of [`Wait::Coarse`] is in the kernel.
     timer_armed: bool,
-    /// Its duration; the kernel reads it when the timer is sent, so it must not move.
+    /// The duration of the timer. Boxed, because the kernel reads it when the timer is submitted.
     timer: Box<Timespec>,
 }
 
 /// The standing timer's user data; tags are smaller.
 const TIMER: u64 = u64::MAX;
-/// The standing timer fires at least this often.
+/// Longest duration of the standing timer.
 const TIMER_MAX: Duration = Duration::from_millis(100);
-/// Shorter waits than this are timed precisely.
+/// Shorter coarse waits use a precise timer.
 const COARSE_MIN: Duration = Duration::from_millis(2);
 
 impl Ring {
-    /// Makes a ring for operations tagged `0..buffers.slots()` on `files`. Must be called by the
-    /// thread that will use it.
+    /// Opens a ring for operations tagged `0..buffers.slots()` on `files`, in the thread that will
+    /// use it.
     ///
     /// # Errors
-    /// io_uring is refused (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be
+    /// io_uring is forbidden (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be
     /// registered.
     pub fn open(files: Vec<OwnedFd>, buffers: Buffers) -> io::Result<Ring> {
         let depth = buffers.slots();
@@ -80,8 +79,8 @@ impl Ring {
             })
             .collect();
         // SAFETY: the vectors describe slots of `buffers`, which this value keeps until the ring is
-        // closed (`Drop`). A refusal (RLIMIT_MEMLOCK) is not an error: unregistered buffers work
-        // too, at a higher cost.
+        // closed (`Drop`). If the kernel refuses (RLIMIT_MEMLOCK), unregistered buffers are used,
+        // at a higher cost.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Ring {
             ring,
@@ -96,18 +95,18 @@ impl Ring {
         })
     }
 
-    /// What this kernel granted.
+    /// The features that this kernel granted.
     pub fn granted(&self) -> Granted {
         self.granted
     }
 
-    /// Operations queued and not yet sent.
+    /// Operations that are queued and not sent.
     #[inline]
     pub fn unsent(&self) -> usize {
         self.unsent
     }
 
-    /// The memory of slot `tag`, which must not be outstanding.
+    /// The memory of slot `tag`, whose operation must not be outstanding.
     #[inline]
     pub fn slot(&mut self, tag: u32) -> &mut [u8] {
         assert!(!self.on_loan[tag as usize], "the kernel owns the memory of slot {tag}");
@@ -149,16 +148,15 @@ impl Ring {
         self.push(entry.user_data(u64::from(tag)));
     }
 
-    /// Sends what is queued, then waits until one operation has completed or `wait` is over. Enters
-    /// the kernel at most once, and not at all where there is nothing to send, nothing to deliver,
-    /// and no wait.
+    /// Sends what is queued, then waits until an operation has completed or `wait` is over. Enters
+    /// the kernel at most once, and not at all if there is nothing to send or deliver and no wait.
     ///
     /// # Errors
-    /// The ring is unusable. A wait that a signal interrupts is not an error.
+    /// The ring is unusable. An interrupted wait is not an error.
     #[inline]
     pub fn enter(&mut self, wait: Wait) -> io::Result<()> {
-        let answer = match wait {
-            Wait::Look => {
+        let entered = match wait {
+            Wait::Poll => {
                 if self.unsent == 0 && !self.ring.submission().taskrun() {
                     return Ok(());
                 }
@@ -175,10 +173,10 @@ impl Ring {
                 self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
             }
         };
-        match answer {
+        match entered {
             Ok(_) => {}
-            // A timeout, a signal, or a full completion queue: what was queued is on its way all
-            // the same, and what has completed is seen by `drain`.
+            // A timeout, a signal, or a full completion queue: queued operations were sent anyway,
+            // and completed ones are returned by `drain`.
             Err(error) => match error.raw_os_error() {
                 Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
                 _ => return Err(error),
@@ -193,12 +191,12 @@ impl Ring {
         let entry = opcode::Timeout::new(&raw const *self.timer).build().user_data(TIMER);
         // SAFETY: the duration is boxed and is not changed while the timer is armed.
         let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.expect("the queue has an entry for the timer beside those of the slots");
+        pushed.expect("the queue has an entry for the timer in addition to the slots");
         self.timer_armed = true;
     }
 
-    /// Calls `each(tag, result)` for every operation that has completed; `result` is the bytes
-    /// moved or a negated error number.
+    /// Calls `each(tag, result)` for every completed operation; `result` is the bytes moved or a
+    /// negative error number.
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
         for entry in self.ring.completion() {
@@ -213,7 +211,7 @@ impl Ring {
         }
     }
 
-    /// Marks slot `tag` as the kernel's and returns its address.
+    /// Marks slot `tag` as in use by the kernel and returns its address.
     #[inline]
     fn claim(&mut self, tag: u32, file: u32, size_bytes: u32) -> *mut u8 {
         let on_loan = &mut self.on_loan[tag as usize];
@@ -221,31 +219,30 @@ impl Ring {
         *on_loan = true;
         self.outstanding += 1;
         assert!((file as usize) < self.files.len(), "file {file} of {}", self.files.len());
-        let buffers = self.buffers.as_ref().expect("buffers are there until drop");
+        let buffers = self.buffers.as_ref().expect("buffers exist until drop");
         assert!(size_bytes as usize <= buffers.slot_bytes(), "an operation larger than its slot");
         buffers.address(tag as usize)
     }
 
     #[inline]
     fn push(&mut self, entry: io_uring::squeue::Entry) {
-        // SAFETY: the entry's memory is slot `tag` of `buffers`, checked in `claim` to be large
-        // enough and not used by another operation; it is neither lent out (`slot`) nor unmapped
-        // (`Drop`) before the completion.
+        // SAFETY: the entry's memory is slot `tag` of `buffers`, which `claim` has checked to be
+        // large enough and not in use by another operation; until the completion it is neither
+        // borrowed (`slot`) nor unmapped (`Drop`).
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.expect("the queue has an entry for each slot, and a slot has one operation");
         self.unsent += 1;
     }
 
     fn memory(&mut self) -> &mut Buffers {
-        self.buffers.as_mut().expect("buffers are there until drop")
+        self.buffers.as_mut().expect("buffers exist until drop")
     }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.outstanding > 0 {
-            // The kernel may still write into the memory: it must stay mapped, so it is given up on
-            // purpose.
+            // The kernel may still write into the memory, so the mapping is leaked.
             std::mem::forget(self.buffers.take());
         }
     }
@@ -261,10 +258,10 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// The best ring this kernel grants, and whether it defers task work.
+/// Builds the best ring that this kernel grants; returns whether it defers task work.
 fn build(entries: u32) -> io::Result<(IoUring, bool)> {
-    // TASKRUN_FLAG makes pending completions visible in the ring's flags: without it a look without
-    // a wait would never deliver them under DEFER_TASKRUN.
+    // TASKRUN_FLAG shows pending completions in the ring's flags; without it, polling under
+    // DEFER_TASKRUN would never deliver them.
     let mut best = IoUring::builder();
     best.setup_single_issuer()
         .setup_defer_taskrun()
@@ -273,8 +270,8 @@ fn build(entries: u32) -> io::Result<(IoUring, bool)> {
         .setup_cqsize(entries * 2);
     match best.build(entries) {
         Ok(ring) => Ok((ring, true)),
-        // EINVAL: the kernel does not know these flags. Anything else is a refusal of io_uring
-        // itself.
+        // EINVAL: the kernel does not support these flags. Other errors mean that io_uring is
+        // forbidden.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
             let mut plain = IoUring::builder();
             plain.setup_cqsize(entries * 2);
@@ -289,12 +286,12 @@ mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;
 
-    fn done(ring: &mut Ring, wanted: usize) -> Vec<(u32, i32)> {
+    fn done(ring: &mut Ring, count: usize) -> Vec<(u32, i32)> {
         let mut all = Vec::new();
         for _ in 0..1000 {
             ring.enter(Wait::Coarse(Duration::from_millis(100))).expect("the ring works");
             ring.drain(|tag, result| all.push((tag, result)));
-            if all.len() >= wanted {
+            if all.len() >= count {
                 break;
             }
         }
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_through_the_ring_is_read_back() {
+    fn data_written_through_the_ring_is_read_back() {
         let file = tempfile::tempfile().expect("a temporary file");
         let other = file.try_clone().expect("a second descriptor");
         let buffers = Buffers::new(4, 4096).expect("memory");
@@ -316,7 +313,7 @@ mod tests {
         ring.fsync(3, 0);
         assert_eq!(done(&mut ring, 1), [(3, 0)]);
         let mut seen = vec![0; 4096];
-        other.read_exact_at(&mut seen, 8192).expect("the third block is there");
+        other.read_exact_at(&mut seen, 8192).expect("the third block was written");
         assert!(seen.iter().all(|byte| *byte == b'c'));
         ring.read(3, 0, 4096, 4096);
         assert_eq!(done(&mut ring, 1), [(3, 4096)]);
@@ -324,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_come_back_as_negated_numbers() {
+    fn errors_are_returned_as_negative_numbers() {
         let file = std::fs::File::open("/proc/self/status").expect("a readable file");
         let mut ring =
             Ring::open(vec![file.into()], Buffers::new(1, 4096).expect("memory")).expect("a ring");
@@ -334,7 +331,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the kernel owns the memory")]
-    fn memory_that_the_kernel_holds_is_not_lent_out() {
+    fn memory_in_use_by_the_kernel_cannot_be_borrowed() {
         let file = tempfile::tempfile().expect("a temporary file");
         let mut ring =
             Ring::open(vec![file.into()], Buffers::new(1, 4096).expect("memory")).expect("a ring");

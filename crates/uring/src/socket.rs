@@ -1,32 +1,32 @@
-//! What the kernel says of a TCP connection: the option TCP_INFO, which no safe binding gives.
+//! The kernel's state of a TCP connection (TCP_INFO), for which there is no safe binding.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What the kernel says of a TCP connection.
+/// The kernel's state of a TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Smoothed round-trip time, in microseconds.
     pub rtt_us: u32,
     /// Its mean deviation, in microseconds.
     pub rtt_deviation_us: u32,
-    /// Segments sent again since it was connected.
+    /// Segments retransmitted since it was connected.
     pub retransmits: u32,
 }
 
-/// Bytes of `struct tcp_info` up to the last field read here.
+/// Size of `struct tcp_info` up to the last field read here, in bytes.
 const INFO_BYTES: usize = 104;
 
-/// Asks the kernel about a connection.
+/// Reads the state of a connection.
 ///
 /// # Errors
-/// It is no TCP socket.
+/// It is not a TCP socket.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut info = [0u8; INFO_BYTES];
     let mut length = INFO_BYTES as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, which is the size of `info`, and then the
-    // number written to `length`; both live until the call returns.
-    let answer = unsafe {
+    // SAFETY: the kernel writes at most `length` bytes, the size of `info`, and then their number
+    // to `length`; both live until the call returns.
+    let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
             libc::IPPROTO_TCP,
@@ -35,11 +35,11 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
             &raw mut length,
         )
     };
-    if answer != 0 {
+    if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    // The offsets of `tcpi_rtt`, `tcpi_rttvar` and `tcpi_total_retrans` in linux/tcp.h, which may
-    // only ever be added to. An older kernel that gives fewer bytes leaves zeros.
+    // The offsets of `tcpi_rtt`, `tcpi_rttvar` and `tcpi_total_retrans` in linux/tcp.h; fields are
+    // only ever appended. An older kernel that returns fewer bytes leaves zeros.
     let word = |offset: usize| {
         let bytes = info[offset..offset + 4].try_into().expect("a word has four bytes");
         u32::from_ne_bytes(bytes)
@@ -54,7 +54,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn a_connection_that_was_used_has_a_round_trip_time() {
+    fn a_used_connection_has_a_round_trip_time() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("it is bound");
         let mut ours = TcpStream::connect(address).expect("it listens");

@@ -1,81 +1,81 @@
-//! Numbered things, each with the instant that it waits for, and which comes first.
+//! An indexed heap of timers that can be moved.
 //!
-//! For: the few hundred or ten thousand queues whose first request waits for a limit; each stands
-//! here at most once, and is moved when its limit changes. Not for: requests themselves
-//! (`wheel.rs`).
+//! For: up to ten thousand queues whose first request waits for a limit. Each queue is in the heap at
+//! most once, and moves when its limit changes. Not for: deferred replies, which never move and are
+//! too many for a heap (`wheel.rs`).
 //!
-//! Idea: a binary heap that knows where each number stands, so that one can be moved or taken out
-//! in O(log n) and nothing stale is ever left behind, however long the first of them waits.
+//! The position of each number is stored, so moving or removing one is O(log n), and no stale entry
+//! remains.
 
 /// Not in the heap.
 const NONE: u32 = u32::MAX;
 
-/// Numbers by the instant that each waits for; at one instant the lower number comes first.
+/// Numbers by instant. At the same instant the lower number is first.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     heap: Vec<(u64, u32)>,
-    /// places[number]: where it stands in `heap`.
-    places: Vec<u32>,
+    /// positions[number]: its index in `heap`.
+    positions: Vec<u32>,
 }
 
 impl Agenda {
-    /// The first, with its instant.
+    /// The first number, with its instant.
     pub(crate) fn first(&self) -> Option<(u64, u32)> {
         self.heap.first().copied()
     }
 
-    /// The instant that a number waits for, if it is here.
+    /// The instant that a number waits for.
     pub(crate) fn at_ns(&self, number: u32) -> Option<u64> {
-        let place = self.places.get(number as usize).filter(|place| **place != NONE)?;
-        Some(self.heap[*place as usize].0)
+        let position = self.positions.get(number as usize).filter(|position| **position != NONE)?;
+        Some(self.heap[*position as usize].0)
     }
 
-    /// Lets a number wait for this instant, and no longer for another.
+    /// Inserts a number, or moves it to another instant.
     pub(crate) fn set(&mut self, number: u32, at_ns: u64) {
         let index = number as usize;
-        if index >= self.places.len() {
-            self.places.resize(index + 1, NONE);
+        if index >= self.positions.len() {
+            self.positions.resize(index + 1, NONE);
         }
-        let place = match self.places[index] {
+        let position = match self.positions[index] {
             NONE => {
                 self.heap.push((at_ns, number));
                 self.heap.len() - 1
             }
-            place => {
-                self.heap[place as usize].0 = at_ns;
-                place as usize
+            position => {
+                self.heap[position as usize].0 = at_ns;
+                position as usize
             }
         };
-        self.settle(place);
+        self.sift(position);
     }
 
-    /// Takes a number out, if it is there.
+    /// Removes a number, if it is in the heap.
     pub(crate) fn remove(&mut self, number: u32) {
-        let Some(place) = self.places.get_mut(number as usize) else { return };
-        let place = std::mem::replace(place, NONE);
-        if place == NONE {
+        let Some(position) = self.positions.get_mut(number as usize) else { return };
+        let position = std::mem::replace(position, NONE);
+        if position == NONE {
             return;
         }
-        let place = place as usize;
-        self.heap.swap_remove(place);
-        if place < self.heap.len() {
-            self.settle(place);
+        let position = position as usize;
+        self.heap.swap_remove(position);
+        if position < self.heap.len() {
+            self.sift(position);
         }
     }
 
-    /// Brings what stands at `place` to where it belongs; everything else is in order.
-    fn settle(&mut self, mut place: usize) {
-        let moved = self.heap[place];
-        while place > 0 {
-            let parent = (place - 1) / 2;
+    /// Restores the heap order after the entry at `position` changed.
+    fn sift(&mut self, mut position: usize) {
+        let moved = self.heap[position];
+        while position > 0 {
+            let parent = (position - 1) / 2;
             if self.heap[parent] <= moved {
                 break;
             }
-            self.put(place, self.heap[parent]);
-            place = parent;
+            self.put(position, self.heap[parent]);
+            position = parent;
         }
         loop {
-            let left = 2 * place + 1;
+            let left = 2 * position + 1;
             let Some(&first) = self.heap.get(left) else { break };
             let (child, least) = match self.heap.get(left + 1) {
                 Some(&second) if second < first => (left + 1, second),
@@ -84,15 +84,15 @@ impl Agenda {
             if moved <= least {
                 break;
             }
-            self.put(place, least);
-            place = child;
+            self.put(position, least);
+            position = child;
         }
-        self.put(place, moved);
+        self.put(position, moved);
     }
 
-    fn put(&mut self, place: usize, entry: (u64, u32)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
+    fn put(&mut self, position: usize, entry: (u64, u32)) {
+        self.heap[position] = entry;
+        self.positions[entry.1 as usize] = position as u32;
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_is_always_the_least(
+        fn the_first_number_always_has_the_earliest_instant(
             steps in prop::collection::vec((0u32..24, prop::option::of(0u64..50)), 1..300),
         ) {
             let mut agenda = Agenda::default();

@@ -1,12 +1,12 @@
-//! A list whose memory is not moved, however long it grows, but for its first 1,024 entries.
+//! A list that grows without moving its entries, except the first 1,024.
 //!
-//! For: tables of whatever there may be 100,000 of. To make room for them by copying those that are
-//! there takes milliseconds, in which nothing else is let go. Not for: taking out (`slots.rs`).
+//! For: tables of up to 100,000 entries. Growing a `Vec` copies all entries, which takes milliseconds
+//! during which no reply is sent. Not for: removing entries (`slots.rs`).
 
-/// Entries in one piece of memory.
+/// Entries in one allocation.
 const CHUNK: usize = 1024;
 
-/// Entries by their number, which is the order in which they came.
+/// Entries by index.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T>(Vec<Vec<T>>);
 
@@ -19,11 +19,11 @@ impl<T> Default for Chunks<T> {
 impl<T> Chunks<T> {
     pub(crate) fn push(&mut self, value: T) {
         if self.0.last().is_none_or(|last| last.len() == CHUNK) {
-            // Most lists are short, and the first piece grows with them.
+            // Most lists are short, so the first chunk grows as needed.
             let room = if self.0.is_empty() { 0 } else { CHUNK };
             self.0.push(Vec::with_capacity(room));
         }
-        self.0.last_mut().expect("there is one with room").push(value);
+        self.0.last_mut().expect("the last chunk has room").push(value);
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_stands_where_it_stood_however_many_come() {
+    fn entries_beyond_the_first_chunk_are_not_moved_when_the_list_grows() {
         let mut chunks = Chunks::default();
         (0..CHUNK + 1).for_each(|number| chunks.push(number));
         let first: *const usize = chunks.get(CHUNK).unwrap();

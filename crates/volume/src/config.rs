@@ -1,21 +1,21 @@
-//! `volumes.toml`: what the service is to be.
+//! The configuration file of the service, `volumes.toml`.
 //!
-//! For: reading the text into account, endpoints, limits and delays, with every mistake of form and
-//! every broken rule of the service at once, each with its place. Not for: reading files; the
-//! caller gives the text, and a function for the histograms that it names.
+//! For: reading the text into account, endpoints, limits and delays. All mistakes, including broken
+//! rules of the service, are reported together with their positions. Not for: opening files; the
+//! caller passes the text, and a function that opens histograms.
 //!
 //! ```toml
-//! [account]                      # all of it may be left out
+//! [account]                      # optional
 //! name = "lab"
-//! capacity_quota = "100TiB"      # default: the service's
-//! cool_down = "24h"              # default: the service's
+//! capacity_quota = "100TiB"      # default: the cloud's
+//! cool_down = "24h"              # default: the cloud's
 //!
-//! [[endpoint]]                   # without any there is one, near, on a free port of loopback
+//! [[endpoint]]                   # default: one, near, on a free port of loopback
 //! name = "ep1"
 //! address = "127.0.0.1:2049"
 //! distance = "near"              # or "far"
-//! throughput = "9088MiB/s"       # without it no limit
-//! ops = "600k/s"
+//! throughput = "9088MiB/s"       # default: no limit
+//! ops = "600k/s"                 # default: no limit
 //!
 //! [[pool]]
 //! name = "pool1"
@@ -28,20 +28,20 @@
 //! pool = "pool1"
 //! quota = "1TiB"
 //! kind = "regular"               # large, breakthrough
-//! endpoints = "ep1"              # a list where there are several
-//! rules = [                      # without them loopback and private networks, read and write
+//! endpoints = "ep1"              # or a list
+//! rules = [                      # default: loopback and private networks may read and write
 //!   { clients = "10.0.0.0/24", access = "read-write", squash = "root" },
 //!   { clients = ["10.1.0.0/16", "::1"], access = "read-only", squash = "all" },
 //! ]
 //!
 //! [limits]
-//! flow_throughput = "1500MiB/s"  # of each network flow; without it no limit
-//! flow_ops = "65k/s"
-//! refill_interval = "5ms"        # the burst is a share of it that the catalogue states
+//! flow_throughput = "1500MiB/s"  # per network flow; default: no limit
+//! flow_ops = "65k/s"             # per network flow; default: no limit
+//! refill_interval = "5ms"        # the burst is a share of it, stated in the catalogue
 //! outstanding_per_connection = 128
-//! enforced = true                # false: no limit is in force, to measure the service itself
+//! enforced = true                # false: limits are not in force, to measure the service itself
 //!
-//! [delay]                        # without it none
+//! [delay]                        # default: no delay
 //! seed = 1
 //! read = "500us"
 //! write = { median = "300us", p99 = "2ms" }
@@ -55,74 +55,73 @@ use cloud::catalog::Catalog;
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use settings::{Diagnostic, KeySpans, Node, Problems, TableReader, duration_ns};
 use toml::de::{DeTable, DeValue};
-use units::Bytes;
+use units::{Bytes, BytesPerSec, OpsPerSec};
 
 use crate::config_rules::export_rules;
 use crate::delay::{DelayModel, Distance, Distribution, Measured};
 use crate::export_rules::ExportRules;
-use crate::fields::{Fields, Node, Places, duration_ns};
 use crate::gcra::Rate;
 use crate::model::{Account, NetworkFeatures, Pool, Volume};
 use crate::qos::Limits;
-use crate::rules::{Rule, Subject, check};
-use units::diagnostic::{Diagnostic, Mistakes};
+use crate::rules::{ConfigItem, Rule, check};
 
-/// Our choice: no source states the interval at which the service refills its tokens. The shorter
-/// it is, the more evenly requests go. With this one the burst is 7.5 ms of the rate: even the
-/// second that begins after a pause stays within 1 % of the limit, and a client that is told of its
-/// answers some milliseconds late still gets all of it.
+/// The default refill interval. It is our choice, because no source states the interval of the real
+/// service. A shorter interval spaces requests more evenly. With 5 ms the burst is 7.5 ms of the rate:
+/// even the first second after a pause stays within 1 % of the limit, and a client that receives its
+/// replies some milliseconds late still reaches the limit.
 pub(crate) const REFILL_INTERVAL_NS: u64 = 5_000_000;
 
-/// What the service is to be.
+/// The configuration of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Account, pools and volumes; they keep every rule.
     pub account: Account,
-    /// Where clients come to; at least one.
+    /// Addresses for clients; at least one.
     pub endpoints: Vec<Endpoint>,
-    /// Operations per second of a volume: `ops[i]` is for `account.volumes[i]`.
+    /// Limits of operations per second: `ops[i]` is for `account.volumes[i]`.
     pub ops: Vec<Option<NonZeroU64>>,
-    /// Who may use a volume: `rules[i]` is for `account.volumes[i]`.
+    /// Export rules: `rules[i]` is for `account.volumes[i]`.
     pub rules: Vec<ExportRules>,
-    /// What holds for everything.
+    /// Limits that apply to all volumes and flows.
     pub limits: ServiceLimits,
-    /// The time that storage takes.
+    /// Delays of the emulated storage.
     pub delay: DelayModel,
 }
 
-/// Where clients come to.
+/// An address for clients, which several volumes may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where it listens; port 0 is any that is free.
+    /// Where it listens; port 0 is any free port.
     pub address: SocketAddr,
     /// How far its clients are.
     pub distance: Distance,
-    /// Of all its volumes together.
+    /// Limit of all its volumes together.
     pub throughput: Option<KibPerSec>,
-    /// Of all its volumes together.
+    /// Limit of operations per second, of all its volumes together.
     pub ops: Option<NonZeroU64>,
 }
 
-/// What holds for everything.
+/// Limits that apply to all volumes and flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceLimits {
-    /// Of each network flow.
+    /// Throughput limit of each network flow.
     pub flow_throughput: Option<KibPerSec>,
-    /// Of each network flow.
+    /// Limit of operations per second of each network flow.
     pub flow_ops: Option<NonZeroU64>,
-    /// The time whose units may go at once.
+    /// The burst of every limit, as a time at its rate.
     pub burst_ns: u64,
-    /// Requests of one connection that are worked on; beyond it the service stops reading.
+    /// Most requests in progress on one connection; beyond it the service stops reading.
     pub outstanding_per_connection: u64,
-    /// False: limits are told but hold nothing back, so that the service itself can be measured.
+    /// Whether limits are in force. False to measure the service itself.
     pub enforced: bool,
 }
 
 impl ServiceLimits {
-    /// Limits with the burst that holds for everything; none where they are not enforced.
+    /// Limits with this burst; none if limits are not enforced.
     pub fn limits(&self, throughput: Option<KibPerSec>, ops: Option<NonZeroU64>) -> Limits {
         if !self.enforced {
             return Limits::default();
@@ -140,60 +139,48 @@ impl ServiceLimits {
 
 /// Reads a configuration.
 ///
-/// * `file` — its name as the user gave it
-/// * `open` — gives the text of a file that it names, or says why not
+/// * `file` — its name for diagnostics
+/// * `open` — returns the text of a histogram file, or an error
 ///
 /// # Errors
-/// Every mistake, in the order of the text.
+/// All mistakes, in the order of the text.
 pub fn parse(
     text: &str,
     file: &str,
     catalog: &Catalog,
     open: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<Config, Vec<Diagnostic>> {
-    let (tree, errors) = DeTable::parse_recoverable(text);
-    let mut syntax = Mistakes::new(file, text);
-    for error in &errors {
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        syntax.add(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"), "");
-    }
-    let syntax = syntax.into_sorted();
-    let mut walk = Walk { catalog, open, mistakes: Mistakes::new(file, text) };
-    let config = walk.config(tree.get_ref());
-    let mut mistakes = walk.mistakes.into_sorted();
-    // What the parser made of a broken line is not what the user meant by it.
-    mistakes.retain(|mistake| syntax.iter().all(|error| error.line != mistake.line));
-    mistakes.extend(syntax);
-    mistakes.sort_by_key(|mistake| mistake.span.start);
-    if mistakes.is_empty() { Ok(config) } else { Err(mistakes) }
+    settings::parse(text, file, |tree, problems| {
+        ConfigReader { catalog, open, problems }.config(tree)
+    })
 }
 
-/// What a volume's table asks for beside the volume of the account.
-struct Asked {
+/// Settings of a volume that are not part of the account.
+struct VolumeExtras {
     ops: Option<NonZeroU64>,
     rules: ExportRules,
 }
 
-struct Walk<'a, 'o> {
+struct ConfigReader<'a, 't> {
     catalog: &'a Catalog,
-    open: &'o mut dyn FnMut(&str) -> Result<String, String>,
-    mistakes: Mistakes<'a>,
+    open: &'a mut dyn FnMut(&str) -> Result<String, String>,
+    problems: &'a mut Problems<'t>,
 }
 
-impl Walk<'_, '_> {
-    /// Everything, with something in the place of what is wrong.
+impl ConfigReader<'_, '_> {
+    /// The whole configuration, with placeholders for wrong values.
     fn config(&mut self, tree: &DeTable<'_>) -> Config {
-        let mut top = Fields::new(tree, 0..0, "the file");
-        let (mut account, account_places) = self.account(&mut top);
+        let mut top = TableReader::root(tree);
+        let (mut account, account_spans) = self.account(&mut top);
         let endpoints = self.endpoints(&mut top);
         let mut pool_names = Vec::new();
-        let pools: Vec<(Pool, Places)> = self
-            .tables(&mut top, "pool")
+        let pools: Vec<(Pool, KeySpans)> = top
+            .tables("pool", self.problems)
             .into_iter()
             .filter_map(|fields| self.pool(fields, &mut pool_names))
             .collect();
-        let volumes: Vec<(Volume, Asked, Places)> = self
-            .tables(&mut top, "volume")
+        let volumes: Vec<(Volume, VolumeExtras, KeySpans)> = top
+            .tables("volume", self.problems)
             .into_iter()
             .filter_map(|fields| self.volume(fields, &endpoints))
             .collect();
@@ -201,87 +188,49 @@ impl Walk<'_, '_> {
         let delay = self.delay(&mut top);
         for table in ["pool", "volume"] {
             if top.node(table).is_none() {
-                self.mistakes.add(0..0, format!("there is no [[{table}]]"), "at least one");
+                self.problems.add(
+                    0..0,
+                    format!("there is no [[{table}]]"),
+                    "at least one is required",
+                );
             }
         }
-        top.finish(&mut self.mistakes);
+        top.finish(self.problems);
 
         account.pools = pools.iter().map(|(pool, _)| pool.clone()).collect();
         account.volumes = volumes.iter().map(|(volume, ..)| volume.clone()).collect();
         for breach in check(self.catalog, &account) {
-            let places = match breach.subject {
-                Subject::Pool(index) => &pools[index].1,
-                Subject::Volume(index) => &volumes[index].2,
-                Subject::Account | Subject::Endpoint(_) | Subject::Unknown => &account_places,
+            let spans = match breach.item {
+                ConfigItem::Pool(index) => &pools[index].1,
+                ConfigItem::Volume(index) => &volumes[index].2,
+                ConfigItem::Account | ConfigItem::Endpoint(_) | ConfigItem::Unknown => {
+                    &account_spans
+                }
             };
-            // A pool whose table has a mistake is there all the same.
+            // A pool whose table has a mistake exists all the same.
             if let Rule::NoSuchPool { pool } = &breach.rule
                 && pool_names.contains(pool)
             {
                 continue;
             }
             let remedy = breach.rule.remedy();
-            self.mistakes.add(places.of(breach.key), breach.rule.to_string(), remedy);
+            self.problems.add(spans.of(breach.key), breach.rule.to_string(), remedy);
         }
         let (ops, rules) =
-            volumes.into_iter().map(|(_, asked, _)| (asked.ops, asked.rules)).unzip();
+            volumes.into_iter().map(|(_, extras, _)| (extras.ops, extras.rules)).unzip();
         Config { account, endpoints, ops, rules, limits, delay }
     }
 
-    /// The tables of a list `[[name]]`.
-    fn tables<'t, 'i>(
-        &mut self,
-        top: &mut Fields<'t, 'i>,
-        name: &'static str,
-    ) -> Vec<Fields<'t, 'i>> {
-        let Some(node) = top.node(name) else { return Vec::new() };
-        let mut tables = Vec::new();
-        match node.get_ref() {
-            DeValue::Array(items) => {
-                for item in items.iter() {
-                    match item.get_ref() {
-                        DeValue::Table(table) => {
-                            tables.push(Fields::new(table, item.span(), format!("[[{name}]]")));
-                        }
-                        _ => self.mistakes.add(item.span(), "this is not a table", ""),
-                    }
-                }
-            }
-            _ => {
-                let hint = format!("write [[{name}]]");
-                self.mistakes.add(node.span(), format!("`{name}` is a list of tables"), hint);
-            }
-        }
-        tables
-    }
-
-    /// The table `[name]`, if there is one.
-    fn table<'t, 'i>(
-        &mut self,
-        top: &mut Fields<'t, 'i>,
-        name: &'static str,
-    ) -> Option<Fields<'t, 'i>> {
-        let node = top.node(name)?;
-        match node.get_ref() {
-            DeValue::Table(table) => Some(Fields::new(table, node.span(), format!("[{name}]"))),
-            _ => {
-                let hint = format!("write [{name}]");
-                self.mistakes.add(node.span(), format!("`{name}` is a table"), hint);
-                None
-            }
-        }
-    }
-
-    fn account(&mut self, top: &mut Fields<'_, '_>) -> (Account, Places) {
+    fn account(&mut self, top: &mut TableReader<'_, '_>) -> (Account, KeySpans) {
         let empty = DeTable::new();
-        let mut fields =
-            self.table(top, "account").unwrap_or_else(|| Fields::new(&empty, 0..0, "[account]"));
-        let places = fields.places();
-        let mistakes = &mut self.mistakes;
-        let name = fields.name("name", mistakes).unwrap_or_else(|| "account".to_owned());
-        let quota = fields.bytes("capacity_quota", mistakes);
-        let cool_down_ns = fields.duration("cool_down", mistakes);
-        fields.finish(mistakes);
+        let fields = top.table("account", self.problems);
+        let mut fields = fields.unwrap_or_else(|| TableReader::root(&empty));
+        let spans = fields.key_spans();
+        let problems = &mut *self.problems;
+        let name = fields.text("name", problems).unwrap_or_else(|| "account".to_owned());
+        let quota = fields.bytes("capacity_quota", problems);
+        let cool_down_ns = fields.duration_ns("cool_down", problems);
+        fields.finish(problems);
         let account = Account {
             name,
             capacity_quota: quota
@@ -292,32 +241,32 @@ impl Walk<'_, '_> {
             pools: Vec::new(),
             volumes: Vec::new(),
         };
-        (account, places)
+        (account, spans)
     }
 
-    fn endpoints(&mut self, top: &mut Fields<'_, '_>) -> Vec<Endpoint> {
+    fn endpoints(&mut self, top: &mut TableReader<'_, '_>) -> Vec<Endpoint> {
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut endpoints: Vec<Endpoint> = Vec::new();
-        for mut fields in self.tables(top, "endpoint") {
-            let (mistakes, places) = (&mut self.mistakes, fields.places());
-            let name = fields.required_name("name", mistakes);
+        for mut fields in top.tables("endpoint", self.problems) {
+            let (problems, spans) = (&mut *self.problems, fields.key_spans());
+            let name = fields.required_text("name", problems);
             let allowed = "an address with its port, such as `127.0.0.1:2049`";
-            let address = fields.read("address", mistakes, allowed, |text| text.parse().ok());
+            let address = fields.read("address", problems, allowed, |text| text.parse().ok());
             let words = [("near", Distance::Near), ("far", Distance::Far)];
             let endpoint = Endpoint {
                 name: name.unwrap_or_default(),
                 address: address.unwrap_or(loopback),
-                distance: fields.word("distance", mistakes, &words).unwrap_or(Distance::Near),
-                throughput: fields.throughput("throughput", mistakes),
-                ops: fields.ops("ops", mistakes),
+                distance: fields.word("distance", problems, &words).unwrap_or(Distance::Near),
+                throughput: whole_kib_per_s(&mut fields, "throughput", problems),
+                ops: whole_ops_per_s(&mut fields, "ops", problems),
             };
-            fields.finish(mistakes);
+            fields.finish(problems);
             for other in &endpoints {
                 if other.name == endpoint.name && !endpoint.name.is_empty() {
-                    mistakes.add(places.of("name"), "this name stands twice", "");
+                    problems.add(spans.of("name"), "this name is used twice", "");
                 }
                 if other.address == endpoint.address && endpoint.address.port() != 0 {
-                    mistakes.add(places.of("address"), "this address stands twice", "");
+                    problems.add(spans.of("address"), "this address is used twice", "");
                 }
             }
             endpoints.push(endpoint);
@@ -336,140 +285,144 @@ impl Walk<'_, '_> {
 
     fn pool(
         &mut self,
-        mut fields: Fields<'_, '_>,
+        mut fields: TableReader<'_, '_>,
         names: &mut Vec<String>,
-    ) -> Option<(Pool, Places)> {
-        let (mistakes, places) = (&mut self.mistakes, fields.places());
-        let name = fields.required_name("name", mistakes);
+    ) -> Option<(Pool, KeySpans)> {
+        let (problems, spans) = (&mut *self.problems, fields.key_spans());
+        let name = fields.required_text("name", problems);
         names.extend(name.clone());
         let levels = ServiceLevel::ALL.map(|level| (level.name(), level));
-        let level = fields.word("service_level", mistakes, &levels);
-        let size = fields.bytes("size", mistakes);
-        for key in ["service_level", "size"] {
-            if fields.node(key).is_none() {
-                fields.missing(key, mistakes);
-            }
-        }
+        let level = fields.word("service_level", problems, &levels);
+        let size = fields.bytes("size", problems);
+        fields.require(&["service_level", "size"], problems);
         let types = QosType::ALL.map(|qos| (qos.name(), qos));
-        let qos_is_wrong = fields.node("qos").is_some();
-        let qos = fields.word("qos", mistakes, &types);
-        let throughput = fields.throughput("throughput", mistakes);
-        fields.finish(mistakes);
-        // Where nothing is written, the first type that the level has.
+        let qos_is_written = fields.has("qos");
+        let qos = fields.word("qos", problems, &types);
+        let throughput = whole_kib_per_s(&mut fields, "throughput", problems);
+        fields.finish(problems);
+        // Without `qos`, the first type of the level.
         let level = level?;
-        let by_level = self.catalog.level(level).qos.first().copied().filter(|_| !qos_is_wrong);
+        let by_level = self.catalog.level(level).qos.first().copied().filter(|_| !qos_is_written);
         let qos = qos.or(by_level)?;
-        Some((Pool { name: name?, level, size: size?, qos, throughput }, places))
+        Some((Pool { name: name?, level, size: size?, qos, throughput }, spans))
     }
 
     fn volume(
         &mut self,
-        mut fields: Fields<'_, '_>,
+        mut fields: TableReader<'_, '_>,
         endpoints: &[Endpoint],
-    ) -> Option<(Volume, Asked, Places)> {
-        let (mistakes, places) = (&mut self.mistakes, fields.places());
-        let name = fields.required_name("name", mistakes);
-        let pool = fields.required_name("pool", mistakes);
-        if fields.node("quota").is_none() {
-            fields.missing("quota", mistakes);
-        }
-        let quota = fields.bytes("quota", mistakes);
-        let throughput = fields.throughput("throughput", mistakes);
+    ) -> Option<(Volume, VolumeExtras, KeySpans)> {
+        let (problems, spans) = (&mut *self.problems, fields.key_spans());
+        let name = fields.required_text("name", problems);
+        let pool = fields.required_text("pool", problems);
+        fields.require(&["quota"], problems);
+        let quota = fields.bytes("quota", problems);
+        let throughput = whole_kib_per_s(&mut fields, "throughput", problems);
         let kinds = VolumeKind::ALL.map(|kind| (kind.name(), kind));
-        let kind = fields.word("kind", mistakes, &kinds).unwrap_or(VolumeKind::Regular);
+        let kind = fields.word("kind", problems, &kinds).unwrap_or(VolumeKind::Regular);
         let features = [("standard", NetworkFeatures::Standard), ("basic", NetworkFeatures::Basic)];
         let network =
-            fields.word("network", mistakes, &features).unwrap_or(NetworkFeatures::Standard);
-        let named = fields.names("endpoints", mistakes);
-        let ops = fields.ops("ops", mistakes);
-        let rules = export_rules(&mut fields, self.catalog, mistakes);
-        fields.finish(mistakes);
+            fields.word("network", problems, &features).unwrap_or(NetworkFeatures::Standard);
+        let named = fields.texts("endpoints", problems, "a name or a list of names");
+        let named: Option<Vec<String>> =
+            named.map(|names| names.into_iter().map(|(name, _)| name).collect());
+        let ops = whole_ops_per_s(&mut fields, "ops", problems);
+        let rules = export_rules(&mut fields, self.catalog, problems);
+        fields.finish(problems);
         let known = |name: &String| endpoints.iter().any(|endpoint| endpoint.name == *name);
         for unknown in named.iter().flatten().filter(|name| !known(name)) {
-            let message = format!("no endpoint is called `{unknown}`");
-            mistakes.add(places.of("endpoints"), message, "name one of the [[endpoint]]s");
+            let message = format!("there is no endpoint `{unknown}`");
+            problems.add(spans.of("endpoints"), message, "use the name of an [[endpoint]]");
         }
-        // With one endpoint there is no choice to make; with several it has to be made.
+        // Required only if there are several endpoints.
         let endpoints = named.unwrap_or_else(|| match endpoints {
             [only] => vec![only.name.clone()],
             _ => Vec::new(),
         });
         let (name, pool, quota) = (name?, pool?, quota?);
         let volume = Volume { name, pool, kind, network, quota, throughput, endpoints };
-        Some((volume, Asked { ops, rules }, places))
+        Some((volume, VolumeExtras { ops, rules }, spans))
     }
 
-    fn limits(&mut self, top: &mut Fields<'_, '_>) -> ServiceLimits {
+    fn limits(&mut self, top: &mut TableReader<'_, '_>) -> ServiceLimits {
         let empty = DeTable::new();
-        let mut fields =
-            self.table(top, "limits").unwrap_or_else(|| Fields::new(&empty, 0..0, "[limits]"));
-        let mistakes = &mut self.mistakes;
-        let refill_ns = fields.duration("refill_interval", mistakes).unwrap_or(REFILL_INTERVAL_NS);
+        let fields = top.table("limits", self.problems);
+        let mut fields = fields.unwrap_or_else(|| TableReader::root(&empty));
+        let problems = &mut *self.problems;
+        let refill_ns =
+            fields.duration_ns("refill_interval", problems).unwrap_or(REFILL_INTERVAL_NS);
         let percent = self.catalog.limit(LimitName::BurstOfRefill);
         let outstanding = fields.read(
             "outstanding_per_connection",
-            mistakes,
+            problems,
             "a whole number from 1 to 65536",
             |text| text.parse().ok().filter(|number| (1..=65_536).contains(number)),
         );
         let limits = ServiceLimits {
-            flow_throughput: fields.throughput("flow_throughput", mistakes),
-            flow_ops: fields.ops("flow_ops", mistakes),
+            flow_throughput: whole_kib_per_s(&mut fields, "flow_throughput", problems),
+            flow_ops: whole_ops_per_s(&mut fields, "flow_ops", problems),
             burst_ns: refill_ns.saturating_mul(percent) / 100,
             outstanding_per_connection: outstanding
                 .unwrap_or(self.catalog.limit(LimitName::OutstandingPerConnectionMax)),
             enforced: fields
-                .word("enforced", mistakes, &[("true", true), ("false", false)])
+                .word("enforced", problems, &[("true", true), ("false", false)])
                 .unwrap_or(true),
         };
-        fields.finish(mistakes);
+        fields.finish(problems);
         limits
     }
 
-    fn delay(&mut self, top: &mut Fields<'_, '_>) -> DelayModel {
+    fn delay(&mut self, top: &mut TableReader<'_, '_>) -> DelayModel {
         let empty = DeTable::new();
-        let mut fields =
-            self.table(top, "delay").unwrap_or_else(|| Fields::new(&empty, 0..0, "[delay]"));
-        let seed = fields.number("seed", &mut self.mistakes).unwrap_or(1);
+        let fields = top.table("delay", self.problems);
+        let mut fields = fields.unwrap_or_else(|| TableReader::root(&empty));
+        let seed = fields
+            .read("seed", self.problems, "a whole number", |text| text.parse().ok())
+            .unwrap_or(1);
         let mut read = |key| fields.node(key).and_then(|node| self.distribution(key, node));
         let none = Distribution::Constant { ns: 0 };
         let near_read = read("read").unwrap_or_else(|| none.clone());
         let near_write = read("write").unwrap_or(none);
         let far_read = read("far_read").unwrap_or_else(|| near_read.clone());
         let far_write = read("far_write").unwrap_or_else(|| near_write.clone());
-        fields.finish(&mut self.mistakes);
+        fields.finish(self.problems);
         DelayModel { seed, read: near_read, write: near_write, far_read, far_write }
     }
 
     fn distribution(&mut self, key: &'static str, node: &Node<'_>) -> Option<Distribution> {
         const ALLOWED: &str = "a duration, `{ median = \"300us\", p99 = \"2ms\" }`, or \
                                `{ histogram = \"FILE\", unit = \"us\" }`";
-        let wrong = |mistakes: &mut Mistakes<'_>, message: String| {
-            mistakes.add(node.span(), message, ALLOWED);
+        let wrong = |problems: &mut Problems<'_>, message: String| {
+            problems.add(node.span(), message, format!("allowed: {ALLOWED}"));
+            None
+        };
+        let wrong_value = |problems: &mut Problems<'_>| {
+            problems.wrong_value(node.span(), key, ALLOWED);
             None
         };
         let table = match node.get_ref() {
             DeValue::String(text) => {
                 return match duration_ns(text) {
                     Some(ns) => Some(Distribution::Constant { ns }),
-                    None => wrong(&mut self.mistakes, format!("wrong value for `{key}`")),
+                    None => wrong_value(self.problems),
                 };
             }
             DeValue::Table(table) => table,
-            _ => return wrong(&mut self.mistakes, format!("wrong value for `{key}`")),
+            _ => return wrong_value(self.problems),
         };
-        let mut fields = Fields::new(table, node.span(), format!("`{key}`"));
-        let mistakes = &mut self.mistakes;
-        let (median, p99) = (fields.duration("median", mistakes), fields.duration("p99", mistakes));
-        let histogram = fields.name("histogram", mistakes);
+        let mut fields = TableReader::new(table, node.span(), format!("`{key}`"));
+        let problems = &mut *self.problems;
+        let (median, p99) =
+            (fields.duration_ns("median", problems), fields.duration_ns("p99", problems));
+        let histogram = fields.text("histogram", problems);
         let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-        let ns_per_unit = fields.word("unit", mistakes, &units);
-        fields.finish(mistakes);
+        let ns_per_unit = fields.word("unit", problems, &units);
+        fields.finish(problems);
         match (median, p99, histogram, ns_per_unit) {
             (Some(median_ns), Some(p99_ns), None, None) => {
                 match Distribution::lognormal(median_ns, p99_ns) {
                     Some(distribution) => Some(distribution),
-                    None => wrong(mistakes, "the median is 0 or above the p99".to_owned()),
+                    None => wrong(problems, "the median is 0 or above the p99".to_owned()),
                 }
             }
             (None, None, Some(path), Some(ns_per_unit)) => {
@@ -480,13 +433,38 @@ impl Walk<'_, '_> {
                 match measured {
                     Ok(measured) => Some(Distribution::Measured(measured)),
                     Err(problem) => {
-                        mistakes.add(node.span(), format!("read histogram {path}: {problem}"), "");
+                        problems.add(node.span(), format!("read histogram {path}: {problem}"), "");
                         None
                     }
                 }
             }
-            _ if mistakes.has_line_of(&node.span()) => None,
-            _ => wrong(mistakes, format!("`{key}` is none of the three forms")),
+            _ if problems.has_line_of(&node.span()) => None,
+            _ => wrong(problems, format!("`{key}` has none of the three forms")),
         }
     }
+}
+
+/// A throughput of whole KiB/s.
+fn whole_kib_per_s(
+    fields: &mut TableReader<'_, '_>,
+    key: &'static str,
+    problems: &mut Problems<'_>,
+) -> Option<KibPerSec> {
+    let allowed = "a throughput of whole KiB/s above 0, such as `64MiB/s`";
+    fields.read(key, problems, allowed, |text| {
+        text.parse::<BytesPerSec>().ok().and_then(KibPerSec::whole)
+    })
+}
+
+/// A whole number of operations per second.
+fn whole_ops_per_s(
+    fields: &mut TableReader<'_, '_>,
+    key: &'static str,
+    problems: &mut Problems<'_>,
+) -> Option<NonZeroU64> {
+    fields.read(key, problems, "a rate of at least `1/s`, such as `100k/s`", |text| {
+        let rate = text.parse::<OpsPerSec>().ok()?.get();
+        let whole = (1.0..=1e12).contains(&rate) && rate.fract() == 0.0;
+        NonZeroU64::new(if whole { rate as u64 } else { 0 })
+    })
 }

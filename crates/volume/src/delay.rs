@@ -1,33 +1,33 @@
-//! The time that the emulated storage takes for a request, beside its throughput limits.
+//! The delay of the emulated storage, separate from throughput limits.
 //!
-//! For: drawing it from a distribution: constant, lognormal, or one that was measured. Each draw is
-//! a function of the seed and the request's number, so that a run can be repeated. Not for: the
-//! waiting that limits cause (`qos.rs`) nor for letting a request wait (`wheel.rs`).
+//! For: drawing a request's delay from a distribution: constant, lognormal or measured. Each draw is
+//! a function of the seed and the request's number, so that a run can be repeated. Not for: delays by
+//! limits (`qos.rs`) or timers (`wheel.rs`).
 //!
 //! It is a delay centre in the sense of queueing networks (Lazowska et al. 1984): requests do not
-//! queue for it, each takes its own time.
+//! queue.
 
 use crate::random;
 
 /// The 99th percentile of the standard normal distribution.
 const NORMAL_P99: f64 = 2.326_347_874_040_841;
 
-/// How long a request takes.
+/// A distribution of delays.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Always the same.
+    /// The same delay for every request.
     Constant {
-        /// The time.
+        /// The delay.
         ns: u64,
     },
-    /// `exp` of a normal distribution: most requests near the median, a long tail.
+    /// The logarithm is normally distributed: most delays are near the median, with a long tail.
     Lognormal {
-        /// Half of the requests take less.
+        /// The median.
         median_ns: f64,
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// As it was measured.
+    /// A measured distribution.
     Measured(Measured),
 }
 
@@ -42,7 +42,7 @@ impl Distribution {
         Some(Distribution::Lognormal { median_ns: median_ns as f64, sigma })
     }
 
-    /// The time of request `index` in the sequence named `seed`.
+    /// The delay of request `index` in the sequence of `seed`.
     pub fn draw_ns(&self, seed: u64, index: u64) -> u64 {
         match self {
             Distribution::Constant { ns } => *ns,
@@ -59,7 +59,7 @@ impl Distribution {
         }
     }
 
-    /// What no request takes less than; not always what the quickest takes.
+    /// A lower bound of the delay, not always the minimum.
     pub fn least_ns(&self) -> u64 {
         match self {
             Distribution::Constant { ns } => *ns,
@@ -78,38 +78,37 @@ impl Distribution {
     }
 }
 
-/// A measured distribution: values with the fraction of requests that took at most so long, and
-/// straight lines between them.
+/// A measured distribution: the cumulative distribution at some values, interpolated linearly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// `(fraction, value_ns)`: both never fall, the first fraction is 0 and the last 1.
+    /// `(fraction, value_ns)`: both non-decreasing; the first fraction is 0, the last 1.
     points: Vec<(f64, f64)>,
 }
 
 /// What is wrong with the text of a measured distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeasuredError {
-    /// A line is not what HdrHistogram prints.
+    /// A line is not in the format of HdrHistogram.
     #[error("line {line}: {problem}")]
     Line {
-        /// From 1.
+        /// The line number, from 1.
         line: usize,
         /// What is wrong.
         problem: &'static str,
     },
     /// The text ends before the fraction 1.
-    #[error("it does not reach the percentile 1.0")]
-    NotWhole,
-    /// A text may hold several; only one can be meant.
-    #[error("it holds more than one distribution; keep the section that is meant")]
+    #[error("the distribution ends before percentile 1.0")]
+    Truncated,
+    /// The text has more than one distribution.
+    #[error("the file has more than one distribution; keep one")]
     Several,
 }
 
 impl Measured {
-    /// Reads what HdrHistogram prints (`outputPercentileDistribution`): lines of value, fraction,
-    /// count and `1/(1 - fraction)`; a heading and lines that begin with `#` are passed over.
+    /// Reads a percentile file of HdrHistogram (`outputPercentileDistribution`): lines of value,
+    /// fraction, count and `1/(1 - fraction)`. The heading and lines that begin with `#` are skipped.
     ///
-    /// * `ns_per_unit` — of the values, such as 1,000 for microseconds
+    /// * `ns_per_unit` — the unit of the values, such as 1,000 for microseconds
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -126,23 +125,23 @@ impl Measured {
                 word.and_then(|word| word.parse::<f64>().ok())
                     .filter(|n| n.is_finite() && *n >= 0.0)
             };
-            let value = number(Some(first)).ok_or_else(|| wrong("the value is no number"))?;
+            let value = number(Some(first)).ok_or_else(|| wrong("the value is not a number"))?;
             let fraction = number(words.next())
                 .filter(|fraction| *fraction <= 1.0)
-                .ok_or_else(|| wrong("the percentile is no number from 0 to 1"))?;
+                .ok_or_else(|| wrong("the percentile is not a number from 0 to 1"))?;
             let value_ns = value * ns_per_unit;
             match points.last() {
-                // The fraction 1 may be printed twice, never anything after it.
+                // The fraction 1 may be printed twice, but is always last.
                 Some((before, _)) if *before >= 1.0 && fraction < 1.0 => {
                     return Err(MeasuredError::Several);
                 }
                 Some((before, _)) if fraction < *before => {
-                    return Err(wrong("the percentile is less than the one before"));
+                    return Err(wrong("the percentile is lower than on the line before"));
                 }
                 Some((_, before)) if value_ns < *before => {
-                    return Err(wrong("the value is less than the one before"));
+                    return Err(wrong("the value is lower than on the line before"));
                 }
-                // What is faster than the first line is as fast as it says.
+                // Fractions below the first line have its value.
                 None if fraction > 0.0 => points.push((0.0, value_ns)),
                 _ => {}
             }
@@ -150,7 +149,7 @@ impl Measured {
         }
         match points.last() {
             Some((fraction, _)) if *fraction >= 1.0 => Ok(Measured { points }),
-            _ => Err(MeasuredError::NotWhole),
+            _ => Err(MeasuredError::Truncated),
         }
     }
 
@@ -171,54 +170,54 @@ impl Measured {
     }
 }
 
-/// How far the client is from the endpoint.
+/// How far clients are from an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
-    /// In the same place.
+    /// In the same zone.
     Near,
-    /// In another place, such as another zone.
+    /// In another zone or farther.
     Far,
 }
 
-/// What is asked for.
+/// The kinds of requests with separate delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// READ.
     Read,
     /// WRITE.
     Write,
-    /// Everything else; takes the time of a read.
+    /// All other procedures; delayed like reads.
     Other,
 }
 
-/// Distributions for both kinds and distances.
+/// The delays of a service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayModel {
-    /// Names the sequence of draws.
+    /// The seed of all draws.
     pub seed: u64,
-    /// Reads from near.
+    /// Reads at near endpoints.
     pub read: Distribution,
-    /// Writes from near.
+    /// Writes at near endpoints.
     pub write: Distribution,
-    /// Reads from afar.
+    /// Reads at far endpoints.
     pub far_read: Distribution,
-    /// Writes from afar.
+    /// Writes at far endpoints.
     pub far_write: Distribution,
 }
 
 impl DelayModel {
     /// The distribution of a kind at a distance.
-    pub const fn distribution(&self, distance: Distance, kind: Kind) -> &Distribution {
+    pub const fn distribution(&self, distance: Distance, kind: RequestKind) -> &Distribution {
         match (distance, kind) {
-            (Distance::Near, Kind::Write) => &self.write,
-            (Distance::Near, Kind::Read | Kind::Other) => &self.read,
-            (Distance::Far, Kind::Write) => &self.far_write,
-            (Distance::Far, Kind::Read | Kind::Other) => &self.far_read,
+            (Distance::Near, RequestKind::Write) => &self.write,
+            (Distance::Near, RequestKind::Read | RequestKind::Other) => &self.read,
+            (Distance::Far, RequestKind::Write) => &self.far_write,
+            (Distance::Far, RequestKind::Read | RequestKind::Other) => &self.far_read,
         }
     }
 
-    /// The time of the service's request number `index`.
-    pub fn draw_ns(&self, distance: Distance, kind: Kind, index: u64) -> u64 {
+    /// The delay of the service's request number `index`.
+    pub fn draw_ns(&self, distance: Distance, kind: RequestKind, index: u64) -> u64 {
         self.distribution(distance, kind).draw_ns(self.seed, index)
     }
 }
@@ -243,8 +242,10 @@ mod tests {
         draws.iter().sum::<u64>() as f64 / draws.len() as f64
     }
 
-    fn near(seen: f64, wanted: f64, share: f64) {
-        assert!((seen / wanted - 1.0).abs() < share, "{seen} instead of {wanted}");
+    #[track_caller]
+    fn assert_near(measured: f64, expected: f64, tolerance: f64) {
+        let error = (measured / expected - 1.0).abs();
+        assert!(error < tolerance, "{measured} instead of {expected}");
     }
 
     /// Abramowitz and Stegun 7.1.26, within 1.5e-7.
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_time_is_constant() {
+    fn a_constant_delay_is_constant() {
         let constant = Distribution::Constant { ns: 500_000 };
         assert!((0..100).all(|index| constant.draw_ns(1, index) == 500_000));
         assert_eq!(constant.mean_ns(), 500_000.0);
@@ -270,30 +271,30 @@ mod tests {
     fn a_lognormal_distribution_has_its_median_its_p99_and_its_mean() {
         let lognormal = Distribution::lognormal(500_000, 2_000_000).unwrap();
         let draws = sorted(&lognormal, 42);
-        near(percentile(&draws, 0.5), 500_000.0, 0.01);
-        near(percentile(&draws, 0.99), 2_000_000.0, 0.02);
+        assert_near(percentile(&draws, 0.5), 500_000.0, 0.01);
+        assert_near(percentile(&draws, 0.99), 2_000_000.0, 0.02);
         // sigma = ln 4 / 2.3263 = 0.59591; exp(sigma^2 / 2) = 1.19430.
-        near(lognormal.mean_ns(), 500_000.0 * 1.194_30, 1e-5);
-        near(mean(&draws), lognormal.mean_ns(), 0.01);
+        assert_near(lognormal.mean_ns(), 500_000.0 * 1.194_30, 1e-5);
+        assert_near(mean(&draws), lognormal.mean_ns(), 0.01);
     }
 
     #[test]
-    fn lognormal_draws_pass_the_test_of_kolmogorov_and_smirnov() {
+    fn lognormal_draws_pass_the_kolmogorov_smirnov_test() {
         let (median, p99) = (300_000, 1_500_000);
         let lognormal = Distribution::lognormal(median, p99).unwrap();
         let sigma = (p99 as f64 / median as f64).ln() / NORMAL_P99;
         let draws = sorted(&lognormal, 7);
-        let far = |(index, ns): (usize, &u64)| {
-            let wanted = normal_cdf((*ns as f64 / median as f64).ln() / sigma);
-            (wanted - index as f64 / DRAWS as f64).abs()
+        let difference = |(index, ns): (usize, &u64)| {
+            let expected = normal_cdf((*ns as f64 / median as f64).ln() / sigma);
+            (expected - index as f64 / DRAWS as f64).abs()
         };
-        let most = draws.iter().enumerate().map(far).fold(0.0, f64::max);
-        // 1.63 / sqrt(n) is the bound at a level of 1 %.
-        assert!(most < 1.63 / (DRAWS as f64).sqrt(), "{most}");
+        let largest = draws.iter().enumerate().map(difference).fold(0.0, f64::max);
+        // 1.63 / sqrt(n) is the bound at a level of 1 %. The seed is fixed, so no run fails by chance.
+        assert!(largest < 1.63 / (DRAWS as f64).sqrt(), "{largest}");
     }
 
     #[test]
-    fn only_a_median_below_its_p99_makes_a_lognormal_distribution() {
+    fn a_lognormal_distribution_needs_a_median_above_0_and_at_most_its_p99() {
         assert_eq!(Distribution::lognormal(0, 5), None);
         assert_eq!(Distribution::lognormal(6, 5), None);
         let flat = Distribution::lognormal(5, 5).unwrap();
@@ -313,34 +314,37 @@ mod tests {
 ";
 
     #[test]
-    fn a_measured_distribution_gives_back_its_percentiles() {
+    fn draws_of_a_measured_distribution_have_its_percentiles() {
         let measured = Measured::parse(HDR, 1e3).unwrap();
         assert_eq!(measured.at_fraction_ns(0.25), 150_000);
         let distribution = Distribution::Measured(measured);
         let draws = sorted(&distribution, 3);
-        near(percentile(&draws, 0.5), 200_000.0, 0.01);
-        near(percentile(&draws, 0.9), 400_000.0, 0.01);
-        near(percentile(&draws, 0.945), 700_000.0, 0.01);
+        assert_near(percentile(&draws, 0.5), 200_000.0, 0.01);
+        assert_near(percentile(&draws, 0.9), 400_000.0, 0.01);
+        assert_near(percentile(&draws, 0.945), 700_000.0, 0.01);
         assert!(draws[0] >= 100_000 && draws[DRAWS as usize - 1] <= 5_000_000);
         // 0.5 x 150 + 0.4 x 300 + 0.09 x 700 + 0.01 x 3,000 us.
-        near(distribution.mean_ns(), 288_000.0, 1e-9);
-        near(mean(&draws), 288_000.0, 0.01);
+        assert_near(distribution.mean_ns(), 288_000.0, 1e-9);
+        assert_near(mean(&draws), 288_000.0, 0.01);
     }
 
     #[test]
-    fn a_text_that_is_no_distribution_is_refused_with_its_line() {
-        let said = |text: &str| Measured::parse(text, 1.0).unwrap_err().to_string();
-        assert_eq!(said(""), "it does not reach the percentile 1.0");
-        assert_eq!(said("10 0.5 5 2.0\n"), "it does not reach the percentile 1.0");
-        assert_eq!(said("# a\nfast 0.5\n"), "line 2: the value is no number");
-        assert_eq!(said("1 50\n"), "line 1: the percentile is no number from 0 to 1");
-        assert_eq!(said("5 0.5\n4 1.0\n"), "line 2: the value is less than the one before");
-        assert_eq!(said("5 0.5\n6 0.4\n"), "line 2: the percentile is less than the one before");
-        assert!(said(&format!("{HDR}{HDR}")).contains("more than one"));
+    fn a_malformed_distribution_is_refused_with_the_line() {
+        let error = |text: &str| Measured::parse(text, 1.0).unwrap_err().to_string();
+        assert_eq!(error(""), "the distribution ends before percentile 1.0");
+        assert_eq!(error("10 0.5 5 2.0\n"), "the distribution ends before percentile 1.0");
+        assert_eq!(error("# a\nfast 0.5\n"), "line 2: the value is not a number");
+        assert_eq!(error("1 50\n"), "line 1: the percentile is not a number from 0 to 1");
+        assert_eq!(error("5 0.5\n4 1.0\n"), "line 2: the value is lower than on the line before");
+        assert_eq!(
+            error("5 0.5\n6 0.4\n"),
+            "line 2: the percentile is lower than on the line before"
+        );
+        assert!(error(&format!("{HDR}{HDR}")).contains("more than one"));
     }
 
     #[test]
-    fn the_same_seed_and_number_give_the_same_time() {
+    fn the_same_seed_and_number_give_the_same_delay() {
         let model = DelayModel {
             seed: 9,
             read: Distribution::lognormal(1000, 9000).unwrap(),
@@ -349,14 +353,17 @@ mod tests {
             far_write: Distribution::Constant { ns: 4 },
         };
         let draw = |distance, kind| model.draw_ns(distance, kind, 77);
-        assert_eq!(draw(Distance::Near, Kind::Read), draw(Distance::Near, Kind::Other));
-        assert_eq!(draw(Distance::Near, Kind::Write), 2);
-        assert_eq!(draw(Distance::Far, Kind::Other), 3);
-        assert_eq!(draw(Distance::Far, Kind::Write), 4);
+        assert_eq!(
+            draw(Distance::Near, RequestKind::Read),
+            draw(Distance::Near, RequestKind::Other)
+        );
+        assert_eq!(draw(Distance::Near, RequestKind::Write), 2);
+        assert_eq!(draw(Distance::Far, RequestKind::Other), 3);
+        assert_eq!(draw(Distance::Far, RequestKind::Write), 4);
         let other = DelayModel { seed: 10, ..model.clone() };
         let differ = |i: &u64| {
-            model.draw_ns(Distance::Near, Kind::Read, *i)
-                != other.draw_ns(Distance::Near, Kind::Read, *i)
+            model.draw_ns(Distance::Near, RequestKind::Read, *i)
+                != other.draw_ns(Distance::Near, RequestKind::Read, *i)
         };
         assert!((0..100).filter(differ).count() > 90);
     }

@@ -1,7 +1,7 @@
-//! Which clients may use a volume, and as whom: its export rules.
+//! Export rules: which clients may use a volume, and with which identity.
 //!
-//! For: the first rule whose clients contain an address decides; an address that no rule contains
-//! is refused. Not for: what a user may do with a file, which is the file system's business.
+//! The first rule whose clients contain an address decides. An address in no rule is refused. File
+//! permissions are checked by crate `files`.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,32 +10,32 @@ use std::str::FromStr;
 use files::Caller;
 use nfs3::rpc::{Credential, Gids};
 
-/// Who a squashed user is unless the rule says otherwise: nobody and nogroup.
-pub const NOBODY: u32 = 65_534;
+/// Default user and group number of squashed (anonymous) users.
+pub const ANONYMOUS: u32 = 65_534;
 
-/// Addresses with a common prefix: `10.0.0.0/24`, `fd00::/8`, or one address alone.
+/// Addresses with a common prefix: `10.0.0.0/24`, `fd00::/8`, or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
     prefix: u8,
 }
 
-/// Why a text is no [`Network`].
+/// Why a text is not a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
-    /// Neither an address nor an address with a length.
-    #[error("this is no network")]
+    /// Neither an address nor an address with a prefix length.
+    #[error("not a network")]
     Malformed,
-    /// Bits are set behind the prefix.
-    #[error("the address has bits behind its prefix; the network is {0}")]
+    /// Bits are set after the prefix.
+    #[error("the address has bits after its prefix; the network is {0}")]
     HostBits(Network),
 }
 
 impl Network {
-    /// All addresses that begin as `address` does.
+    /// All addresses with the same first `prefix` bits as `address`.
     ///
     /// # Errors
-    /// The prefix is longer than the address, or bits behind it are set.
+    /// The prefix is longer than the address, or bits after it are set.
     pub fn new(address: IpAddr, prefix: u8) -> Result<Network, NetworkError> {
         let bits = if address.is_ipv4() { 32 } else { 128 };
         if prefix > bits {
@@ -45,14 +45,15 @@ impl Network {
         if whole.address == address { Ok(whole) } else { Err(NetworkError::HostBits(whole)) }
     }
 
-    /// True if the address is one of them. IPv4 and IPv6 do not contain each other.
+    /// Whether the network contains the address. IPv4 networks contain no IPv6 address, and vice
+    /// versa.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.address.is_ipv4() == address.is_ipv4() && masked(address, self.prefix) == self.address
     }
 }
 
-/// The address with zeros behind its first `prefix` bits.
+/// The address with zeros after its first `prefix` bits.
 fn masked(address: IpAddr, prefix: u8) -> IpAddr {
     let prefix = u32::from(prefix);
     match address {
@@ -88,36 +89,36 @@ impl fmt::Display for Network {
     }
 }
 
-/// What a client may do.
+/// Whether clients may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportAccess {
-    /// Everything.
+    /// Clients may read and write.
     ReadWrite,
-    /// Only look; what would change something is NFS3ERR_ROFS.
+    /// Clients may only read; changes are answered NFS3ERR_ROFS.
     ReadOnly,
 }
 
-/// Which users of a client become the anonymous one.
+/// Which users are mapped to the anonymous user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Squash {
-    /// None; the client's superuser is the volume's.
+    /// None: the client's superuser is the volume's superuser.
     None,
-    /// The superuser, and the group 0 wherever it stands.
+    /// The superuser, and group 0 of every user.
     Root,
-    /// All.
+    /// All users.
     All,
 }
 
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportRule {
-    /// For whom.
+    /// The clients it applies to.
     pub clients: Vec<Network>,
-    /// What they may do.
+    /// Whether they may write.
     pub access: ExportAccess,
-    /// As whom.
+    /// Which of their users become the anonymous user.
     pub squash: Squash,
-    /// User and group of the anonymous one, who is also whoever comes with AUTH_NONE.
+    /// User and group of the anonymous user, which calls with AUTH_NONE are too.
     pub anonymous: (u32, u32),
 }
 
@@ -125,44 +126,38 @@ pub struct ExportRule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportRules(Vec<ExportRule>);
 
-/// What a client was granted.
+/// The access of a client to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Granted {
+pub struct ClientAccess {
     access: ExportAccess,
     squash: Squash,
     anonymous: (u32, u32),
 }
 
 impl ExportRules {
-    /// These rules in this order. Without any, clients on loopback and in networks for private
-    /// use (RFC 1918, unique local, link local) may do everything, and nobody else anything: a
-    /// volume that somebody tries out is not open to the world.
+    /// Rules in order of precedence. Without any, clients on loopback and in private networks (RFC
+    /// 1918, unique local, link local) may read and write and all others are refused, so that a test
+    /// volume is not open to the world.
     #[must_use]
     pub fn new(rules: Vec<ExportRule>) -> ExportRules {
         ExportRules(rules)
     }
 
-    /// The rules as they were given.
+    /// The access granted by the first rule for this address; `None` if it is refused.
     #[must_use]
-    pub fn rules(&self) -> &[ExportRule] {
-        &self.0
-    }
-
-    /// What the first rule for this address says; `None` is a refusal.
-    #[must_use]
-    pub fn granted(&self, address: IpAddr) -> Option<Granted> {
+    pub fn access_of(&self, address: IpAddr) -> Option<ClientAccess> {
         if self.0.is_empty() {
             let (access, squash) = (ExportAccess::ReadWrite, Squash::None);
-            let granted = Granted { access, squash, anonymous: (NOBODY, NOBODY) };
-            return is_private(address).then_some(granted);
+            let client = ClientAccess { access, squash, anonymous: (ANONYMOUS, ANONYMOUS) };
+            return is_private(address).then_some(client);
         }
         let contains = |rule: &&ExportRule| rule.clients.iter().any(|net| net.contains(address));
         let rule = self.0.iter().find(contains)?;
         let ExportRule { access, squash, anonymous, .. } = *rule;
-        Some(Granted { access, squash, anonymous })
+        Some(ClientAccess { access, squash, anonymous })
     }
 
-    /// Who may mount, as MOUNT's EXPORT tells it.
+    /// The clients that may mount, for MOUNT's EXPORT.
     pub(crate) fn clients(&self) -> Vec<String> {
         if self.0.is_empty() {
             return PRIVATE.map(str::to_owned).to_vec();
@@ -171,7 +166,7 @@ impl ExportRules {
     }
 }
 
-/// Loopback, link local, RFC 1918 and RFC 4193: what [`is_private`] says yes to.
+/// Loopback, link local, RFC 1918 and RFC 4193: the networks of [`is_private`].
 const PRIVATE: [&str; 8] = [
     "127.0.0.0/8",
     "10.0.0.0/8",
@@ -194,7 +189,7 @@ fn is_private(address: IpAddr) -> bool {
     }
 }
 
-/// Who a call is done as.
+/// The identity a call is performed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     uid: u32,
@@ -210,8 +205,8 @@ impl Identity {
     }
 }
 
-impl Granted {
-    /// Who the caller is after squashing.
+impl ClientAccess {
+    /// The identity of the caller after squashing.
     pub(crate) fn identity(&self, credential: &Credential<'_>) -> Identity {
         let read_only = self.access == ExportAccess::ReadOnly;
         let (uid, gid) = self.anonymous;
@@ -232,7 +227,7 @@ impl Granted {
     }
 }
 
-/// Membership in the superuser's group is squashed too, or root squash would leave a door open.
+/// Supplementary groups with group 0 squashed too; otherwise root squash would be incomplete.
 fn without_root(gids: Gids, anonymous: u32) -> Gids {
     if !gids.as_slice().contains(&0) {
         return gids;
@@ -268,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_contains_the_addresses_of_its_prefix_and_of_its_family() {
+    fn a_network_contains_the_addresses_with_its_prefix_of_its_address_family() {
         for (network, inside, outside) in [
             ("10.0.0.0/24", "10.0.0.255", "10.0.1.0"),
             ("10.1.2.3", "10.1.2.3", "10.1.2.4"),
@@ -297,40 +292,40 @@ mod tests {
             rule("10.0.0.7", ExportAccess::ReadOnly, Squash::All),
             rule("10.0.0.0/24", ExportAccess::ReadWrite, Squash::None),
         ]);
-        let access = |address| rules.granted(ip(address)).map(|granted| granted.access);
+        let access = |address| rules.access_of(ip(address)).map(|client| client.access);
         assert_eq!(access("10.0.0.7"), Some(ExportAccess::ReadOnly));
         assert_eq!(access("10.0.0.8"), Some(ExportAccess::ReadWrite));
         assert_eq!(access("127.0.0.1"), None);
     }
 
     #[test]
-    fn without_rules_loopback_and_private_use_are_let_in_and_nobody_else() {
+    fn without_rules_only_loopback_and_private_networks_have_access() {
         let rules = ExportRules::default();
         for address in
             ["127.0.0.1", "10.9.9.9", "172.31.0.1", "192.168.1.1", "169.254.1.1", "::1", "fd00::1"]
         {
-            assert!(rules.granted(ip(address)).is_some(), "{address}");
-            let told = PRIVATE.map(net);
-            assert!(told.iter().any(|network| network.contains(ip(address))), "{address}");
+            assert!(rules.access_of(ip(address)).is_some(), "{address}");
+            let listed = PRIVATE.map(net);
+            assert!(listed.iter().any(|network| network.contains(ip(address))), "{address}");
         }
         for address in ["8.8.8.8", "172.32.0.1", "11.0.0.1", "2001:db8::1"] {
-            assert!(rules.granted(ip(address)).is_none(), "{address}");
+            assert!(rules.access_of(ip(address)).is_none(), "{address}");
         }
     }
 
     #[test]
-    fn squashing_takes_user_and_groups() {
-        let as_whom = |squash, credential: &Credential<'_>| {
+    fn squashing_maps_user_and_groups() {
+        let identity = |squash, credential: &Credential<'_>| {
             let rules = ExportRules::new(vec![rule("::1", ExportAccess::ReadOnly, squash)]);
-            let identity = rules.granted(ip("::1")).unwrap().identity(credential);
+            let identity = rules.access_of(ip("::1")).unwrap().identity(credential);
             assert!(identity.caller().read_only);
             (identity.uid, identity.gid, identity.gids.as_slice().to_vec())
         };
         let (root, user) = (sys(0, 0, &[5, 0]), sys(1000, 100, &[6]));
-        assert_eq!(as_whom(Squash::None, &root), (0, 0, vec![5, 0]));
-        assert_eq!(as_whom(Squash::Root, &root), (77, 78, vec![5, 78]));
-        assert_eq!(as_whom(Squash::Root, &user), (1000, 100, vec![6]));
-        assert_eq!(as_whom(Squash::All, &user), (77, 78, vec![]));
-        assert_eq!(as_whom(Squash::None, &Credential::None), (77, 78, vec![]));
+        assert_eq!(identity(Squash::None, &root), (0, 0, vec![5, 0]));
+        assert_eq!(identity(Squash::Root, &root), (77, 78, vec![5, 78]));
+        assert_eq!(identity(Squash::Root, &user), (1000, 100, vec![6]));
+        assert_eq!(identity(Squash::All, &user), (77, 78, vec![]));
+        assert_eq!(identity(Squash::None, &Credential::None), (77, 78, vec![]));
     }
 }

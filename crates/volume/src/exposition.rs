@@ -1,22 +1,24 @@
-//! The witness' book as text in the Prometheus exposition format, version 0.0.4.
+//! The counters in the Prometheus exposition format, version 0.0.4.
 //!
-//! For: `/metrics`. Not for: counting; that is `witness.rs`.
+//! For: `/metrics`. Not for: counting (`counters.rs`).
 
 use std::fmt::{self, Write};
 
-use crate::witness::{Counters, DELAY_EDGES_NS, Exposed, Kind, PROCEDURES, Procedure, Witness};
+use crate::counters::{
+    Counters, DELAY_EDGES_NS, MetricsOfKind, PROCEDURES, Procedure, ServiceCounters, SubjectKind,
+};
 
-impl Witness {
-    /// Everything in the text format of Prometheus (exposition format 0.0.4).
+impl ServiceCounters {
+    /// All counters in the Prometheus exposition format, version 0.0.4.
     pub fn prometheus(&self) -> String {
-        let all = Kind::ALL.map(|kind| (kind, self.exposed(kind)));
+        let all = SubjectKind::ALL.map(|kind| (kind, self.metrics_of(kind)));
         let mut text = String::new();
         write_all(&all, &mut text).expect("writing to a string cannot fail");
         text
     }
 }
 
-type All<'w> = [(Kind, Exposed<'w>); 3];
+type All<'w> = [(SubjectKind, MetricsOfKind<'w>); 3];
 
 fn write_all(all: &All<'_>, text: &mut String) -> fmt::Result {
     for metric in METRICS {
@@ -28,26 +30,25 @@ fn write_all(all: &All<'_>, text: &mut String) -> fmt::Result {
 
 impl Metric {
     fn write(&self, all: &All<'_>, text: &mut String) -> fmt::Result {
-        let metric = self;
-        for (kind, exposed) in all {
+        for (kind, metrics) in all {
             let by = kind.name();
-            let name = format!("fourcorners_{by}_{}", metric.name);
-            writeln!(text, "# HELP {name} {}", metric.help)?;
-            writeln!(text, "# TYPE {name} {}", metric.kind)?;
-            for (subject, counters) in &exposed.listed {
+            let name = format!("fourcorners_{by}_{}", self.name);
+            writeln!(text, "# HELP {name} {}", self.help)?;
+            writeln!(text, "# TYPE {name} {}", self.kind)?;
+            for (subject, counters) in &metrics.subjects {
                 let label = format!("{by}=\"{}\"", Label(subject));
-                match metric.value {
-                    Read::One(read) => writeln!(text, "{name}{{{label}}} {}", read(counters))?,
-                    Read::PerProcedure(read) => {
-                        // Of ten thousand flows only what they did, or the text has no end.
+                match self.value {
+                    Value::One(read) => writeln!(text, "{name}{{{label}}} {}", read(counters))?,
+                    Value::PerProcedure(read) => {
+                        // Ten thousand flows with 22 procedures each would make a very long text.
                         let all = Procedure::ALL.iter().zip(read(counters));
-                        let told = all.filter(|(_, n)| *kind == Kind::Volume || **n > 0);
-                        for (procedure, count) in told {
+                        let listed = all.filter(|(_, n)| *kind == SubjectKind::Volume || **n > 0);
+                        for (procedure, count) in listed {
                             let procedure = procedure.name();
                             writeln!(text, "{name}{{{label},procedure=\"{procedure}\"}} {count}")?;
                         }
                     }
-                    Read::Seconds(read) => {
+                    Value::Seconds(read) => {
                         if let Some(ns) = read(counters) {
                             writeln!(text, "{name}{{{label}}} {}", Seconds(ns))?;
                         }
@@ -60,12 +61,12 @@ impl Metric {
 }
 
 fn write_delays(all: &All<'_>, text: &mut String) -> fmt::Result {
-    for (kind, exposed) in all {
+    for (kind, metrics) in all {
         let by = kind.name();
         let name = format!("fourcorners_{by}_qos_delay_seconds");
-        writeln!(text, "# HELP {name} Delay that limits added to a request.")?;
+        writeln!(text, "# HELP {name} Delay added to requests by limits.")?;
         writeln!(text, "# TYPE {name} histogram")?;
-        for (subject, counters) in &exposed.listed {
+        for (subject, counters) in &metrics.subjects {
             let label = format!("{by}=\"{}\"", Label(subject));
             let mut sum = 0;
             for (edge_ns, count) in DELAY_EDGES_NS.iter().zip(&counters.qos_delays) {
@@ -83,113 +84,113 @@ fn write_delays(all: &All<'_>, text: &mut String) -> fmt::Result {
 }
 
 fn write_closed(all: &All<'_>, text: &mut String) -> fmt::Result {
-    for (kind, exposed) in all {
+    for (kind, metrics) in all {
         let by = kind.name();
-        let name = format!("fourcorners_closed_{by}s_total");
-        writeln!(text, "# HELP {name} Those summed up as {by}=\"(closed)\".")?;
+        let name = format!("fourcorners_{by}s_closed_total");
+        writeln!(text, "# HELP {name} Closed {by}s, summed as {by}=\"(closed)\".")?;
         writeln!(text, "# TYPE {name} counter")?;
-        writeln!(text, "{name} {}", exposed.closed)?;
+        writeln!(text, "{name} {}", metrics.closed)?;
     }
     Ok(())
 }
 
-/// One metric of every subject.
+/// A metric that every subject has.
 struct Metric {
     name: &'static str,
     help: &'static str,
     kind: &'static str,
-    value: Read,
+    value: Value,
 }
 
-enum Read {
+enum Value {
     One(fn(&Counters) -> u64),
     PerProcedure(fn(&Counters) -> &[u64; PROCEDURES]),
-    /// Nanoseconds, printed as seconds; left out where there is none.
+    /// Nanoseconds, printed as seconds; omitted if `None`.
     Seconds(fn(&Counters) -> Option<u64>),
 }
 
 const METRICS: &[Metric] = &[
     Metric {
         name: "requests_total",
-        help: "Requests that came.",
+        help: "Requests that arrived.",
         kind: "counter",
-        value: Read::One(|counters| counters.arrived),
+        value: Value::One(|counters| counters.arrived),
     },
     Metric {
         name: "operations_total",
-        help: "Answers that went.",
+        help: "Replies.",
         kind: "counter",
-        value: Read::PerProcedure(|counters| &counters.operations),
+        value: Value::PerProcedure(|counters| &counters.operations),
     },
     Metric {
         name: "failed_total",
-        help: "Answers with an error.",
+        help: "Replies with an error.",
         kind: "counter",
-        value: Read::PerProcedure(|counters| &counters.failed),
+        value: Value::PerProcedure(|counters| &counters.failed),
     },
     Metric {
         name: "read_bytes_total",
-        help: "Data in answers to READ.",
+        help: "Bytes returned by READ.",
         kind: "counter",
-        value: Read::One(|counters| counters.read_bytes),
+        value: Value::One(|counters| counters.read_bytes),
     },
     Metric {
         name: "written_bytes_total",
-        help: "Data that WRITE brought and that was taken.",
+        help: "Bytes accepted by WRITE.",
         kind: "counter",
-        value: Read::One(|counters| counters.written_bytes),
+        value: Value::One(|counters| counters.written_bytes),
     },
     Metric {
-        name: "without_volume_total",
-        help: "Calls that are for no volume, such as MOUNT and NULL.",
+        name: "calls_without_volume_total",
+        help: "Calls for no volume, such as MOUNT and NULL.",
         kind: "counter",
-        value: Read::One(|counters| counters.without_volume),
+        value: Value::One(|counters| counters.calls_without_volume),
     },
     Metric {
         name: "dropped_total",
-        help: "Requests that got no answer because their connection was gone.",
+        help: "Requests that got no reply because their connection closed.",
         kind: "counter",
-        value: Read::One(|counters| counters.dropped),
+        value: Value::One(|counters| counters.dropped),
     },
     Metric {
         name: "storage_delay_seconds_total",
-        help: "Times that the emulated storage took for answered requests.",
+        help: "Sum of the delays of the emulated storage.",
         kind: "counter",
-        value: Read::Seconds(|counters| Some(counters.storage_delay_ns)),
+        value: Value::Seconds(|counters| Some(counters.storage_delay_ns)),
     },
     Metric {
         name: "throttled_total",
-        help: "Requests that a limit delayed.",
+        help: "Requests delayed by a limit.",
         kind: "counter",
-        value: Read::One(Counters::throttled),
+        value: Value::One(Counters::throttled),
     },
     Metric {
         name: "outstanding",
-        help: "Requests whose answer has not gone.",
+        help: "Requests that are not answered yet.",
         kind: "gauge",
-        value: Read::One(|counters| counters.outstanding),
+        value: Value::One(|counters| counters.outstanding),
     },
     Metric {
         name: "outstanding_max",
-        help: "The most requests that were outstanding at once.",
+        help: "Maximum number of requests outstanding.",
         kind: "gauge",
-        value: Read::One(|counters| counters.outstanding_max),
+        value: Value::One(|counters| counters.outstanding_max),
     },
     Metric {
         name: "first_arrival_seconds",
-        help: "When the first request came, on the service's monotonic clock.",
+        help: "When the first request arrived, on the service's monotonic clock.",
         kind: "gauge",
-        value: Read::Seconds(|counters| counters.first_arrival_ns),
+        value: Value::Seconds(|counters| counters.first_arrival_ns),
     },
     Metric {
         name: "last_arrival_seconds",
-        help: "When the last request came, on the service's monotonic clock.",
+        help: "When the last request arrived, on the service's monotonic clock.",
         kind: "gauge",
-        value: Read::Seconds(|counters| counters.last_arrival_ns),
+        value: Value::Seconds(|counters| counters.last_arrival_ns),
     },
 ];
 
-/// A label's value: backslash, quotation mark and line feed are escaped.
+/// A label's value, with backslash, quotation mark and line feed escaped.
 struct Label<'a>(&'a str);
 
 impl fmt::Display for Label<'_> {
@@ -206,7 +207,7 @@ impl fmt::Display for Label<'_> {
     }
 }
 
-/// Nanoseconds as seconds, without passing through floating point.
+/// Nanoseconds as seconds, computed without floating point.
 struct Seconds(u64);
 
 impl fmt::Display for Seconds {
@@ -222,32 +223,11 @@ impl fmt::Display for Seconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::witness::{Answer, Origin};
-
-    fn answer(procedure: Procedure, bytes: u64, qos_delay_ns: u64) -> Answer {
-        Answer { procedure, bytes, failed: false, qos_delay_ns, storage_delay_ns: 0 }
-    }
-
-    /// Two flows of one client on one volume.
-    fn seen() -> Witness {
-        let mut witness = Witness::default();
-        let (volume, client) = (witness.volume("vol1"), witness.client("10.0.0.5"));
-        let flows = [witness.flow("a"), witness.flow("b")];
-        let origin = flows.map(|flow| Origin { volume, flow, client });
-        witness.arrived(1_500_000_000, origin[0]);
-        witness.arrived(1_600_000_000, origin[1]);
-        witness.arrived(1_700_000_000, origin[1]);
-        witness.completed(origin[0], &answer(Procedure::Read, 8192, 0));
-        witness.completed(origin[1], &answer(Procedure::Write, 65_536, 2_500_000));
-        let failed = Answer { failed: true, ..answer(Procedure::Lookup, 0, 10_001) };
-        witness.completed(origin[1], &failed);
-        witness.arrived(1_800_000_000, origin[0]);
-        witness
-    }
+    use crate::counters::sample;
 
     #[test]
-    fn prometheus_reads_what_was_counted() {
-        let text = seen().prometheus();
+    fn every_counter_is_a_metric_with_its_value() {
+        let text = sample().prometheus();
         for line in [
             "# TYPE fourcorners_volume_operations_total counter",
             "fourcorners_volume_requests_total{volume=\"vol1\"} 4",
@@ -255,7 +235,7 @@ mod tests {
             "fourcorners_volume_failed_total{volume=\"vol1\",procedure=\"lookup\"} 1",
             "fourcorners_flow_written_bytes_total{flow=\"b\"} 65536",
             "fourcorners_client_outstanding{client=\"10.0.0.5\"} 1",
-            "fourcorners_closed_flows_total 0",
+            "fourcorners_flows_closed_total 0",
             "fourcorners_volume_first_arrival_seconds{volume=\"vol1\"} 1.5",
             "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0\"} 1",
             "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0.00001\"} 1",
@@ -271,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_described_once_and_before_its_values() {
-        let text = seen().prometheus();
+        let text = sample().prometheus();
         let mut described = std::collections::BTreeSet::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {

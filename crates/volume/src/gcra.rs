@@ -1,52 +1,52 @@
 //! One rate limit: the generic cell rate algorithm for requests of any size.
 //!
-//! For: saying from when on a request conforms, and counting it when it goes. Not for: queues and
-//! several limits together; that is `qos.rs`. It never refuses: whoever asks too early waits.
+//! For: computing when a request conforms, and counting it when it is released. Not for: queues or
+//! several limits together (`qos.rs`).
 //!
-//! Idea: the continuous-state leaky bucket of ITU-T I.371 (1993), which is the same algorithm as
-//! the virtual scheduling form, kept as a level instead of a theoretical arrival time so that the
-//! rate can change while requests wait. The level is counted in billionths of a unit (a byte, an
-//! operation): a nanosecond drains exactly `rate` of them, so nothing is ever rounded but the
-//! instant that is given out. What that rounding costs, less than a nanosecond, stays as credit: so
-//! the long-run rate is exact (docs/adr/0012-gcra.md).
+//! Idea: the continuous-state leaky bucket of ITU-T I.371 (1993). It is equivalent to the virtual
+//! scheduling form, but stores a level instead of a theoretical arrival time, so that the rate can
+//! change while requests wait. The level is counted in billionths of a unit (a byte, an operation):
+//! a nanosecond drains exactly `rate` of them, so only the returned instant is rounded. The rounding
+//! of less than a nanosecond remains as credit, so the long-run rate is exact
+//! (docs/adr/0012-gcra.md).
 
 use std::num::NonZeroU64;
 
 /// Level per unit.
 const NANO: i128 = 1_000_000_000;
 
-/// A rate and what may go at once.
+/// A rate with its burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// Units (bytes, operations) per second.
     pub per_s: NonZeroU64,
-    /// Burst: the units of this time may go at once after a pause.
+    /// The burst, as a time at the rate: after a pause its units may be released immediately.
     pub burst_ns: u64,
 }
 
 impl Rate {
-    /// What drains in a nanosecond, in billionths of a unit.
+    /// The level that drains in a nanosecond.
     fn per_ns(self) -> i128 {
         i128::from(self.per_s.get())
     }
 
-    /// The burst in billionths of a unit.
+    /// The burst as a level.
     fn burst(self) -> i128 {
         self.per_ns().saturating_mul(i128::from(self.burst_ns))
     }
 }
 
-/// A leaky bucket: what went lately and has not drained yet.
+/// A leaky bucket. Its level is what was released recently and has not drained yet.
 #[derive(Clone, Debug)]
 pub struct Gcra {
     rate: Rate,
-    /// In billionths of a unit, as of `as_of_ns`; down to what drains in a nanosecond below 0.
+    /// In billionths of a unit, at `as_of_ns`. The credit below 0 is at most one nanosecond's drain.
     level: i128,
     as_of_ns: u64,
 }
 
 impl Gcra {
-    /// An empty bucket: a whole burst may go.
+    /// An empty bucket: a whole burst may be released.
     pub const fn new(rate: Rate) -> Gcra {
         Gcra { rate, level: 0, as_of_ns: 0 }
     }
@@ -56,29 +56,29 @@ impl Gcra {
         self.rate
     }
 
-    /// Replaces the rate from `now_ns` on. Whatever part of the burst is used stays used, so that
-    /// neither a pause nor a burst comes of the change. What is owed beyond the burst is still
-    /// owed, and drains at the new rate.
+    /// Replaces the rate from `now_ns` on. The used share of the burst stays the same, so that the
+    /// change causes neither a pause nor a burst. The level above the burst is unchanged, and drains
+    /// at the new rate.
     pub fn set_rate(&mut self, now_ns: u64, rate: Rate) {
         self.drain(now_ns);
         let (before, after) = (self.rate.burst(), rate.burst());
         let within = self.level.min(before);
         if within > 0 {
-            // In 48 bits each, so that the product has room.
+            // Reduced to 48 bits each, so that the product fits.
             let bits = 128u32.saturating_sub(before.max(after).leading_zeros() + 48);
-            let [used, whole, wanted] = [within, before, after].map(|level| level >> bits);
-            self.level += ((used * wanted / whole.max(1)) << bits) - within;
+            let [used, old_burst, new_burst] = [within, before, after].map(|level| level >> bits);
+            self.level += ((used * new_burst / old_burst.max(1)) << bits) - within;
         }
         self.rate = rate;
     }
 
-    /// The first instant, not before `now_ns`, at which a request of `cost` units conforms, if
-    /// nothing else goes until then.
+    /// The first instant, not before `now_ns`, at which a request of `cost` units conforms if no
+    /// other is released before.
     ///
-    /// A request conforms when the level, with it, stays within the burst; one that is larger than
-    /// the burst, when the bucket is empty. So over any time t, its first and last nanosecond
-    /// counted, at most `max(burst, largest request) + rate x t` goes, and no request waits for
-    /// ever.
+    /// A request conforms when the level including it is within the burst, or if it is larger than
+    /// the burst, when the bucket is empty. So in any window t, including its first and last
+    /// nanosecond, at most `max(burst, largest request) + rate × t` is released, and no request waits
+    /// forever.
     pub fn conforms_at_ns(&self, now_ns: u64, cost: u64) -> u64 {
         if cost == 0 {
             return now_ns;
@@ -89,7 +89,7 @@ impl Gcra {
         if excess <= 0 {
             return now_ns;
         }
-        // Division of 64 bits takes a fraction of the time of that of 128, and nearly always does.
+        // Division of 64 bits is much faster than of 128, and nearly always suffices.
         let wait_ns = match u64::try_from(excess) {
             Ok(excess) => excess.div_ceil(self.rate.per_s.get()),
             Err(_) => {
@@ -100,7 +100,7 @@ impl Gcra {
         now_ns.saturating_add(wait_ns)
     }
 
-    /// Counts a request of `cost` units that goes at `now_ns`.
+    /// Counts a request of `cost` units that is released at `now_ns`.
     pub fn charge(&mut self, now_ns: u64, cost: u64) {
         self.drain(now_ns);
         self.level += i128::from(cost) * NANO;
@@ -127,9 +127,9 @@ mod tests {
         Rate { per_s: NonZeroU64::new(per_s).unwrap(), burst_ns }
     }
 
-    /// Sends requests one after another, each at the first instant that conforms and not before it
-    /// is there; gives `(instant, cost)`.
-    fn send(gcra: &mut Gcra, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    /// Releases requests one after another, each at the first instant that conforms, for arrivals
+    /// `(gap_ns, cost)`. Returns `(instant, cost)`.
+    fn release(gcra: &mut Gcra, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let mut now_ns = 0;
         let one = |&(gap_ns, cost): &(u64, u64)| {
             now_ns += gap_ns;
@@ -141,49 +141,49 @@ mod tests {
         arrivals.iter().map(one).collect()
     }
 
-    /// Every window from one departure to another holds at most burst + rate x t.
-    fn within_bound(sent: &[(u64, u64)], rate: Rate) -> bool {
-        let largest = sent.iter().map(|(_, cost)| i128::from(*cost) * NANO).max().unwrap_or(0);
-        let allowed_at_once = rate.burst().max(largest);
-        (0..sent.len()).all(|first| {
+    /// Whether every window between two releases has at most burst + rate × t.
+    fn within_bound(released: &[(u64, u64)], rate: Rate) -> bool {
+        let largest = released.iter().map(|(_, cost)| i128::from(*cost) * NANO).max().unwrap_or(0);
+        let burst = rate.burst().max(largest);
+        (0..released.len()).all(|first| {
             let mut sum = 0;
-            sent[first..].iter().all(|(at_ns, cost)| {
+            released[first..].iter().all(|(at_ns, cost)| {
                 sum += i128::from(*cost) * NANO;
-                let window_ns = i128::from(at_ns - sent[first].0 + 1);
-                sum <= allowed_at_once + window_ns * rate.per_ns()
+                let window_ns = i128::from(at_ns - released[first].0 + 1);
+                sum <= burst + window_ns * rate.per_ns()
             })
         })
     }
 
     #[test]
-    fn requests_beyond_the_burst_go_at_the_rate() {
-        // 1,000 units/s, a burst of 3: three at once, then one each millisecond.
+    fn requests_beyond_the_burst_are_released_at_the_rate() {
+        // 1,000 units/s, a burst of 3: three immediately, then one per millisecond.
         let mut gcra = Gcra::new(rate(1000, 3_000_000));
-        let sent = send(&mut gcra, &[(0, 1); 6]);
-        let instants: Vec<u64> = sent.iter().map(|(at, _)| *at).collect();
+        let released = release(&mut gcra, &[(0, 1); 6]);
+        let instants: Vec<u64> = released.iter().map(|(at, _)| *at).collect();
         assert_eq!(instants, [0, 0, 0, 1_000_000, 2_000_000, 3_000_000]);
     }
 
     #[test]
     fn the_long_run_rate_is_exact_where_the_gap_is_no_whole_number() {
-        // 64 MiB/s in requests of 8 KiB: 122,070.3125 ns apart. After 8,192 of them a second has
-        // passed to the nanosecond, and after a thousand times as many a thousand seconds.
+        // 64 MiB/s in requests of 8 KiB: one per 122,070.3125 ns. 8,192 of them take exactly a second,
+        // 81,920 exactly ten.
         let mut gcra = Gcra::new(rate(64 << 20, 0));
-        let sent = send(&mut gcra, &[(0, 8192); 81_921]);
-        assert_eq!(sent[8192].0, 1_000_000_000);
-        assert_eq!(sent[81_920].0, 10_000_000_000);
+        let released = release(&mut gcra, &[(0, 8192); 81_921]);
+        assert_eq!(released[8192].0, 1_000_000_000);
+        assert_eq!(released[81_920].0, 10_000_000_000);
     }
 
     #[test]
-    fn a_request_larger_than_the_burst_goes_when_the_bucket_is_empty() {
+    fn a_request_larger_than_the_burst_is_released_when_the_bucket_is_empty() {
         let mut gcra = Gcra::new(rate(1000, 2_000_000));
-        let sent = send(&mut gcra, &[(0, 10), (0, 10), (0, 1)]);
-        let instants: Vec<u64> = sent.iter().map(|(at, _)| *at).collect();
+        let released = release(&mut gcra, &[(0, 10), (0, 10), (0, 1)]);
+        let instants: Vec<u64> = released.iter().map(|(at, _)| *at).collect();
         assert_eq!(instants, [0, 10_000_000, 19_000_000]);
     }
 
     #[test]
-    fn what_costs_nothing_never_waits() {
+    fn a_request_of_cost_0_never_waits() {
         let mut gcra = Gcra::new(rate(1, 0));
         gcra.charge(5, 1000);
         assert_eq!(gcra.conforms_at_ns(5, 0), 5);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn debts_beyond_64_bits_are_waited_for_exactly_and_the_longest_for_ever() {
+    fn levels_beyond_64_bits_drain_exactly_and_the_wait_saturates() {
         let mut gcra = Gcra::new(rate(1 << 40, 0));
         gcra.charge(0, 1 << 40);
         assert_eq!(gcra.conforms_at_ns(0, 1), 1_000_000_000);
@@ -206,31 +206,31 @@ mod tests {
         let mut slow = Gcra::new(rate(1, 0));
         slow.charge(0, u64::MAX);
         assert_eq!(slow.conforms_at_ns(0, 1), u64::MAX);
-        let quick = Gcra::new(rate(u64::MAX, 0));
-        assert_eq!(quick.conforms_at_ns(u64::MAX, 1), u64::MAX);
+        let fast = Gcra::new(rate(u64::MAX, 0));
+        assert_eq!(fast.conforms_at_ns(u64::MAX, 1), u64::MAX);
     }
 
     #[test]
     fn a_charge_at_an_earlier_instant_drains_nothing_twice() {
         let mut gcra = Gcra::new(rate(1_000_000_000, 0));
-        // With the credit that is there at the beginning, 100 are left.
+        // The credit is 1 at first, so the level is 99, then 100.
         gcra.charge(10, 100);
         gcra.charge(5, 1);
         assert_eq!([5, 10].map(|now_ns| gcra.conforms_at_ns(now_ns, 1)), [105, 110]);
     }
 
     #[test]
-    fn a_burst_that_is_used_up_stays_so_however_much_larger_the_new_one_is() {
+    fn a_used_up_burst_stays_used_up_however_large_the_new_burst_is() {
         let mut gcra = Gcra::new(rate(1 << 30, 1 << 23));
-        // 2^53 billionths of a unit are the burst.
+        // The burst is 2^53 billionths of a unit.
         gcra.charge(0, (1 << 53) / 1_000_000_000 + 1);
         gcra.set_rate(0, rate(1 << 62, 1 << 38));
-        // 2^64 units at 2^62 units/s, as if nothing but them had room.
+        // 2^64 units at 2^62 units/s.
         assert_eq!(gcra.conforms_at_ns(0, u64::MAX), 4_000_000_000);
     }
 
     #[test]
-    fn a_new_rate_takes_effect_at_once_and_forgets_no_debt() {
+    fn a_new_rate_takes_effect_immediately_and_keeps_the_level() {
         let mut gcra = Gcra::new(rate(1000, 0));
         gcra.charge(0, 100);
         assert_eq!(gcra.conforms_at_ns(0, 1), 100_000_000);
@@ -240,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_brings_neither_a_pause_nor_a_burst_to_what_goes_at_the_limit() {
+    fn a_new_rate_causes_neither_a_pause_nor_a_burst_at_the_limit() {
         for (before, after) in [(64 << 20, 256 << 20), (256 << 20, 64 << 20), (8_000_000, 1 << 40)]
         {
             let mut gcra = Gcra::new(rate(before, 7_500_000));
             gcra.charge(0, before * 3 / 400);
             assert!(gcra.conforms_at_ns(0, before) > 0, "the burst is used up");
-            // A quarter of it is free again after a quarter of its time; then the rate changes.
+            // After a quarter of its time a quarter of it is free; then the rate changes.
             gcra.set_rate(1_875_000, rate(after, 7_500_000));
             let free = after * 3 / 1600;
             assert!(gcra.conforms_at_ns(1_875_000, free - 1) <= 1_875_000 + 7_500_000 / 100);
@@ -256,17 +256,17 @@ mod tests {
     }
 
     /// All sequences of four requests with small costs and gaps, at all small bursts and rates,
-    /// against a bucket that is stepped nanosecond by nanosecond.
+    /// compared with a bucket that is stepped nanosecond by nanosecond.
     #[test]
-    fn every_small_sequence_goes_as_a_stepped_bucket_says() {
+    fn every_small_sequence_is_released_as_by_a_stepped_bucket() {
         for (units_per_ns, burst_ns) in (1..=2).flat_map(|r| (0..=3).map(move |b| (r, b))) {
             let (units, burst) = (units_per_ns as i64, (units_per_ns * burst_ns) as i64);
             for code in 0..9u64.pow(4) {
-                let digit = |place: u32| code / 9u64.pow(place) % 9;
+                let digit = |index: u32| code / 9u64.pow(index) % 9;
                 let arrivals: Vec<(u64, u64)> =
-                    (0..4).map(|place| (digit(place) / 3, digit(place) % 3 + 1)).collect();
+                    (0..4).map(|index| (digit(index) / 3, digit(index) % 3 + 1)).collect();
                 let rate = rate(units_per_ns * 1_000_000_000, burst_ns);
-                let sent = send(&mut Gcra::new(rate), &arrivals);
+                let released = release(&mut Gcra::new(rate), &arrivals);
 
                 let (mut now, mut level, mut stepped) = (0u64, 0i64, Vec::new());
                 for &(gap, cost) in &arrivals {
@@ -279,26 +279,27 @@ mod tests {
                     level += cost as i64;
                     stepped.push((now, cost));
                 }
-                assert_eq!(sent, stepped, "rate {units_per_ns}/ns burst {burst}: {arrivals:?}");
-                assert!(within_bound(&sent, rate));
+                let case = || format!("rate {units_per_ns}/ns burst {burst}: {arrivals:?}");
+                assert_eq!(released, stepped, "{}", case());
+                assert!(within_bound(&released, rate), "{}", case());
             }
         }
     }
 
     proptest! {
         #[test]
-        fn never_more_than_burst_and_rate_over_any_window(
+        fn no_window_has_more_than_burst_plus_rate(
             per_s in 1u64..5_000_000_000,
             burst_ns in 0u64..100_000_000,
             arrivals in prop::collection::vec((0u64..5_000_000, 0u64..2_000_000), 1..60),
         ) {
             let rate = rate(per_s, burst_ns);
-            let sent = send(&mut Gcra::new(rate), &arrivals);
-            prop_assert!(within_bound(&sent, rate));
+            let released = release(&mut Gcra::new(rate), &arrivals);
+            prop_assert!(within_bound(&released, rate));
         }
 
         #[test]
-        fn a_request_goes_at_the_very_first_instant_that_conforms(
+        fn a_request_is_released_at_the_first_instant_that_conforms(
             per_s in 1u64..5_000_000_000,
             burst_ns in 0u64..10_000_000,
             before in 1u64..1_000_000,

@@ -1,38 +1,41 @@
-//! The emulated volume service: its model, its limits, its time, its books.
+//! The emulated volume service: account model, limits, delays and counters, served over NFSv3.
 //!
-//! For: behaving as a cloud's volume does, with limits that are known exactly, so that anyone can
-//! measure one on a laptop and every claim of the load generator has an independent witness. It
-//! shares no code with what it checks. Everything that decides takes `now_ns` and events and gives
-//! back what to do; sockets, the thread and the clock are in `shell`, and nowhere else.
+//! For: behaving like a cloud volume with exactly known limits, so that anyone can measure one on a
+//! laptop and check the load generator's figures independently. It shares no code with the load
+//! generator. Code that makes decisions takes `now_ns` and events and returns actions; sockets, the
+//! thread and the clock are in `shell` only.
 //!
-//! The way of a request: it arrives (`witness`), waits for the limits of its flow, its volume and
-//! its endpoint (`qos`, each limit a `gcra`), takes its time (`delay`, held by the `wheel`), and is
-//! answered (`witness`); `service` puts these together. What the limits are follows from account,
-//! pools and volumes (`model`, `rules`, `live`), which a file describes (`config`). Facts about the
-//! service come from `cloud`.
+//! A request is counted when it arrives (`counters`), waits for the limits of its flow, volume and
+//! endpoint (`qos`; each limit is a `gcra`), is delayed as real storage would delay it (`delay`), and
+//! is answered. Its reply waits in a record (`deferred`) with a timer in the `wheel`. `service` joins
+//! these. The limits follow from account, pools and volumes (`model`, `rules`, `live`), which are
+//! read from a file (`config`). Facts about the service are in `cloud`.
 //!
-//! What a request does: `exports` finds its volume and its caller (`export_rules`, `peer`) and
-//! performs it (`procedures`) on the tree of files of `files`; its answer is a `reply`. `server`
-//! puts connections, `exports` and `service` together; what a connection has to send is `outgoing`.
-//! `shell` runs it on sockets; `notice` tells whoever runs it what happens.
+//! `procedures` finds the volume (`exports`) and the caller (`export_rules`, `peer`) of a request and
+//! performs it on the file tree of `files`, which gives a `reply`. `server` joins connections,
+//! exports and `service`; `outgoing` is the send queue of a connection. `shell` runs the server on
+//! sockets; `notice` limits log lines. `ids` has the identifiers.
 
 mod agenda;
 mod chunks;
 pub mod config;
 mod config_rules;
+pub mod counters;
+mod deferred;
 pub mod delay;
 pub mod export_rules;
 pub mod exports;
 mod exposition;
-mod fields;
 pub mod gcra;
+pub mod ids;
 pub mod live;
 pub mod model;
+mod mounts;
 pub mod notice;
 pub mod one_volume;
 mod outgoing;
 pub mod peer;
-mod procedures;
+pub mod procedures;
 pub mod qos;
 mod random;
 pub mod reply;
@@ -41,5 +44,4 @@ pub mod server;
 pub mod service;
 pub mod shell;
 mod slots;
-pub mod wheel;
-pub mod witness;
+mod wheel;

@@ -1,9 +1,8 @@
-//! What a customer has: an account with capacity pools and volumes, and each volume's throughput
-//! limit.
+//! The account model: an account with capacity pools and volumes, and the throughput limits that
+//! follow.
 //!
-//! For: saying what is wanted, as plain values, and what follows from it. Not for: whether it is
-//! allowed (`rules.rs`), nor for changing it while it runs (`live.rs`). The shape is that of Azure
-//! NetApp Files: account > pool (one service level, one QoS type) > volume.
+//! For: plain values. Not for: rules (`rules.rs`) or changes (`live.rs`). The structure is that of
+//! Azure NetApp Files: account > pool (one service level, one QoS type) > volume.
 
 use cloud::catalog::Catalog;
 use cloud::pool_throughput::PoolThroughput;
@@ -12,71 +11,71 @@ use cloud::throughput::KibPerSec;
 use cloud::volume_limit::VolumeSettings;
 use units::Bytes;
 
-/// Everything of one customer in one region.
+/// An account: the pools and volumes of one customer in one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The most that all pools together may have.
+    /// Most capacity of all pools together.
     pub capacity_quota: Bytes,
-    /// From a move to a higher service level until a move to a lower one, in seconds.
+    /// Minimum time from a move to a higher service level to a move to a lower one, in seconds.
     pub cool_down_s: u64,
-    /// Pools; their names differ.
+    /// Pools, with unique names.
     pub pools: Vec<Pool>,
-    /// Volumes of all pools; their names differ.
+    /// Volumes of all pools, with unique names.
     pub volumes: Vec<Volume>,
 }
 
-/// Capacity of one service level, out of which volumes are made.
+/// A capacity pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is bought as.
+    /// Its service level.
     pub level: ServiceLevel,
-    /// How large it is.
+    /// Its size.
     pub size: Bytes,
-    /// How its throughput is given to volumes.
+    /// How its throughput is divided among its volumes.
     pub qos: QosType,
-    /// What is bought apart from the size; with the level Flexible, and only there.
+    /// Its purchased throughput, at service level Flexible only.
     pub throughput: Option<KibPerSec>,
 }
 
-/// Network features of a volume; they decide how small its pool may be.
+/// Network features of a volume. They determine the minimum size of its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkFeatures {
-    /// What is usual now.
+    /// The default.
     Standard,
-    /// What was before.
+    /// The older kind.
     Basic,
 }
 
-/// What clients mount.
+/// A volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// What it is called; its export too.
+    /// Its name, and that of its export.
     pub name: String,
     /// The name of its pool.
     pub pool: String,
-    /// What it is built as.
+    /// Regular, large or breakthrough mode.
     pub kind: VolumeKind,
-    /// Of its network.
+    /// Its network features.
     pub network: NetworkFeatures,
     /// Its size.
     pub quota: Bytes,
-    /// What is assigned to it; in a manual pool, and only there.
+    /// Its assigned throughput, in a manual pool only.
     pub throughput: Option<KibPerSec>,
     /// The names of its endpoints: one, or several in breakthrough mode.
     pub endpoints: Vec<String>,
 }
 
 impl Account {
-    /// The pool of this name.
+    /// The pool with this name.
     pub fn pool(&self, name: &str) -> Option<&Pool> {
         self.pools.iter().find(|pool| pool.name == name)
     }
 
-    /// The volume of this name.
+    /// The volume with this name.
     pub fn volume(&self, name: &str) -> Option<&Volume> {
         self.volumes.iter().find(|volume| volume.name == name)
     }
@@ -86,8 +85,8 @@ impl Account {
         self.volumes.iter().filter(move |volume| volume.pool == pool)
     }
 
-    /// A volume's limit for reads and writes together; `None` where the service states none, or
-    /// where there is no such pool.
+    /// A volume's limit for reads and writes together; `None` if the service states none, or if its
+    /// pool does not exist.
     ///
     /// # Panics
     /// The account breaks a rule about this volume (`rules.rs`).
@@ -98,7 +97,7 @@ impl Account {
 }
 
 impl Pool {
-    /// What all its volumes may have together.
+    /// The throughput of all its volumes together; `None` at level Flexible if none is purchased.
     pub fn throughput_total(&self, catalog: &Catalog) -> Option<KibPerSec> {
         match catalog.pool_throughput(self.level, whole_gib(self.size)) {
             PoolThroughput::BySize(throughput) => Some(throughput),
@@ -108,14 +107,14 @@ impl Pool {
 }
 
 impl Volume {
-    /// What its throughput limit depends on, in this pool.
+    /// The settings that determine its throughput limit in a pool.
     pub(crate) const fn settings(&self, pool: &Pool) -> VolumeSettings {
         let Volume { kind, quota, throughput: assigned, .. } = *self;
         VolumeSettings { level: pool.level, kind, qos: pool.qos, quota, assigned }
     }
 }
 
-/// Whole GiB of a size; sizes that are no multiple are refused before it matters.
+/// A size in GiB, rounded down. Sizes of accounts that keep the rules are multiples of 1 GiB.
 pub(crate) const fn whole_gib(size: Bytes) -> u64 {
     size.get() >> 30
 }
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_manual_pool_the_limit_is_what_was_assigned() {
+    fn in_a_manual_pool_the_limit_is_the_assigned_throughput() {
         let catalog = Catalog::embedded();
         let account = account(ServiceLevel::Ultra, QosType::Manual);
         let limit = account.throughput_limit(&catalog, &account.volumes[0]);
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flexible_pool_has_what_was_bought() {
+    fn a_flexible_pool_has_its_purchased_throughput() {
         let account = account(ServiceLevel::Flexible, QosType::Manual);
         let total = account.pools[0].throughput_total(&Catalog::embedded());
         assert_eq!(total, KibPerSec::from_mib(128));

@@ -1,43 +1,44 @@
-//! Lines for the one who runs the service: what happened to whom, and no flood of it.
+//! Log lines for the operator of the service, with a rate limit.
 //!
-//! For: telling of strangers' behaviour without letting them fill a disk. Not for: writing lines
-//! anywhere; whoever owns a terminal takes them.
+//! For: reporting what clients do without letting them flood the log. Not for: writing the lines to a
+//! terminal or file.
 
-/// At most so many lines of one kind in [`PERIOD_NS`].
+/// Most lines of one kind in [`PERIOD_NS`].
 const LINES: u32 = 5;
 
-/// After this, lines of a kind are told again.
+/// The period of the rate limit.
 const PERIOD_NS: u64 = 10_000_000_000;
 
-/// What lines are counted by.
+/// Kinds of lines, each with a separate rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A peer broke the protocol, and its connection was closed.
-    BrokenPeer,
-    /// A connection was not taken, because there are too many.
+pub enum NoticeKind {
+    /// A peer violated the protocol, and its connection was closed.
+    ProtocolError,
+    /// A connection was refused because too many are open.
     TooManyConnections,
-    /// Something did not fit into the memory that the service may use.
+    /// A write failed because the service's memory is used up.
     OutOfMemory,
-    /// The system refused something.
+    /// A system call failed.
     System,
 }
 
 const KINDS: usize = 4;
 
-/// Takes lines, each of them one sentence without a line feed.
+/// Receives log lines, without a line feed.
 pub type Log = Box<dyn FnMut(&str) + Send>;
 
-/// Tells, with a limit for each kind.
+/// The rate-limited log.
 pub struct Notices {
     log: Log,
-    kinds: [Told; KINDS],
+    kinds: [Period; KINDS],
 }
 
+/// The lines of one kind in the current period.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
-    since_ns: u64,
+struct Period {
+    start_ns: u64,
     lines: u32,
-    left_out: u64,
+    suppressed: u64,
 }
 
 impl std::fmt::Debug for Notices {
@@ -47,31 +48,31 @@ impl std::fmt::Debug for Notices {
 }
 
 impl Notices {
-    /// Everything goes to `log`.
+    /// Lines go to `log`.
     pub fn new(log: Log) -> Notices {
-        Notices { log, kinds: [Told::default(); KINDS] }
+        Notices { log, kinds: [Period::default(); KINDS] }
     }
 
-    /// Tells something that nobody can cause at will.
-    pub fn say(&mut self, line: &str) {
+    /// Logs a line that clients cannot cause at will.
+    pub fn log(&mut self, line: &str) {
         (self.log)(line);
     }
 
-    /// Tells something that strangers can cause; `line` is not made if it is one too many.
-    pub fn tell(&mut self, now_ns: u64, kind: Kind, line: impl FnOnce() -> String) {
-        let told = &mut self.kinds[kind as usize];
-        if now_ns.saturating_sub(told.since_ns) >= PERIOD_NS {
-            let left_out = told.left_out;
-            *told = Told { since_ns: now_ns, ..Told::default() };
-            if left_out > 0 {
-                (self.log)(&format!("{left_out} more lines like the next were left out"));
+    /// Logs a line that clients can cause, within the rate limit of its kind.
+    pub fn log_limited(&mut self, now_ns: u64, kind: NoticeKind, line: impl FnOnce() -> String) {
+        let period = &mut self.kinds[kind as usize];
+        if now_ns.saturating_sub(period.start_ns) >= PERIOD_NS {
+            let suppressed = period.suppressed;
+            *period = Period { start_ns: now_ns, ..Period::default() };
+            if suppressed > 0 {
+                (self.log)(&format!("{suppressed} more lines like the next were suppressed"));
             }
         }
-        if told.lines < LINES {
-            told.lines += 1;
+        if period.lines < LINES {
+            period.lines += 1;
             (self.log)(&line());
         } else {
-            told.left_out += 1;
+            period.suppressed += 1;
         }
     }
 }
@@ -82,17 +83,18 @@ mod tests {
     use std::sync::mpsc::channel;
 
     #[test]
-    fn a_flood_of_one_kind_is_cut_and_counted_and_hides_no_other() {
+    fn lines_beyond_the_limit_of_a_kind_are_suppressed_and_counted_and_other_kinds_are_logged() {
         let (send, lines) = channel();
         let mut notices = Notices::new(Box::new(move |line| send.send(line.to_owned()).unwrap()));
-        for second in 0..100 {
-            notices.tell(second * 1_000_000, Kind::BrokenPeer, || format!("peer {second}"));
+        for ms in 0..100 {
+            let line = || format!("peer {ms}");
+            notices.log_limited(ms * 1_000_000, NoticeKind::ProtocolError, line);
         }
-        notices.tell(1, Kind::System, || "accept".to_owned());
-        notices.tell(PERIOD_NS, Kind::BrokenPeer, || "peer again".to_owned());
-        let told: Vec<String> = lines.try_iter().collect();
-        assert_eq!(told[..5], ["peer 0", "peer 1", "peer 2", "peer 3", "peer 4"]);
-        assert_eq!(told[5], "accept");
-        assert_eq!(told[6..], ["95 more lines like the next were left out", "peer again"]);
+        notices.log_limited(1, NoticeKind::System, || "accept".to_owned());
+        notices.log_limited(PERIOD_NS, NoticeKind::ProtocolError, || "peer again".to_owned());
+        let logged: Vec<String> = lines.try_iter().collect();
+        assert_eq!(logged[..5], ["peer 0", "peer 1", "peer 2", "peer 3", "peer 4"]);
+        assert_eq!(logged[5], "accept");
+        assert_eq!(logged[6..], ["95 more lines like the next were suppressed", "peer again"]);
     }
 }

@@ -1,8 +1,7 @@
-//! The description of an account with one volume, for whoever has no file.
+//! The configuration of a single volume, without a file.
 //!
-//! For: the flags of the command line, and the volume that is measured where nothing else is named.
-//! Pool and account are made as large as the volume needs. Not for: more than one volume; that is
-//! `config.rs`.
+//! For: command-line flags, and the volume that `run` measures by default. Pool and account are as
+//! large as the volume needs. Not for: several volumes (`config.rs`).
 
 use std::net::SocketAddr;
 
@@ -18,33 +17,34 @@ use crate::export_rules::ExportRules;
 use crate::model::{Account, NetworkFeatures, Pool, Volume};
 use crate::rules::{Breach, check};
 
-/// A volume and all that holds for it.
+/// A volume with its limits and delays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneVolume {
-    /// What it is called; its export is this behind a "/".
+    /// Its name. Its export is `/` and the name.
     pub name: String,
-    /// What it is built as.
+    /// Regular, large or breakthrough mode.
     pub kind: VolumeKind,
-    /// Its size, of which an auto pool makes its throughput limit.
+    /// Its size.
     pub quota: Bytes,
-    /// Of its pool.
+    /// The service level of its pool.
     pub level: ServiceLevel,
-    /// Its limit, if that is not to follow from the quota; the pool is a manual one then.
+    /// Its throughput limit, in a manual pool. Without it the limit follows from the quota, in an
+    /// auto pool.
     pub throughput: Option<KibPerSec>,
-    /// Where it is served; port 0 is any that is free.
+    /// The address of its endpoint; port 0 is any free port.
     pub address: SocketAddr,
-    /// Of each network flow.
+    /// Throughput limit of each network flow.
     pub flow_throughput: Option<KibPerSec>,
     /// Whether limits are in force.
     pub enforced: bool,
-    /// The time that storage takes to read.
+    /// The delay of reads.
     pub read: Distribution,
-    /// The time that storage takes to write.
+    /// The delay of writes.
     pub write: Distribution,
 }
 
 impl OneVolume {
-    /// The description.
+    /// The configuration with only this volume.
     ///
     /// # Errors
     /// All rules that it breaks.
@@ -108,14 +108,14 @@ impl OneVolume {
         let least = Bytes::gib(limit(LimitName::PoolSizeMin));
         let step = Bytes::gib(limit(LimitName::PoolSizeStep));
         let size = self.quota.max(for_throughput).max(least).get();
-        let is_bought = catalog.level(self.level).throughput.is_none();
-        let manual = self.throughput.is_some() || is_bought;
+        let is_purchased = catalog.level(self.level).throughput.is_none();
+        let manual = self.throughput.is_some() || is_purchased;
         Pool {
             name: "pool".to_owned(),
             level: self.level,
             size: Bytes::new(size.checked_next_multiple_of(step.get()).unwrap_or(size)),
             qos: if manual { QosType::Manual } else { QosType::Auto },
-            throughput: is_bought.then(|| catalog.least_purchase(required)),
+            throughput: is_purchased.then(|| catalog.least_purchase(required)),
         }
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_follows_from_the_quota_or_is_what_is_asked_for() {
+    fn the_limit_follows_from_the_quota_unless_a_throughput_is_given() {
         use ServiceLevel::{Flexible, Premium, Standard, Ultra};
         for (level, gib, throughput, expected) in [
             (Premium, 1 << 10, None, "64 MiB/s"),
@@ -164,8 +164,8 @@ mod tests {
             (Flexible, 100, None, "128 MiB/s"),
             (Flexible, 100, Some(4000), "4,000 MiB/s"),
         ] {
-            let seen = limit(level, Bytes::gib(gib), throughput);
-            assert_eq!(seen.as_deref(), Ok(expected), "{level} {gib} GiB {throughput:?}");
+            let actual = limit(level, Bytes::gib(gib), throughput);
+            assert_eq!(actual.as_deref(), Ok(expected), "{level} {gib} GiB {throughput:?}");
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_pool_can_give_is_refused_with_the_rule() {
+    fn a_quota_or_throughput_that_no_pool_can_provide_is_refused_with_the_rule() {
         for (quota, throughput) in [(Bytes::gib(1), None), (Bytes::gib(200 << 10), None)] {
             let broken = limit(ServiceLevel::Premium, quota, throughput).unwrap_err();
             assert!(broken.starts_with("volume `vol1`: "), "{broken}");

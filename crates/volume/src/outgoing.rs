@@ -1,35 +1,34 @@
-//! What a connection has to send: heads of replies in one buffer, data by reference.
+//! The send queue of a connection: heads of replies in one buffer, data by reference.
 //!
-//! For: giving everything that waits to one gathering system call, without copying the data of a
-//! READ. Not for: sending; whoever owns the socket takes [`Outgoing::gather`] and says with
-//! [`Outgoing::sent`] how far it came.
+//! For: sending all pending bytes by one gathering system call, without copying the data of a READ.
+//! Not for: sending; the owner of the socket calls [`Outgoing::gather`] and then [`Outgoing::sent`].
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Bytes of heads that an empty queue keeps its memory for: some 100 replies to READ.
+/// Memory for heads that an empty queue keeps: some 100 replies to READ.
 const KEPT_BYTES: usize = 16 << 10;
 
-/// Pieces that an empty queue keeps its memory for.
+/// Memory for pieces that an empty queue keeps.
 const KEPT_PIECES: usize = 256;
 
-/// Bytes in their order, some of them borrowed from where they are stored.
+/// Pending bytes in order; data is stored by reference.
 #[derive(Debug)]
 pub(crate) struct Outgoing<D> {
-    /// Our own bytes of all pieces, in order.
+    /// The bytes of all pieces that are not data, in order.
     own: Vec<u8>,
-    /// Where in `own` the first byte stands that was not sent.
+    /// The offset in `own` of the first pending byte.
     own_start: usize,
     pieces: VecDeque<Piece<D>>,
-    /// Of all pieces, what was not sent.
+    /// Pending bytes of all pieces.
     bytes: usize,
 }
 
 #[derive(Debug)]
 enum Piece<D> {
-    /// So many bytes of `own`.
+    /// The number of its bytes in `own`.
     Own(usize),
-    /// Data, and how much of it was sent.
+    /// Data, and how many of its bytes were sent.
     Data(D, usize),
 }
 
@@ -40,23 +39,22 @@ impl<D> Default for Outgoing<D> {
 }
 
 impl<D: AsRef<[u8]>> Outgoing<D> {
-    /// Bytes that were not sent yet.
+    /// Pending bytes.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of memory that are ours, not what is referred to.
+    /// Bytes of the buffer, without data by reference.
     pub(crate) fn own_bytes(&self) -> usize {
         self.own.len()
     }
 
-    /// Whether everything was sent.
+    /// Whether nothing is pending.
     pub(crate) const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// Appends what `write` appends to the buffer that it is given; it must leave alone what is in
-    /// there.
+    /// Appends the bytes that `write` appends to the buffer; it must not change earlier ones.
     pub(crate) fn write<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let before = self.own.len();
         let result = write(&mut self.own);
@@ -84,7 +82,7 @@ impl<D: AsRef<[u8]>> Outgoing<D> {
         }
     }
 
-    /// Fills `slices` from the front with what is to be sent, and says how many it filled.
+    /// Fills `slices` from the front with pending bytes, and returns how many slices it filled.
     pub(crate) fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut own = &self.own[self.own_start..];
         let mut filled = 0;
@@ -102,16 +100,16 @@ impl<D: AsRef<[u8]>> Outgoing<D> {
         filled
     }
 
-    /// The first `count` bytes of what waits were sent.
+    /// The first `count` pending bytes were sent.
     ///
     /// # Panics
-    /// There are not so many.
+    /// If fewer are pending.
     pub(crate) fn sent(&mut self, count: usize) {
-        assert!(count <= self.bytes, "only what waits can be sent");
+        assert!(count <= self.bytes, "only pending bytes can be sent");
         self.bytes -= count;
         let mut left = count;
         while left > 0 {
-            let piece = self.pieces.front_mut().expect("pieces hold all bytes that wait");
+            let piece = self.pieces.front_mut().expect("pieces have all pending bytes");
             let (length, done) = match piece {
                 Piece::Own(length) => {
                     let part = left.min(*length);
@@ -130,18 +128,18 @@ impl<D: AsRef<[u8]>> Outgoing<D> {
                 self.pieces.pop_front();
             }
         }
-        self.give_back();
+        self.free_sent();
     }
 
-    /// Forgets what was sent, and the memory of a queue that was long.
-    fn give_back(&mut self) {
+    /// Frees sent bytes of the buffer, and the memory of a long queue that became empty.
+    fn free_sent(&mut self) {
         if self.bytes == 0 {
             self.own.clear();
             self.own_start = 0;
             self.own.shrink_to(KEPT_BYTES);
             self.pieces.shrink_to(KEPT_PIECES);
         } else if self.own_start > KEPT_BYTES && self.own_start > self.own.len() / 2 {
-            // Each byte is moved at most once for one that was sent.
+            // The bytes moved are fewer than those sent since the last move.
             self.own.drain(..self.own_start);
             self.own_start = 0;
         }
@@ -152,8 +150,8 @@ impl<D: AsRef<[u8]>> Outgoing<D> {
 mod tests {
     use super::*;
 
-    /// Everything that waits, as it would be sent.
-    fn waiting(outgoing: &Outgoing<Vec<u8>>) -> Vec<u8> {
+    /// All pending bytes.
+    fn pending(outgoing: &Outgoing<Vec<u8>>) -> Vec<u8> {
         let mut slices = [IoSlice::new(&[]); 64];
         let filled = outgoing.gather(&mut slices);
         slices[..filled].iter().flat_map(|slice| slice.to_vec()).collect()
@@ -172,25 +170,25 @@ mod tests {
     const ALL: &[u8] = b"head of a reply, its data, the next head";
 
     #[test]
-    fn what_was_appended_is_sent_in_order_however_the_socket_takes_it() {
+    fn bytes_are_sent_in_order_whatever_counts_the_socket_accepts() {
         for first in 0..=ALL.len() {
             for second in 0..=ALL.len() - first {
                 let mut outgoing = sample();
                 outgoing.sent(first);
                 outgoing.sent(second);
-                assert_eq!(waiting(&outgoing), &ALL[first + second..]);
+                assert_eq!(pending(&outgoing), &ALL[first + second..]);
                 assert_eq!(outgoing.bytes(), ALL.len() - first - second);
             }
         }
     }
 
     #[test]
-    fn heads_that_follow_each_other_are_one_piece() {
+    fn consecutive_heads_are_one_piece() {
         assert_eq!(sample().gather(&mut [IoSlice::new(&[]); 8]), 3);
     }
 
     #[test]
-    fn what_does_not_fit_into_the_list_waits_for_the_next() {
+    fn gather_fills_no_more_slices_than_given() {
         let outgoing = sample();
         let mut slices = [IoSlice::new(&[]); 2];
         assert_eq!(outgoing.gather(&mut slices), 2);
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_never_empties_does_not_grow() {
+    fn the_buffer_of_a_queue_that_is_never_empty_is_bounded() {
         let mut outgoing: Outgoing<Vec<u8>> = Outgoing::default();
         outgoing.copy(&[1; 100]);
         for _ in 0..10_000 {
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_a_long_queue_is_given_back() {
+    fn the_memory_of_a_long_queue_is_freed_when_it_is_empty() {
         let mut outgoing: Outgoing<Vec<u8>> = Outgoing::default();
         outgoing.copy(&[0; 1 << 20]);
         outgoing.sent(1 << 20);

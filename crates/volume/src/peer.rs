@@ -1,32 +1,33 @@
-//! Who is at the other end of a connection, as far as the exports need to know.
+//! The peer of a connection: its address and its endpoint.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The other end of a connection.
+use crate::ids::EndpointId;
+
+/// The peer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     address: IpAddr,
     client: u64,
-    endpoint: usize,
+    endpoint: EndpointId,
     nfs_port: u16,
     portmapper_udp: Option<u16>,
 }
 
 impl Peer {
-    /// What is known when a connection is accepted.
+    /// The peer of an accepted connection.
     ///
-    /// * `remote` — of the client; an IPv4 address that came in through an IPv6 socket is taken
-    ///   for the IPv4 address that it is
-    /// * `endpoint` — index of the endpoint that it came to: only volumes served there are seen
-    /// * `nfs_port` — what the portmapper tells this client: the port of that endpoint, or of the
-    ///   first one where the connection came to the portmapper's own port
+    /// * `remote` — the client's address; an IPv4-mapped IPv6 address counts as the IPv4 address
+    /// * `endpoint` — its endpoint; only volumes served there are visible
+    /// * `nfs_port` — the port that the portmapper returns to this client: that of its endpoint, or
+    ///   of the first endpoint if the connection is to the portmapper's port
     #[must_use]
-    pub fn new(remote: SocketAddr, endpoint: usize, nfs_port: u16) -> Peer {
+    pub fn new(remote: SocketAddr, endpoint: EndpointId, nfs_port: u16) -> Peer {
         let address = remote.ip().to_canonical();
         Peer { address, client: number_of(address), endpoint, nfs_port, portmapper_udp: None }
     }
 
-    /// The same client of a service whose portmapper answers over UDP at this port too.
+    /// Sets the port at which the portmapper also answers over UDP.
     #[must_use]
     pub fn with_portmapper_udp(self, portmapper_udp: Option<u16>) -> Peer {
         Peer { portmapper_udp, ..self }
@@ -38,33 +39,33 @@ impl Peer {
         self.address
     }
 
-    /// The endpoint's index.
+    /// The endpoint.
     #[must_use]
-    pub fn endpoint(&self) -> usize {
+    pub fn endpoint(&self) -> EndpointId {
         self.endpoint
     }
 
-    /// The port that the portmapper tells.
+    /// The port that the portmapper returns.
     #[must_use]
     pub fn nfs_port(&self) -> u16 {
         self.nfs_port
     }
 
-    /// The port at which the portmapper answers over UDP, if it does.
+    /// The port of the portmapper over UDP, if it has one.
     #[must_use]
     pub fn portmapper_udp(&self) -> Option<u16> {
         self.portmapper_udp
     }
 
-    /// The client's number for the duplicate request cache: of the address alone, for a client
-    /// repeats its calls on a new connection from another port.
+    /// The client's number for the duplicate request cache. It depends on the address only, because a
+    /// client repeats calls on a new connection from another port.
     pub(crate) fn client(&self) -> u64 {
         self.client
     }
 }
 
-/// An IPv4 address is its number. Of an IPv6 address the halves are mixed: two clients that meet
-/// there would still need equal xids, procedures and arguments to be mistaken for one another.
+/// The number of an IPv4 address; a hash of an IPv6 address. Two clients with the same hash would also
+/// need equal xids, procedures and arguments to get each other's replies.
 fn number_of(address: IpAddr) -> u64 {
     match address {
         IpAddr::V4(address) => u64::from(address.to_bits()),
@@ -80,11 +81,11 @@ mod tests {
     use super::*;
 
     fn peer(remote: &str) -> Peer {
-        Peer::new(remote.parse().unwrap(), 0, 2049)
+        Peer::new(remote.parse().unwrap(), EndpointId::new(0), 2049)
     }
 
     #[test]
-    fn a_client_is_the_same_from_another_port_and_through_a_mapped_address() {
+    fn a_client_has_the_same_number_from_another_port_and_by_its_mapped_address() {
         let first = peer("10.0.0.4:1000");
         assert_eq!(first.client(), peer("10.0.0.4:1001").client());
         assert_eq!(first.client(), peer("[::ffff:10.0.0.4]:7").client());

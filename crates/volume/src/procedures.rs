@@ -1,76 +1,69 @@
-//! The procedures of NFS 3 on a volume: from decoded arguments to the encoded reply.
+//! The procedures of NFS 3, MOUNT 3 and the portmapper: from decoded arguments to the encoded reply.
 //!
-//! For: everything between the protocol's types (`nfs3`) and the tree of files (`files`): which
-//! volume and which caller, what may be repeated, weak cache consistency data in every reply.
-//! Source: RFC 1813, section 3.3; the submodules name the sections, and `EXCEPTIONS.md` says where
-//! a choice was made.
+//! For: everything between the protocol's types (`nfs3`) and the file tree (`files`): which volume
+//! and which caller, replies to repeated calls, weak cache consistency data in every reply. Not for:
+//! connections, limits and delays; a request is performed when it arrives, and only its reply is
+//! deferred.
+//!
+//! Source: RFC 1813, section 3.3; the submodules name the sections. `EXCEPTIONS.md` lists choices and
+//! deviations.
 
-pub(crate) mod attributes;
-pub(crate) mod create;
-pub(crate) mod data;
-pub(crate) mod figures;
-pub(crate) mod listing;
-pub(crate) mod mount;
-pub(crate) mod names;
-pub(crate) mod portmap;
-pub(crate) mod wire;
+mod attributes;
+mod call;
+mod convert;
+mod create;
+mod data;
+mod filesystem_info;
+mod listing;
+mod mount;
+mod names;
+mod performed;
+mod portmap;
 
-use files::{Attributes, Caller, FileSystem, Handle, Time, Wcc, WccAttributes};
+use files::{FileSystem, Handle, Time};
 use nfs3::procedure::NfsProcedure;
 use nfs3::reply_cache::{CallKey, Seen};
-use nfs3::request::NfsArguments;
-use nfs3::results::Res3;
+use nfs3::request::{Arguments, NfsArguments};
 use nfs3::server::{Request, reply_with, reply_written};
 use nfs3::types::{nfs_fh3, nfsstat3};
 use nfs3::xdr::Xdr;
 
 use crate::export_rules::Identity;
-use crate::exports::{Exports, Performed, Shortage, Volume, VolumeIndex};
+use crate::exports::{ExportedVolume, Exports, VolumeIndex};
 use crate::peer::Peer;
 use crate::reply::Reply;
 
-/// A call on a volume that the caller may use.
-pub(crate) struct Call<'a> {
-    pub(crate) files: &'a mut FileSystem,
-    /// What the first handle of the arguments names.
-    pub(crate) object: Handle,
-    pub(crate) caller: Caller<'a>,
-    pub(crate) now: Time,
-    /// Most bytes of one READ or WRITE.
-    pub(crate) transfer_max: u32,
-    pub(crate) xid: u32,
-    pub(crate) reply: &'a mut Reply,
-}
+use call::{Call, Outcome};
 
-/// What became of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
-    pub(crate) status: nfsstat3,
-    /// Read or written.
-    pub(crate) bytes: u64,
-}
+pub use performed::{Performed, Shortage};
 
-impl Call<'_> {
-    /// Weak cache consistency data of an object that the call did not touch.
-    pub(crate) fn unchanged(&self, object: Handle) -> Wcc {
-        let after = self.files.getattr(object).ok();
-        let before =
-            after.map(|Attributes { size, mtime, ctime, .. }| WccAttributes { size, mtime, ctime });
-        Wcc { before, after }
-    }
-
-    /// Writes the reply.
-    pub(crate) fn answer<'r, Ok: Xdr<'r>, Fail: Xdr<'r>>(
+impl Exports {
+    /// Performs a request and replaces the content of `reply` by its reply, record mark included.
+    /// Failures are statuses in the reply.
+    ///
+    /// * `now` — sets the times of changed objects
+    pub fn perform(
         &mut self,
-        result: Res3<Ok, Fail>,
-    ) -> Done {
-        reply_with(self.reply.head(), self.xid, &result);
-        Done { status: result.status(), bytes: 0 }
+        request: &Request<'_>,
+        peer: &Peer,
+        now: Time,
+        reply: &mut Reply,
+    ) -> Performed {
+        reply.clear();
+        match &request.arguments {
+            Arguments::Nfs(NfsArguments::NULL(())) => {
+                reply_with(reply.head(), request.xid, &());
+                Performed::of(request)
+            }
+            Arguments::Nfs(arguments) => perform_nfs(self, request, arguments, peer, now, reply),
+            Arguments::Mount(arguments) => mount::perform(self, request, arguments, peer, reply),
+            Arguments::Portmap(arguments) => portmap::perform(request, arguments, peer, reply),
+        }
     }
 }
 
-/// Performs a request that is not NULL.
-pub(crate) fn perform(
+/// Performs an NFS request other than NULL.
+fn perform_nfs(
     exports: &mut Exports,
     request: &Request<'_>,
     arguments: &NfsArguments<'_>,
@@ -79,7 +72,7 @@ pub(crate) fn perform(
     reply: &mut Reply,
 ) -> Performed {
     let mut performed = Performed::of(request);
-    let found = open(exports, request, arguments, peer);
+    let found = find(exports, request, arguments, peer);
     let (index, volume, object, identity) = match found {
         Ok(found) => found,
         Err(status) => {
@@ -94,14 +87,14 @@ pub(crate) fn perform(
     if let Some(key) = key
         && let Seen::Replay(first) = volume.replies.begin(key)
     {
-        // The first reply may never have gone because what it promises could not be kept; a volume
-        // whose storage failed promises nothing again.
+        // The first reply may have been discarded because storage failed; then it must not be sent
+        // now either.
         if let Err(error) = volume.export.files.sync() {
-            refuse(reply, request.xid, arguments.procedure(), wire::status(error));
+            refuse(reply, request.xid, arguments.procedure(), convert::status(error));
             return Performed { failed: true, ..performed };
         }
         reply.head().extend_from_slice(first);
-        let status = first.get(STATUS_AT..STATUS_AT + 4);
+        let status = first.get(STATUS_OFFSET..STATUS_OFFSET + 4);
         let failed = status.is_some_and(|status| status != [0; 4]);
         return Performed { failed, replayed: true, ..performed };
     }
@@ -114,37 +107,36 @@ pub(crate) fn perform(
         xid: request.xid,
         reply,
     };
-    let done = dispatch(&mut call, arguments);
+    let outcome = dispatch(&mut call, arguments);
     if let Some(key) = key {
         volume.replies.finish(key, reply.head());
     }
-    performed.bytes = done.bytes;
-    performed.failed = done.status != nfsstat3::NFS3_OK;
-    performed.shortage = shortage(&volume.export.files, done.status);
+    performed.bytes = outcome.bytes;
+    performed.failed = outcome.status != nfsstat3::NFS3_OK;
+    performed.shortage = shortage(&volume.export.files, outcome.status);
     performed
 }
 
-/// Where the status stands in a reply that was accepted: behind record mark, xid, REPLY, accepted,
-/// a verifier without body, and success.
-const STATUS_AT: usize = 28;
+/// Offset of the status in an accepted reply: after record mark, xid, REPLY, accepted, an empty
+/// verifier, and success.
+const STATUS_OFFSET: usize = 28;
 
-/// The volume, the object and the caller of a request, or why it is refused whatever it asks for.
-fn open<'e>(
+/// The volume, the object and the caller of a request, or why every request on it is refused.
+fn find<'e>(
     exports: &'e mut Exports,
     request: &Request<'_>,
     arguments: &NfsArguments<'_>,
     peer: &Peer,
-) -> Result<(VolumeIndex, &'e mut Volume, Handle, Identity), nfsstat3> {
+) -> Result<(VolumeIndex, &'e mut ExportedVolume, Handle, Identity), nfsstat3> {
     let bytes = first_handle(arguments).map_or(&[][..], |handle| handle.0);
-    let object = Handle::from_bytes(bytes).map_err(wire::status)?;
-    // A handle of a volume that was taken away is as one of a file that was.
+    let object = Handle::from_bytes(bytes).map_err(convert::status)?;
     let (index, volume) = exports.of_handle(object).ok_or(nfsstat3::NFS3ERR_STALE)?;
     if !volume.is_served_at(peer.endpoint()) {
         return Err(nfsstat3::NFS3ERR_STALE);
     }
-    let granted = volume.export.rules.granted(peer.address());
-    let granted = granted.ok_or(nfsstat3::NFS3ERR_ACCES)?;
-    Ok((index, volume, object, granted.identity(&request.credential)))
+    let access = volume.export.rules.access_of(peer.address());
+    let access = access.ok_or(nfsstat3::NFS3ERR_ACCES)?;
+    Ok((index, volume, object, access.identity(&request.credential)))
 }
 
 fn first_handle<'a>(arguments: &NfsArguments<'a>) -> Option<nfs_fh3<'a>> {
@@ -175,10 +167,10 @@ fn first_handle<'a>(arguments: &NfsArguments<'a>) -> Option<nfs_fh3<'a>> {
     })
 }
 
-fn dispatch(call: &mut Call<'_>, arguments: &NfsArguments<'_>) -> Done {
+fn dispatch(call: &mut Call<'_>, arguments: &NfsArguments<'_>) -> Outcome {
     use NfsArguments as A;
     match arguments {
-        A::NULL(()) => Done { status: nfsstat3::NFS3_OK, bytes: 0 },
+        A::NULL(()) => Outcome { status: nfsstat3::NFS3_OK, bytes: 0 },
         A::GETATTR(_) => attributes::getattr(call),
         A::SETATTR(args) => attributes::setattr(call, args),
         A::LOOKUP(args) => names::lookup(call, args),
@@ -196,14 +188,14 @@ fn dispatch(call: &mut Call<'_>, arguments: &NfsArguments<'_>) -> Done {
         A::LINK(args) => names::link(call, args),
         A::READDIR(args) => listing::readdir(call, args),
         A::READDIRPLUS(args) => listing::readdirplus(call, args),
-        A::FSSTAT(_) => figures::fsstat(call),
-        A::FSINFO(_) => figures::fsinfo(call),
-        A::PATHCONF(_) => figures::pathconf(call),
+        A::FSSTAT(_) => filesystem_info::fsstat(call),
+        A::FSINFO(_) => filesystem_info::fsinfo(call),
+        A::PATHCONF(_) => filesystem_info::pathconf(call),
         A::COMMIT(args) => data::commit(call, args),
     }
 }
 
-/// What a refusal was for want of.
+/// The resource that was used up when a request failed with this status.
 fn shortage(files: &FileSystem, status: nfsstat3) -> Option<Shortage> {
     match status {
         nfsstat3::NFS3ERR_DQUOT => Some(Shortage::Quota),
@@ -216,11 +208,11 @@ fn shortage(files: &FileSystem, status: nfsstat3) -> Option<Shortage> {
     }
 }
 
-/// Answers without a word about any object: attributes and weak cache consistency data are
-/// optional, and each that is left out is a zero.
+/// Answers with a status only: attributes and weak cache consistency data are optional, and each
+/// omitted one is encoded as FALSE.
 fn refuse(reply: &mut Reply, xid: u32, procedure: NfsProcedure, status: nfsstat3) {
     use NfsProcedure as P;
-    let left_out = match procedure {
+    let omitted = match procedure {
         P::NULL | P::GETATTR => 0,
         P::LOOKUP | P::ACCESS | P::READLINK | P::READ | P::READDIR | P::READDIRPLUS => 1,
         P::FSSTAT | P::FSINFO | P::PATHCONF => 1,
@@ -231,6 +223,6 @@ fn refuse(reply: &mut Reply, xid: u32, procedure: NfsProcedure, status: nfsstat3
     };
     reply_written(reply.head(), xid, |writer| {
         status.encode(writer);
-        (0..left_out).for_each(|_| writer.bool(false));
+        (0..omitted).for_each(|_| writer.bool(false));
     });
 }

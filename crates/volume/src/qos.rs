@@ -1,85 +1,64 @@
 //! Throughput limits that act together: of network flows, volumes and endpoints.
 //!
-//! For: delaying requests so that no limit is exceeded, without ever refusing one. A request goes
-//! when its flow, its volume and its volume's endpoint all have room, and is counted by all of them
-//! at that instant; so each limit holds by itself, over every window (docs/adr/0012-gcra.md). Not
-//! for: the time that storage takes (`delay.rs`) nor waiting (`wheel.rs`).
+//! For: delaying requests so that no limit is exceeded, without refusing any. A request is released
+//! when its flow, its volume and its volume's endpoint all have room, and counts against all of
+//! them at that instant; so each limit is kept over every window (docs/adr/0012-gcra.md). Not for:
+//! the delay of the emulated storage (`delay.rs`) or timers for replies (`wheel.rs`).
 //!
-//! Order: requests of one flow go in the order in which they arrived. Among the flows that have
-//! room a volume lets its clients take turns (`qos/turns.rs`), and within a client serves the
-//! request that arrived first; it waits for the one that it chose. An endpoint does the same among
-//! its volumes, where a volume for which several clients wait has turns of its own: otherwise a
-//! client would wait behind what another one sent to other volumes. So a flow at its own limit
-//! holds up nobody else, a client with a long queue delays the others by one turn only, and no
-//! request waits for ever. What moves no data where operations are not limited has no limit to
-//! wait for, and waits only in the queue of its flow.
+//! Order: requests of one flow are released in order of arrival. Among the flows that have room, a
+//! volume's clients take turns (`qos/turns.rs`); of one client, the request that arrived first is
+//! next, and the volume waits for the request it chose. An endpoint does the same among its
+//! volumes. A volume that several clients wait for takes separate turns at the endpoint; otherwise a
+//! client would wait behind another client's requests for other volumes. So a flow at its limit
+//! delays no other flow, a client with a long queue delays the others by one turn, and no request
+//! waits forever. A request that moves no data waits only in the queue of its flow, unless operations
+//! per second are limited.
 //!
-//! A client is what the caller says it is; the service takes a host's address, so connections of
-//! one host share its turns, and more of them do not make its share larger.
+//! The caller defines clients. The service uses the address of a host, so connections of one host
+//! share its turns, and more connections do not get a larger share.
 //!
-//! Time: each request goes at the instant at which it may, and is counted there, even when
-//! [`Shaper::release`] is called later than it asked for. So no throughput is lost by waking late.
+//! Time: a request is released and counted at the instant it conforms, even if the call of
+//! [`Shaper::release`] is late. So a late wake-up costs no throughput.
 //!
-//! A limit that changes acts on waiting requests at once: nothing is scheduled ahead but the first
-//! of each queue, and that is scheduled anew.
+//! A changed limit acts on waiting requests immediately: only the first request of each queue is
+//! scheduled, and it is scheduled again.
 
 mod meters;
+mod schedule;
 mod turns;
 
 use std::collections::VecDeque;
 
 use crate::agenda::Agenda;
+use crate::ids::{ClientId, EndpointId, FlowId, ServedVolumeId};
 
 pub use meters::Limits;
 use meters::Meters;
 pub use turns::QUANTUM;
 use turns::Turns;
 
-/// An endpoint of a [`Shaper`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EndpointId(u32);
-
-/// A volume of a [`Shaper`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct VolumeId(u32);
-
-/// A network flow of a [`Shaper`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FlowId(u32);
-
-/// A client of a [`Shaper`]: its flows share one turn wherever they wait for a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClientId(u32);
-
-impl ClientId {
-    /// The client of this number; numbers may be used again when a client has no flow left.
-    pub const fn new(number: u32) -> ClientId {
-        ClientId(number)
-    }
-}
-
 /// A request as the limits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Whose limit it counts against.
-    pub volume: VolumeId,
-    /// Bytes that it reads or writes; 0 for all other procedures, which then wait only in the queue
-    /// of their flow and for operations per second.
+    /// The volume whose limit it counts against.
+    pub volume: ServedVolumeId,
+    /// Bytes read or written; 0 for other procedures, which wait only in the queue of their flow and
+    /// for limits of operations per second.
     pub bytes: u64,
-    /// Whatever the caller knows it by.
+    /// Identifies the request to the caller.
     pub token: u64,
 }
 
-/// A request that may go on.
+/// The release of a request that conforms to all its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Released {
-    /// As given.
+pub struct Release {
+    /// As passed to [`Shaper::arrive`].
     pub request: Request,
-    /// Whence.
+    /// The flow the request came from.
     pub flow: FlowId,
-    /// When it came.
+    /// When it arrived.
     pub arrived_ns: u64,
-    /// When it may go, and is counted; not after the instant of the call.
+    /// When it conformed and was counted; not after the instant of the call.
     pub at_ns: u64,
 }
 
@@ -88,10 +67,10 @@ pub struct Released {
 pub struct Shaper {
     endpoints: Vec<Endpoint>,
     volumes: Vec<Volume>,
-    /// Places of volumes that were removed.
-    free_volumes: Vec<VolumeId>,
+    /// Ids of removed volumes, to be reused.
+    free_volumes: Vec<ServedVolumeId>,
     flows: Vec<Flow>,
-    /// Places of flows that were closed.
+    /// Ids of closed flows, to be reused.
     free_flows: Vec<FlowId>,
     flow_limits: Limits,
     /// Flows whose first request waits for the flow's own limit, by the instant it conforms.
@@ -108,7 +87,7 @@ pub struct Shaper {
 #[derive(Debug)]
 struct Endpoint {
     meters: Meters,
-    /// Volumes whose first request has room in its flow and its volume.
+    /// Volumes whose first request conforms to the limits of its flow and its volume.
     turns: Turns,
     /// Whether it is in `waiting_endpoints`.
     waits: bool,
@@ -118,14 +97,14 @@ struct Endpoint {
 struct Volume {
     endpoint: EndpointId,
     meters: Meters,
-    /// Flows whose first request is for this volume and has room in its flow.
+    /// Flows whose first request is for this volume and conforms to the flow's limits.
     turns: Turns,
-    /// The flow whose request it chose, with the request's number.
+    /// The flow whose request was chosen, with the request's number.
     chosen: Option<(u64, FlowId)>,
-    place: Place,
+    waits_for: WaitsFor,
     /// Requests for it that wait in any flow.
     queued: usize,
-    /// It goes when nothing is queued any more.
+    /// Its id is freed when no request is queued.
     removed: bool,
 }
 
@@ -134,7 +113,7 @@ struct Flow {
     client: ClientId,
     meters: Meters,
     queue: VecDeque<Queued>,
-    place: Place,
+    waits_for: WaitsFor,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -144,40 +123,40 @@ struct Queued {
     request: Request,
 }
 
-/// Where the first request of a queue stands.
+/// What the first request of a queue waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// There is none.
-    Empty,
-    /// It waits for this queue's limit.
-    Waits,
-    /// At this instant, when all that are ready are known, one of them is chosen.
-    Chooses,
-    /// In the `ready` of the next queue, under this number.
-    Ready(u64),
+enum WaitsFor {
+    /// The queue is empty.
+    Nothing,
+    /// The limit of this queue.
+    Limit,
+    /// The choice among the ready requests, once all of this instant are known.
+    Choice,
+    /// Its turn at the next queue, where it has this sequence number.
+    Turn(u64),
 }
 
 impl Shaper {
-    /// No endpoint, volume or flow; flows to come get `flow_limits` each.
+    /// A shaper without endpoints, volumes or flows. Each new flow gets `flow_limits`.
     pub fn new(flow_limits: Limits) -> Shaper {
         Shaper { flow_limits, ..Shaper::default() }
     }
 
-    /// Adds an endpoint, which several volumes may share.
+    /// Adds an endpoint. Several volumes may share it.
     pub fn add_endpoint(&mut self, limits: Limits) -> EndpointId {
         let meters = Meters::new(limits);
         self.endpoints.push(Endpoint { meters, turns: Turns::default(), waits: false });
         EndpointId(last(&self.endpoints))
     }
 
-    /// Adds a volume behind an endpoint. The place of a removed one is used again.
-    pub fn add_volume(&mut self, endpoint: EndpointId, limits: Limits) -> VolumeId {
+    /// Adds a volume behind an endpoint.
+    pub fn add_volume(&mut self, endpoint: EndpointId, limits: Limits) -> ServedVolumeId {
         let volume = Volume {
             endpoint,
             meters: Meters::new(limits),
             turns: Turns::default(),
             chosen: None,
-            place: Place::Empty,
+            waits_for: WaitsFor::Nothing,
             queued: 0,
             removed: false,
         };
@@ -186,24 +165,19 @@ impl Shaper {
             return id;
         }
         self.volumes.push(volume);
-        VolumeId(last(&self.volumes))
+        ServedVolumeId(last(&self.volumes))
     }
 
-    /// Takes a volume out when what waits for it has gone; nothing more may arrive for it.
-    pub fn remove_volume(&mut self, volume: VolumeId) {
+    /// Removes a volume once its waiting requests are released. No more may arrive for it.
+    pub fn remove_volume(&mut self, volume: ServedVolumeId) {
         self.volumes[volume.0 as usize].removed = true;
         self.free_if_unused(volume);
     }
 
-    /// Adds a network flow of the client that all flows added so belong to.
-    pub fn open_flow(&mut self) -> FlowId {
-        self.open_flow_of(ClientId(0))
-    }
-
-    /// Adds a network flow of a client. The place of a closed one is used again.
-    pub fn open_flow_of(&mut self, client: ClientId) -> FlowId {
+    /// Adds a network flow of a client.
+    pub fn open_flow(&mut self, client: ClientId) -> FlowId {
         let meters = Meters::new(self.flow_limits);
-        let flow = Flow { client, meters, queue: VecDeque::new(), place: Place::Empty };
+        let flow = Flow { client, meters, queue: VecDeque::new(), waits_for: WaitsFor::Nothing };
         if let Some(id) = self.free_flows.pop() {
             self.flows[id.0 as usize] = flow;
             return id;
@@ -212,7 +186,8 @@ impl Shaper {
         FlowId(last(&self.flows))
     }
 
-    /// Takes a flow out, with the requests that still waited; what had gone stays counted.
+    /// Removes a flow and returns its waiting requests. Requests that were released remain counted
+    /// against their limits.
     pub fn close_flow(&mut self, now_ns: u64, flow: FlowId) -> Vec<Request> {
         let queue = std::mem::take(&mut self.flows[flow.0 as usize].queue);
         self.withdraw_flow(now_ns, flow, queue.front());
@@ -226,14 +201,14 @@ impl Shaper {
         dropped
     }
 
-    /// Requests that wait.
+    /// Waiting requests.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Lets a request go that comes now, and counts it, if nothing makes it wait: no request
-    /// before it and no limit. Whatever is due by now has to be released before.
-    pub fn pass(&mut self, now_ns: u64, flow: FlowId, volume: VolumeId, bytes: u64) -> bool {
+    /// If neither a limit nor an earlier request delays a request that arrives now, counts it and
+    /// returns true. The caller must have released the requests due by now.
+    pub fn pass(&mut self, now_ns: u64, flow: FlowId, volume: ServedVolumeId, bytes: u64) -> bool {
         let Shaper { flows, volumes, endpoints, .. } = self;
         let flow = &mut flows[flow.0 as usize];
         let volume = &mut volumes[volume.0 as usize];
@@ -245,19 +220,19 @@ impl Shaper {
         if bytes == 0 && !meters.iter().any(|meters| meters.limits_operations()) {
             return true;
         }
-        if volume.place != Place::Empty || endpoint.waits {
+        if volume.waits_for != WaitsFor::Nothing || endpoint.waits {
             return false;
         }
-        let goes = meters.iter().all(|meters| meters.conforms_at_ns(now_ns, bytes) <= now_ns);
-        if goes {
+        let conforms = meters.iter().all(|meters| meters.conforms_at_ns(now_ns, bytes) <= now_ns);
+        if conforms {
             for meters in meters {
                 meters.charge(now_ns, bytes);
             }
         }
-        goes
+        conforms
     }
 
-    /// Takes a request in; [`Shaper::release`] gives it back when it may go, perhaps at once.
+    /// Queues a request; [`Shaper::release`] returns it when it conforms, perhaps immediately.
     pub fn arrive(&mut self, now_ns: u64, flow: FlowId, request: Request) {
         let sequence = self.sequence;
         self.sequence += 1;
@@ -270,10 +245,10 @@ impl Shaper {
         }
     }
 
-    /// Appends to `out` every request that may go by `now_ns`, in the order in which they go.
-    pub fn release(&mut self, now_ns: u64, out: &mut Vec<Released>) {
-        // At one instant flows first, then volumes, then endpoints: whoever chooses sees all who
-        // could be chosen.
+    /// Appends all requests that conform by `now_ns` to `out`, in order of release.
+    pub fn release(&mut self, now_ns: u64, out: &mut Vec<Release>) {
+        // At one instant flows are first, then volumes, then endpoints, so that each chooses among all
+        // that are ready.
         while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
             let first = |agenda: &Agenda| {
                 agenda.first().filter(|(first_ns, _)| *first_ns == at_ns).map(|(_, number)| number)
@@ -281,14 +256,14 @@ impl Shaper {
             if let Some(flow) = first(&self.waiting_flows) {
                 out.extend(self.promote_flow(at_ns, FlowId(flow)));
             } else if let Some(volume) = first(&self.waiting_volumes) {
-                self.promote_volume(at_ns, VolumeId(volume));
+                self.promote_volume(at_ns, ServedVolumeId(volume));
             } else if let Some(endpoint) = first(&self.waiting_endpoints) {
                 out.extend(self.release_first(at_ns, EndpointId(endpoint)));
             }
         }
     }
 
-    /// The instant at which something may go next; `None` while nothing waits.
+    /// When to call [`Shaper::release`] next; `None` while no request waits.
     pub fn next_ns(&self) -> Option<u64> {
         if self.waiting == 0 {
             return None;
@@ -296,32 +271,31 @@ impl Shaper {
         self.next_event_ns()
     }
 
-    /// When a queue is to be examined next, though nothing may come of it.
+    /// When to examine a queue next, which may release nothing.
     fn next_event_ns(&self) -> Option<u64> {
         let agendas = [&self.waiting_flows, &self.waiting_volumes, &self.waiting_endpoints];
         agendas.into_iter().filter_map(|agenda| agenda.first()).map(|(at_ns, _)| at_ns).min()
     }
 
-    /// The token of the request that is the first of its flow to go.
+    /// The token of the first request in a flow's queue.
     pub fn first_of(&self, flow: FlowId) -> Option<u64> {
         self.flows.get(flow.0 as usize)?.queue.front().map(|queued| queued.request.token)
     }
 
-    /// Changes a volume's limits at once. What may go by now has to be released before, or it is
-    /// counted as if it went now.
-    pub fn set_volume_limits(&mut self, now_ns: u64, volume: VolumeId, limits: Limits) {
+    /// Changes a volume's limits immediately. Requests that conform by now and are not released yet
+    /// count as released now.
+    pub fn set_volume_limits(&mut self, now_ns: u64, volume: ServedVolumeId, limits: Limits) {
         self.volumes[volume.0 as usize].meters.set(now_ns, limits);
         self.schedule_volume(now_ns, volume);
     }
 
-    /// Changes an endpoint's limits at once; as [`Shaper::set_volume_limits`].
+    /// Changes an endpoint's limits immediately; as [`Shaper::set_volume_limits`].
     pub fn set_endpoint_limits(&mut self, now_ns: u64, endpoint: EndpointId, limits: Limits) {
         self.endpoints[endpoint.0 as usize].meters.set(now_ns, limits);
         self.schedule_endpoint(now_ns, endpoint);
     }
 
-    /// Changes the limits of every flow, each by itself, at once; as
-    /// [`Shaper::set_volume_limits`].
+    /// Changes the limits of every flow immediately; as [`Shaper::set_volume_limits`].
     pub fn set_flow_limits(&mut self, now_ns: u64, limits: Limits) {
         self.flow_limits = limits;
         for index in 0..self.flows.len() {
@@ -333,243 +307,9 @@ impl Shaper {
             self.schedule_flow(now_ns, flow);
         }
     }
-
-    fn free_if_unused(&mut self, volume: VolumeId) {
-        let state = &mut self.volumes[volume.0 as usize];
-        if state.removed && state.queued == 0 {
-            state.removed = false;
-            self.free_volumes.push(volume);
-        }
-    }
-
-    /// The flow whose request the volume serves next, with the request's number.
-    fn first_flow(&mut self, volume: VolumeId) -> Option<(u64, FlowId)> {
-        let Shaper { flows, volumes, endpoints, .. } = self;
-        let Volume { turns, meters, endpoint, .. } = &mut volumes[volume.0 as usize];
-        let endpoint = &endpoints[endpoint.0 as usize];
-        let first = turns.first(
-            |sequence, flow| flows[flow as usize].place == Place::Ready(sequence),
-            |flow| cost([meters, &endpoint.meters], front(&flows[flow as usize]).request.bytes),
-        );
-        first.map(|(sequence, flow)| (sequence, FlowId(flow)))
-    }
-
-    /// The volume whose request the endpoint serves next, with the flow that the volume chose.
-    fn first_volume(&mut self, endpoint: EndpointId) -> Option<(VolumeId, FlowId)> {
-        let Shaper { flows, volumes, endpoints, .. } = self;
-        let Endpoint { turns, meters, .. } = &mut endpoints[endpoint.0 as usize];
-        let chosen = |volume: u32| {
-            let (_, flow) = volumes[volume as usize].chosen.expect("a ready volume has chosen");
-            flow
-        };
-        let first = turns.first(
-            |sequence, volume| volumes[volume as usize].place == Place::Ready(sequence),
-            |volume| {
-                let bytes = front(&flows[chosen(volume).0 as usize]).request.bytes;
-                cost([&volumes[volume as usize].meters, meters], bytes)
-            },
-        );
-        first.map(|(_, volume)| (VolumeId(volume), chosen(volume)))
-    }
-
-    fn first_request(&self, flow: FlowId) -> Queued {
-        *front(&self.flows[flow.0 as usize])
-    }
-
-    /// Takes a flow out of wherever its first request stands.
-    fn withdraw_flow(&mut self, now_ns: u64, flow: FlowId, first: Option<&Queued>) {
-        let place = &mut self.flows[flow.0 as usize].place;
-        match (std::mem::replace(place, Place::Empty), first) {
-            (Place::Waits, _) => self.waiting_flows.remove(flow.0),
-            (Place::Ready(_), Some(first)) => self.schedule_volume(now_ns, first.request.volume),
-            _ => {}
-        }
-    }
-
-    /// Lets a flow's first request wait for the flow's limit, as it is now; it stands nowhere.
-    fn schedule_flow(&mut self, now_ns: u64, flow: FlowId) {
-        let state = &self.flows[flow.0 as usize];
-        let Some(first) = state.queue.front() else { return };
-        if state.meters.limits_nothing() && first.request.bytes > 0 {
-            return self.make_ready(now_ns, flow);
-        }
-        let at_ns = state.meters.conforms_at_ns(now_ns, first.request.bytes);
-        self.flows[flow.0 as usize].place = Place::Waits;
-        self.waiting_flows.set(flow.0, at_ns);
-    }
-
-    /// Lets a volume choose among the requests that are ready for it, and the chosen one wait for
-    /// the volume's limit, as both are now.
-    fn schedule_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        let chosen = self.first_flow(volume);
-        let state = &mut self.volumes[volume.0 as usize];
-        state.chosen = chosen;
-        let endpoint = state.endpoint;
-        let before = std::mem::replace(&mut state.place, Place::Empty);
-        if let Place::Ready(_) = before {
-            self.schedule_endpoint(now_ns, endpoint);
-        }
-        match chosen {
-            Some((_, flow)) => {
-                let bytes = self.first_request(flow).request.bytes;
-                let state = &mut self.volumes[volume.0 as usize];
-                state.place = Place::Waits;
-                let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
-                self.waiting_volumes.set(volume.0, at_ns);
-            }
-            None if before != Place::Empty => self.waiting_volumes.remove(volume.0),
-            None => {}
-        }
-    }
-
-    /// Lets an endpoint choose among its volumes, and the chosen request wait for the endpoint's
-    /// limit, as both are now.
-    ///
-    /// Gives the chosen request, with its volume and flow, if it may go now.
-    fn schedule_endpoint(
-        &mut self,
-        now_ns: u64,
-        endpoint: EndpointId,
-    ) -> Option<(Queued, VolumeId, FlowId)> {
-        let first = self.first_volume(endpoint);
-        let state = &mut self.endpoints[endpoint.0 as usize];
-        let Some((volume, flow)) = first else {
-            if std::mem::take(&mut state.waits) {
-                self.waiting_endpoints.remove(endpoint.0);
-            }
-            return None;
-        };
-        let queued = *front(&self.flows[flow.0 as usize]);
-        state.waits = true;
-        let at_ns = state.meters.conforms_at_ns(now_ns, queued.request.bytes);
-        self.waiting_endpoints.set(endpoint.0, at_ns);
-        (at_ns <= now_ns).then_some((queued, volume, flow))
-    }
-
-    /// A flow's first request has room in its flow. If it has no other limit to wait for, it goes.
-    fn promote_flow(&mut self, now_ns: u64, flow: FlowId) -> Option<Released> {
-        self.waiting_flows.remove(flow.0);
-        let Queued { arrived_ns, request, .. } = self.first_request(flow);
-        let volume = &self.volumes[request.volume.0 as usize];
-        let endpoint = &self.endpoints[volume.endpoint.0 as usize];
-        let state = &mut self.flows[flow.0 as usize];
-        let meters = [&state.meters, &volume.meters, &endpoint.meters];
-        if request.bytes > 0 || meters.iter().any(|meters| meters.limits_operations()) {
-            self.make_ready(now_ns, flow);
-            return None;
-        }
-        state.queue.pop_front();
-        state.place = Place::Empty;
-        self.went(request.volume);
-        self.schedule_flow(now_ns, flow);
-        Some(Released { request, flow, arrived_ns, at_ns: now_ns })
-    }
-
-    /// A flow's first request waits for its volume from now on.
-    fn make_ready(&mut self, now_ns: u64, flow: FlowId) {
-        let Queued { sequence, request, .. } = self.first_request(flow);
-        let state = &mut self.flows[flow.0 as usize];
-        state.place = Place::Ready(sequence);
-        let client = u64::from(state.client.0);
-        let turns = &mut self.volumes[request.volume.0 as usize].turns;
-        let was_shared = turns.is_shared();
-        turns.push(client, sequence, flow.0);
-        let volume = &self.volumes[request.volume.0 as usize];
-        let (place, chosen) = (volume.place, volume.chosen);
-        if place != Place::Empty && self.first_flow(request.volume) == chosen {
-            // A volume that comes to be shared takes its own turns at the endpoint.
-            let is_shared = self.volumes[request.volume.0 as usize].turns.is_shared();
-            if was_shared || !is_shared || !matches!(place, Place::Ready(_)) {
-                return;
-            }
-        }
-        self.schedule_volume(now_ns, request.volume);
-    }
-
-    /// A volume may have room for the request that it chose; if so, that one waits for the
-    /// endpoint.
-    fn promote_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        if self.volumes[volume.0 as usize].place == Place::Chooses {
-            self.schedule_volume(now_ns, volume);
-            if self.waiting_volumes.at_ns(volume.0) != Some(now_ns) {
-                return;
-            }
-        }
-        self.waiting_volumes.remove(volume.0);
-        let state = &mut self.volumes[volume.0 as usize];
-        let (sequence, flow) = state.chosen.expect("a waiting volume has chosen");
-        state.place = Place::Ready(sequence);
-        let client = if state.turns.is_shared() {
-            SHARED | u64::from(volume.0)
-        } else {
-            u64::from(self.flows[flow.0 as usize].client.0)
-        };
-        let endpoint = state.endpoint;
-        let state = &mut self.endpoints[endpoint.0 as usize];
-        state.turns.push(client, sequence, volume.0);
-        self.consider_endpoint(now_ns, endpoint);
-    }
-
-    /// Lets an endpoint choose when all volumes that have room at this instant have said so.
-    fn consider_endpoint(&mut self, now_ns: u64, endpoint: EndpointId) {
-        self.endpoints[endpoint.0 as usize].waits = true;
-        self.waiting_endpoints.set(endpoint.0, now_ns);
-    }
-
-    /// An endpoint may have room for its first request. If so, it goes, and flow, volume and
-    /// endpoint count it.
-    fn release_first(&mut self, now_ns: u64, endpoint: EndpointId) -> Option<Released> {
-        let (queued, volume, flow) = self.schedule_endpoint(now_ns, endpoint)?;
-        let Queued { arrived_ns, request, .. } = queued;
-        let volumes_state = &mut self.volumes[volume.0 as usize];
-        let endpoint_state = &mut self.endpoints[endpoint.0 as usize];
-        let cost = cost([&volumes_state.meters, &endpoint_state.meters], request.bytes);
-        volumes_state.turns.served(cost);
-        volumes_state.place = Place::Empty;
-        volumes_state.meters.charge(now_ns, request.bytes);
-        endpoint_state.turns.served(cost);
-        endpoint_state.meters.charge(now_ns, request.bytes);
-        let state = &mut self.flows[flow.0 as usize];
-        state.queue.pop_front();
-        state.place = Place::Empty;
-        state.meters.charge(now_ns, request.bytes);
-
-        // What comes next may be there at this very instant: nobody chooses before that is known,
-        // so that a client whose requests come from one queue does not lose its turn.
-        self.schedule_flow(now_ns, flow);
-        let state = &mut self.volumes[volume.0 as usize];
-        if state.place == Place::Empty {
-            state.place = Place::Chooses;
-            self.waiting_volumes.set(volume.0, now_ns);
-        }
-        self.consider_endpoint(now_ns, endpoint);
-        self.went(request.volume);
-        Some(Released { request, flow, arrived_ns, at_ns: now_ns })
-    }
-
-    fn went(&mut self, volume: VolumeId) {
-        self.waiting -= 1;
-        self.volumes[volume.0 as usize].queued -= 1;
-        self.free_if_unused(volume);
-    }
 }
 
-/// Marks the turns of a volume that clients share at its endpoint; clients are below.
-const SHARED: u64 = 1 << 32;
-
-/// The first request of a flow that has one.
-fn front(flow: &Flow) -> &Queued {
-    flow.queue.front().expect("a flow that waits has a request")
-}
-
-/// Bytes of a client's turn that a request takes: its own, or where operations are limited those
-/// that could go in the time of an operation, if that is more.
-fn cost(meters: [&Meters; 2], bytes: u64) -> u64 {
-    let operation = meters.into_iter().map(|meters| meters.operation_bytes(QUANTUM)).max();
-    bytes.max(operation.unwrap_or_default())
-}
-
-/// The place of what was added last.
+/// The index of the last element.
 fn last<T>(all: &[T]) -> u32 {
     u32::try_from(all.len() - 1).expect("fewer than 2^32 of a kind")
 }

@@ -1,10 +1,10 @@
-//! Randomness as a function of a counter. The service has its own and shares none with the load
-//! generator: what measures must not be able to agree with what is measured by a common mistake.
+//! Random numbers as a function of a counter. The load generator has separate code, so that a common
+//! bug cannot make both agree.
 
-/// The 64 random bits at place `index` of the sequence named `seed`.
+/// The 64 random bits at `index` of the sequence of `seed`.
 ///
 /// Source: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014): its state after `index` steps, finalised.
+/// 2014): its output after `index` steps.
 pub(crate) const fn bits(seed: u64, index: u64) -> u64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let z = seed.wrapping_add(STEP.wrapping_mul(index.wrapping_add(1)));
@@ -13,7 +13,7 @@ pub(crate) const fn bits(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number in the open interval (0, 1): never 0, whose logarithm is none.
+/// A number in the open interval (0, 1); never 0, so its logarithm is finite.
 pub(crate) fn open_unit(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }

@@ -1,8 +1,8 @@
-//! What the service allows: every rule that an account can break, by how it is described.
+//! The rules of the service for an account, its pools, volumes and endpoints.
 //!
-//! For: finding all breaches at once, each with what is wrong, the limit, and what to do. Not for:
-//! rules about a change (`live.rs` finds those; the words are here). No number stands here: all
-//! come from the catalogue or from the account.
+//! For: finding all breaches together, each with the limit and a remedy. Not for: finding breaches of
+//! rules about changes (`live.rs`), whose messages are here too. All numbers come from the catalogue
+//! or the account.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,159 +19,160 @@ use units::{Bytes, print_duration};
 
 use crate::model::{Account, NetworkFeatures, Pool, whole_gib};
 
-/// Where a rule is broken.
+/// The part of the configuration that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// The account as a whole.
+pub enum ConfigItem {
+    /// The account.
     Account,
-    /// A pool, by its place in [`Account::pools`].
+    /// A pool: its index in [`Account::pools`].
     Pool(usize),
-    /// A volume, by its place in [`Account::volumes`].
+    /// A volume: its index in [`Account::volumes`].
     Volume(usize),
-    /// An endpoint, by its place in the description.
+    /// An endpoint: its index in the configuration.
     Endpoint(usize),
-    /// What was named is not there.
+    /// Something that the configuration does not contain.
     Unknown,
 }
 
-/// A broken rule and where it is broken.
+/// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// Of what.
-    pub subject: Subject,
-    /// What it is called.
+    /// What breaks it.
+    pub item: ConfigItem,
+    /// The item's name.
     pub name: String,
-    /// The key that would have to change, as the configuration writes it.
+    /// The key of the configuration that has to change.
     pub key: &'static str,
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
 }
 
 impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.subject {
-            Subject::Account => "account",
-            Subject::Pool(_) => "pool",
-            Subject::Volume(_) => "volume",
-            Subject::Endpoint(_) => "endpoint",
-            Subject::Unknown => "",
+        let kind = match self.item {
+            ConfigItem::Account => "account ",
+            ConfigItem::Pool(_) => "pool ",
+            ConfigItem::Volume(_) => "volume ",
+            ConfigItem::Endpoint(_) => "endpoint ",
+            ConfigItem::Unknown => "",
         };
-        let place = format!("{kind} `{}`", self.name);
-        write!(f, "{}: {} ({})", place.trim_start(), self.rule, self.rule.remedy())
+        write!(f, "{kind}`{}`: {} ({})", self.name, self.rule, self.rule.remedy())
     }
 }
 
 impl std::error::Error for Breach {}
 
-/// What is wrong and what the limit is.
+/// A rule, with the value that breaks it and the limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's message says what its fields are")]
+#[expect(missing_docs, reason = "each variant's message explains its fields")]
 pub enum Rule {
-    #[error("all pools have {sum}, the region's capacity quota is {limit}")]
+    #[error("the pools have {sum} in total; the region's capacity quota is {limit}")]
     CapacityQuota { sum: Bytes, limit: Bytes },
-    #[error("{count} pools, an account has at most {limit}")]
+    #[error("the account has {count} pools; the maximum is {limit}")]
     TooManyPools { count: u64, limit: u64 },
-    #[error("this name stands twice")]
+    #[error("this name is used twice")]
     NameTwice,
 
-    #[error("a size of {size}, a pool has at least {limit}")]
+    #[error("size {size} is below the minimum of {limit}")]
     PoolTooSmall { size: Bytes, limit: Bytes },
-    #[error("a size of {size}, a pool with Basic network features has at least {limit}")]
+    #[error("size {size} is below the minimum of {limit} with Basic network features")]
     PoolTooSmallForBasic { size: Bytes, limit: Bytes },
-    #[error("a size of {size}, a pool has at most {limit}")]
+    #[error("size {size} is above the maximum of {limit}")]
     PoolTooLarge { size: Bytes, limit: Bytes },
-    #[error("a size of {size}, a pool has a multiple of {step}")]
+    #[error("size {size} is not a multiple of {step}")]
     PoolStep { size: Bytes, step: Bytes },
-    #[error("{count} volumes, a pool has at most {limit}")]
+    #[error("the pool has {count} volumes; the maximum is {limit}")]
     TooManyVolumes { count: u64, limit: u64 },
-    #[error("no throughput, a pool of the level flexible has at least {limit}")]
+    #[error("throughput is missing; service level flexible requires at least {limit}")]
     FlexibleThroughputMissing { limit: KibPerSec },
-    #[error("a throughput of {throughput}, a pool of the level flexible has at least {limit}")]
+    #[error("throughput {throughput} is below the minimum of {limit} at service level flexible")]
     FlexibleThroughputTooLow { throughput: KibPerSec, limit: KibPerSec },
-    #[error("a throughput of {throughput}, a flexible pool of {size} has at most {limit}")]
+    #[error(
+        "throughput {throughput} is above the maximum of {limit} for a flexible pool of {size}"
+    )]
     FlexibleThroughputTooHigh { throughput: KibPerSec, size: Bytes, limit: KibPerSec },
-    #[error("a throughput of {throughput}, a pool of the level flexible has a multiple of {step}")]
+    #[error("throughput {throughput} is not a multiple of {step}")]
     FlexibleThroughputStep { throughput: KibPerSec, step: KibPerSec },
-    #[error("a throughput for a pool of the level {level}, which has it by its size")]
+    #[error("throughput is set, but at service level {level} it follows from the size")]
     PoolThroughputBySize { level: ServiceLevel },
-    #[error("the quotas of its volumes are {sum}, the pool has {limit}")]
+    #[error("the quotas of its volumes add up to {sum}; the pool has {limit}")]
     QuotasExceedPool { sum: Bytes, limit: Bytes },
-    #[error("its volumes are assigned {sum}, the pool has {limit}")]
+    #[error("its volumes are assigned {sum}; the pool has {limit}")]
     ThroughputsExceedPool { sum: KibPerSec, limit: KibPerSec },
 
-    #[error("no pool is called `{pool}`")]
+    #[error("there is no pool `{pool}`")]
     NoSuchPool { pool: String },
-    #[error("no volume is called so")]
-    NoSuchVolume,
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error("{count} endpoints, a {} volume has {wanted}", .kind.name())]
-    EndpointCount { kind: VolumeKind, count: u64, wanted: u64 },
-    #[error("endpoint `{endpoint}` serves `{other}` too, a {} volume has its own", .kind.name())]
+    #[error("the volume has {count} endpoints; a {} volume has {required}", .kind.name())]
+    EndpointCount { kind: VolumeKind, count: u64, required: u64 },
+    #[error(
+        "endpoint `{endpoint}` also serves `{other}`; a {} volume needs a dedicated endpoint",
+        .kind.name()
+    )]
     EndpointShared { kind: VolumeKind, endpoint: String, other: String },
 
-    #[error("a quota of {quota}, the volume holds {used}")]
+    #[error("quota {quota} is below the {used} that the volume stores")]
     QuotaBelowUsed { quota: Bytes, used: Bytes },
-    #[error("a quota of {quota}, {percent} % over the lowest so far ({lowest}) is {limit}")]
+    #[error("quota {quota} is above {limit}, {percent} % over the lowest so far ({lowest})")]
     GrowthTooLarge { quota: Bytes, lowest: Bytes, percent: u64, limit: Bytes },
-    #[error("a {} volume cannot become a {} one", .from.name(), .to.name())]
+    #[error("a {} volume cannot become a {} volume", .from.name(), .to.name())]
     KindFixed { from: VolumeKind, to: VolumeKind },
-    #[error("moved up lately, a move down from {from} to {to} must wait for {}",
+    #[error("after a move to a higher level, a move from {from} down to {to} is allowed in {}",
         print_duration(*.wait))]
     CoolDown { from: ServiceLevel, to: ServiceLevel, wait: Duration },
-    #[error("a manual pool cannot become auto again")]
+    #[error("a manual pool cannot become an auto pool")]
     ManualIsPermanent,
-    #[error("a pool of the level {from} cannot become {to}")]
+    #[error("the service level of a pool cannot change from {from} to {to}")]
     LevelFixed { from: ServiceLevel, to: ServiceLevel },
-    #[error("it listens at {from}, which cannot become {to} while the service runs")]
+    #[error("the address {from} cannot change to {to} while the service runs")]
     AddressFixed { from: SocketAddr, to: SocketAddr },
-    #[error("an endpoint cannot come while the service runs")]
+    #[error("an endpoint cannot be added while the service runs")]
     EndpointAdded,
-    #[error("an endpoint cannot go while the service runs")]
+    #[error("an endpoint cannot be removed while the service runs")]
     EndpointRemoved,
 }
 
 impl Rule {
-    /// What to do about it.
+    /// How to comply.
     pub const fn remedy(&self) -> &'static str {
         match self {
             Rule::CapacityQuota { .. } => {
-                "make pools smaller, or raise `capacity_quota` as one would by a request to Azure"
+                "make pools smaller, or raise `capacity_quota`; in Azure, request an increase"
             }
-            Rule::TooManyPools { .. } => "put volumes of one level and QoS type into one pool",
-            Rule::NameTwice => "give each its own name",
+            Rule::TooManyPools { .. } => "put volumes of the same level and QoS type into one pool",
+            Rule::NameTwice => "use unique names",
             Rule::PoolTooSmall { .. } | Rule::PoolTooLarge { .. } => "change `size`",
             Rule::PoolTooSmallForBasic { .. } => {
                 "make the pool larger, or use Standard network features in all its volumes"
             }
             Rule::PoolStep { .. } => "round `size` up or down",
-            Rule::TooManyVolumes { .. } => "move volumes into another pool",
-            Rule::FlexibleThroughputMissing { .. } => "write `throughput`",
-            Rule::FlexibleThroughputTooLow { .. } => "raise `throughput`; the least costs nothing",
+            Rule::TooManyVolumes { .. } => "move volumes to another pool",
+            Rule::FlexibleThroughputMissing { .. } => "set `throughput`",
+            Rule::FlexibleThroughputTooLow { .. } => {
+                "raise `throughput`; the minimum is included in the price"
+            }
             Rule::FlexibleThroughputTooHigh { .. } => "lower `throughput`, or make the pool larger",
             Rule::FlexibleThroughputStep { .. } => "round `throughput` up or down",
-            Rule::PoolThroughputBySize { .. } => {
-                "leave `throughput` out, or choose the level flexible"
-            }
+            Rule::PoolThroughputBySize { .. } => "remove `throughput`, or use level flexible",
             Rule::QuotasExceedPool { .. } => "make the pool larger, or volumes smaller",
             Rule::ThroughputsExceedPool { .. } => {
-                "assign less, or give the pool more size, a higher level, or more throughput"
+                "assign less, or raise the pool's size, level or throughput"
             }
-            Rule::NoSuchPool { .. } => "name one of the pools",
-            Rule::NoSuchVolume => "name one of the volumes",
+            Rule::NoSuchPool { .. } => "use the name of a pool",
             Rule::Settings(error) => remedy_of(error),
-            Rule::EndpointCount { .. } => "name as many in `endpoints`",
-            Rule::EndpointShared { .. } => "give it an endpoint that serves nothing else",
+            Rule::EndpointCount { .. } => "list that many in `endpoints`",
+            Rule::EndpointShared { .. } => "use an endpoint that serves no other volume",
             Rule::QuotaBelowUsed { .. } => "remove files first",
             Rule::GrowthTooLarge { .. } => {
-                "grow less; Azure's support lifts this for a real volume"
+                "set a lower quota; for a real volume Azure support can lift this limit"
             }
-            Rule::KindFixed { .. } => "make a new volume and copy the data",
+            Rule::KindFixed { .. } => "create a new volume and copy the data",
             Rule::CoolDown { .. } => "wait, or set `cool_down` in [account]",
-            Rule::ManualIsPermanent => "move the volumes into an auto pool",
-            Rule::LevelFixed { .. } => "make a pool of the wanted level and move the volumes",
+            Rule::ManualIsPermanent => "move the volumes to an auto pool",
+            Rule::LevelFixed { .. } => "create a pool of the other level and move the volumes",
             Rule::AddressFixed { .. } | Rule::EndpointAdded | Rule::EndpointRemoved => {
-                "stop the service and start it anew"
+                "restart the service"
             }
         }
     }
@@ -179,31 +180,25 @@ impl Rule {
 
 const fn remedy_of(error: &SettingsError) -> &'static str {
     match error {
-        SettingsError::QosType { .. } => "write `qos = \"manual\"`, or choose another level",
+        SettingsError::QosType { .. } => "set `qos = \"manual\"`, or use another level",
         SettingsError::QuotaTooSmall { .. } => "raise `quota`",
-        SettingsError::QuotaTooLarge { .. } => "lower `quota`, or choose a larger `kind`",
+        SettingsError::QuotaTooLarge { .. } => "lower `quota`, or use a larger `kind`",
         SettingsError::QuotaStep { .. } => "round `quota` up or down",
-        SettingsError::ThroughputMissing { .. } => "write `throughput`, or use an auto pool",
-        SettingsError::ThroughputByQuota => "leave `throughput` out, or use a manual pool",
+        SettingsError::ThroughputMissing { .. } => "set `throughput`, or use an auto pool",
+        SettingsError::ThroughputByQuota => "remove `throughput`, or use a manual pool",
         SettingsError::ThroughputTooLow { .. } => "raise `throughput`",
-        SettingsError::ThroughputTooHigh { .. } => {
-            "lower `throughput`, or spread over several volumes"
-        }
+        SettingsError::ThroughputTooHigh { .. } => "lower `throughput`, or use several volumes",
     }
 }
 
-/// All breaches of an account as it is described, in its order.
+/// All breaches of an account, in its order.
 pub fn check(catalog: &Catalog, account: &Account) -> Vec<Breach> {
     let mut found = Vec::new();
     check_account(catalog, account, &mut found);
     for (index, pool) in account.pools.iter().enumerate() {
         let mut add = |key, rule| {
-            found.push(Breach {
-                subject: Subject::Pool(index),
-                name: pool.name.clone(),
-                key,
-                rule,
-            });
+            let item = ConfigItem::Pool(index);
+            found.push(Breach { item, name: pool.name.clone(), key, rule });
         };
         if account.pools[..index].iter().any(|other| other.name == pool.name) {
             add("name", Rule::NameTwice);
@@ -214,8 +209,8 @@ pub fn check(catalog: &Catalog, account: &Account) -> Vec<Breach> {
     for (index, volume) in account.volumes.iter().enumerate() {
         let name = volume.name.clone();
         let mut add = |key, rule| {
-            let subject = Subject::Volume(index);
-            found.push(Breach { subject, name: name.clone(), key, rule });
+            let item = ConfigItem::Volume(index);
+            found.push(Breach { item, name: name.clone(), key, rule });
         };
         if account.volumes[..index].iter().any(|other| other.name == volume.name) {
             add("name", Rule::NameTwice);
@@ -239,7 +234,7 @@ pub fn check(catalog: &Catalog, account: &Account) -> Vec<Breach> {
 fn check_account(catalog: &Catalog, account: &Account, found: &mut Vec<Breach>) {
     let mut add = |key, rule| {
         let name = account.name.clone();
-        found.push(Breach { subject: Subject::Account, name, key, rule });
+        found.push(Breach { item: ConfigItem::Account, name, key, rule });
     };
     let sum = sum(account.pools.iter().map(|pool| pool.size));
     if sum > account.capacity_quota {
@@ -321,27 +316,27 @@ fn check_pool_throughput(catalog: &Catalog, account: &Account, pool: &Pool, add:
 fn check_endpoints(catalog: &Catalog, account: &Account, index: usize, add: Add<'_>) {
     let volume = &account.volumes[index];
     let kind = volume.kind;
-    let wanted = match kind {
+    let required = match kind {
         VolumeKind::Regular | VolumeKind::Large => 1,
         VolumeKind::Breakthrough => catalog.limit(LimitName::BreakthroughEndpoints),
     };
     let count = volume.endpoints.iter().collect::<BTreeSet<_>>().len() as u64;
-    if count != wanted {
-        add("endpoints", Rule::EndpointCount { kind, count, wanted });
+    if count != required {
+        add("endpoints", Rule::EndpointCount { kind, count, required });
     }
     if kind == VolumeKind::Regular {
         return;
     }
-    for (place, other) in account.volumes.iter().enumerate() {
+    for (other_index, other) in account.volumes.iter().enumerate() {
         let shared = volume.endpoints.iter().find(|name| other.endpoints.contains(name));
-        if let Some(endpoint) = shared.filter(|_| place != index) {
+        if let Some(endpoint) = shared.filter(|_| other_index != index) {
             let (endpoint, other) = (endpoint.clone(), other.name.clone());
             add("endpoints", Rule::EndpointShared { kind, endpoint, other });
         }
     }
 }
 
-/// A sum that stops at the largest number instead of turning over.
+/// A saturating sum.
 fn sum(sizes: impl Iterator<Item = Bytes>) -> Bytes {
     sizes.fold(Bytes::ZERO, |sum, size| sum.checked_add(size).unwrap_or(Bytes::new(u64::MAX)))
 }

@@ -1,26 +1,25 @@
 //! The service with its sockets: one thread, one epoll loop.
 //!
-//! For: running a [`Server`] on real addresses, in this process or as a program of its own, and
-//! speaking with it while it runs: what it saw, another description, its end. Not for: what a
-//! request means (`server.rs`), nor for the turn of the loop (`shell/event_loop.rs`).
+//! For: running a [`Server`] on real addresses, in this process or as a separate program, and
+//! controlling it while it runs: snapshots, a new configuration, stopping. Not for: requests
+//! (`server.rs`) or a turn of the loop (`shell/event_loop.rs`).
 //!
-//! An idle service makes no system call and uses no processor time: it waits for its sockets, for
-//! ever if nothing is due.
+//! An idle service makes no system calls and uses no CPU time.
 
-mod datagrams;
 mod descriptors;
 mod event_loop;
-mod haste;
 mod http;
 mod poll;
 mod snapshot;
+mod udp_portmapper;
+mod wakeup;
 
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -30,40 +29,41 @@ use rustix::thread::gettid;
 use units::Bytes;
 
 use crate::config::Config;
+use crate::ids::EndpointId;
 use crate::notice::Log;
 use crate::rules::Breach;
-use crate::server::{Open, Server, ServerOptions, StartError, in_memory};
+use crate::server::{OpenFiles, Server, ServerOptions, StartError, open_in_memory};
 
-use datagrams::Datagrams;
 use descriptors::{Budget, Needs};
-use event_loop::{CONVERSATIONS, EventLoop, Listening, Serves};
+use event_loop::{Command, EventLoop, Listening, Serves};
+use http::HTTP_CONNECTIONS;
 use poll::Waker;
+use udp_portmapper::UdpPortmapper;
 
 pub use snapshot::Snapshot;
 
-/// Connections that wait to be accepted, for each address; the kernel has its own limit beside.
+/// Length of each listener's accept queue; the kernel has its own limit too.
 const BACKLOG: i32 = 4096;
 
-/// What the service is run with.
+/// How to run the service.
 pub struct Options {
-    /// What it is to be. Port 0 of an endpoint is any that is free.
+    /// The configuration. Port 0 of an endpoint is any free port.
     pub config: Config,
-    /// The facts that the rules come from.
+    /// The facts behind the rules.
     pub catalog: Catalog,
-    /// Memory that all volumes together may take.
+    /// Memory limit of all volumes together.
     pub memory: Bytes,
-    /// The directory that volumes are kept in; without it they are in memory, and gone at the end.
+    /// The directory of volumes on disk. Without it volumes are in memory and lost at the end.
     pub data: Option<PathBuf>,
-    /// Another port at which the portmapper answers, over TCP and UDP, at each endpoint's address.
+    /// A further port of the portmapper, over TCP and UDP, at each endpoint's address.
     pub portmapper: Option<u16>,
-    /// Where `/metrics` and `/stat.json` are answered.
+    /// The address of `/metrics` and `/stat.json`.
     pub metrics: Option<SocketAddr>,
-    /// Connections that are served at once, if the system lets us have so many files.
+    /// Most open connections, if the limit of file descriptors allows so many.
     pub connections_max: usize,
-    /// Replies that have memory before limits or delays hold them; see [`Server::make_room`].
-    pub held_room: usize,
-    /// Takes lines for whoever runs the service. Called in the thread that serves: it must not
-    /// wait for anything.
+    /// How many deferred replies to allocate memory for; see [`Server::reserve_deferred`].
+    pub deferred_reserve: usize,
+    /// Receives log lines for the operator. Called in the serving thread, so it must not block.
     pub log: Log,
 }
 
@@ -76,12 +76,12 @@ impl fmt::Debug for Options {
             .field("portmapper", &self.portmapper)
             .field("metrics", &self.metrics)
             .field("connections_max", &self.connections_max)
-            .field("held_room", &self.held_room)
+            .field("deferred_reserve", &self.deferred_reserve)
             .finish_non_exhaustive()
     }
 }
 
-/// Why the service cannot begin, or ended.
+/// Why the service cannot start, or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Rules that the account breaks.
@@ -90,26 +90,26 @@ pub enum Error {
     /// Volumes that cannot be opened, each with the reason.
     #[error("open volumes: {}", .0.join("; "))]
     Volumes(Vec<String>),
-    /// An address is not ours, or is taken.
+    /// An address does not belong to this host, or is in use.
     #[error("listen at {address} for {what}: {source}; {}", remedy(*.address, .source))]
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// For what.
+        /// What the address serves.
         what: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The system refused something else.
+    /// Another system call failed.
     #[error("{doing}: {source}")]
     System {
         /// What was being done.
         doing: &'static str,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The thread that serves ended before it was told to: a mistake of ours.
-    #[error("serve: the service's thread ended by itself")]
+    /// The serving thread ended unexpectedly: an internal error.
+    #[error("the service's thread ended unexpectedly")]
     Ended,
 }
 
@@ -119,23 +119,16 @@ fn all(breaches: &[Breach]) -> String {
 
 fn remedy(address: SocketAddr, source: &io::Error) -> String {
     match source.kind() {
-        io::ErrorKind::AddrInUse => "choose another port, or 0 for any that is free".to_owned(),
+        io::ErrorKind::AddrInUse => "choose another port, or 0 for any free port".to_owned(),
         io::ErrorKind::AddrNotAvailable => {
-            format!("{} is no address of this host; see `ip address`", address.ip())
+            format!("{} is not an address of this host; see `ip address`", address.ip())
         }
-        io::ErrorKind::PermissionDenied => "ports below 1024 want root".to_owned(),
+        io::ErrorKind::PermissionDenied => "ports below 1024 require root".to_owned(),
         _ => "choose another address".to_owned(),
     }
 }
 
-/// What another thread asks of the one that serves.
-enum Command {
-    Snapshot(Sender<Snapshot>),
-    Change(Box<Config>, Sender<Result<(), Vec<Breach>>>),
-    Stop(Sender<Snapshot>),
-}
-
-/// A service that runs. Dropping it ends the service.
+/// A running service. Dropping it stops the service.
 #[derive(Debug)]
 pub struct Running {
     addresses: Vec<SocketAddr>,
@@ -148,91 +141,93 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts to serve; clients can connect when this returns.
+    /// Starts the service; clients can connect when this returns.
     ///
     /// # Errors
-    /// Rules that are broken, addresses that cannot be had; then nothing is left behind.
+    /// Broken rules, or addresses that cannot be used. Then nothing keeps running.
     pub fn start(options: Options) -> Result<Running, Error> {
         let system = |doing| move |source| Error::System { doing, source };
         let Options { config, catalog, memory, data, portmapper, metrics, .. } = options;
-        let Options { connections_max, held_room, log, .. } = options;
+        let Options { connections_max, deferred_reserve, log, .. } = options;
         let log = Arc::new(Mutex::new(log));
         let needs = Needs {
             connections: connections_max,
             // Each endpoint, and its portmapper over TCP and UDP.
             listeners: 3 * config.endpoints.len(),
-            conversations: if metrics.is_some() { 1 + CONVERSATIONS } else { 0 },
+            http: if metrics.is_some() { 1 + HTTP_CONNECTIONS } else { 0 },
             volumes: data.as_ref().map(|_| config.account.volumes.len()),
         };
         let limit = descriptors::raise_limit();
-        let budget = Budget::divide(limit, descriptors::open_now(), &needs);
+        let budget = Budget::divide(limit, descriptors::count_open(), &needs);
         if let Some(line) = budget.shortage(limit, &needs) {
-            tell(&log, &line);
+            write_line(&log, &line);
         }
-        let open = match data {
-            None => in_memory(),
-            Some(path) => kept_in(&path, &log, budget.data)?,
+        let open_files = match data {
+            None => open_in_memory(),
+            Some(path) => on_disk(&path, &log, budget.data)?,
         };
         let connections_max = budget.connections;
         let started = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut listening = Vec::new();
         let (mut addresses, mut portmappers) = (Vec::new(), Vec::new());
-        let mut datagrams = Vec::new();
-        for (endpoint, one) in config.endpoints.iter().enumerate() {
+        let mut udp_portmappers = Vec::new();
+        for (index, one) in config.endpoints.iter().enumerate() {
+            let endpoint = EndpointId::new(index);
             let listener = listen(one.address, &format!("endpoint `{}`", one.name))?;
-            let address = listener.local_addr().map_err(system("look at an address"))?;
+            let address = listener.local_addr().map_err(system("read a local address"))?;
             addresses.push(address);
             let nfs_port = address.port();
             listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
             let Some(port) = portmapper else { continue };
             let address = SocketAddr::new(one.address.ip(), port);
-            // Endpoints that share an address share its portmapper; it tells the first one's port.
+            // Endpoints that share an address share its portmapper, which returns the first one's
+            // port.
             if port != 0 && portmappers.contains(&address) {
                 continue;
             }
             let listener = listen(address, "the portmapper")?;
-            let address = listener.local_addr().map_err(system("look at an address"))?;
+            let address = listener.local_addr().map_err(system("read a local address"))?;
             portmappers.push(address);
             let socket = UdpSocket::bind(address).map_err(|source| {
                 let what = "the portmapper over UDP".to_owned();
                 Error::Listen { address, what, source }
             })?;
-            datagrams.push(Datagrams { socket, endpoint, nfs_port });
+            udp_portmappers.push(UdpPortmapper { socket, endpoint, nfs_port });
             listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
         }
         let mut metrics_address = None;
         if let Some(address) = metrics {
             let listener = listen(address, "metrics")?;
-            metrics_address = Some(listener.local_addr().map_err(system("look at an address"))?);
+            metrics_address = Some(listener.local_addr().map_err(system("read a local address"))?);
             listening.push(Listening { listener, serves: Serves::Http });
         }
         let options = ServerOptions { memory, connections_max, epoch_ns: epoch.as_nanos() as u64 };
-        let log = Box::new(move |line: &str| tell(&log, line));
-        let server = Server::open(0, catalog, config, options, open, log);
+        let log = Box::new(move |line: &str| write_line(&log, line));
+        let server = Server::open(0, catalog, config, options, open_files, log);
         let mut server = server.map_err(|error| match error {
             StartError::Account(broken) => Error::Account(broken),
             StartError::Volumes(problems) => Error::Volumes(problems),
         })?;
-        for (one, address) in datagrams.iter().zip(&portmappers) {
+        for (one, address) in udp_portmappers.iter().zip(&portmappers) {
             server.set_portmapper_udp(one.endpoint, address.port());
         }
-        let (send, commands): (_, Receiver<Command>) = channel();
-        let waker = Waker::new().map_err(system("make an eventfd"))?;
-        let theirs = waker.clone().map_err(system("copy an eventfd"))?;
-        descriptors::make_room(&waker, limit.min(budget.all));
+        let (send, commands) = channel();
+        let waker = Waker::new().map_err(system("create an eventfd"))?;
+        let loop_waker = waker.clone().map_err(system("duplicate an eventfd"))?;
+        descriptors::grow_file_table(&waker, limit.min(budget.all));
         let mut event_loop =
-            EventLoop::new(server, listening, datagrams, theirs, commands, started)
-                .map_err(system("make an epoll set"))?;
+            EventLoop::new(server, listening, udp_portmappers, loop_waker, commands, started)
+                .map_err(system("create an epoll instance"))?;
         let (send_id, thread_id) = channel();
         let thread = std::thread::Builder::new()
             .name("volume".to_owned())
             .spawn(move || {
-                // Nobody is there to take it if the service was given up meanwhile.
+                // Fails only if the starting thread is gone.
                 let _ = send_id.send(gettid().as_raw_nonzero().get());
-                // Without this the kernel lets a held reply leave 50 us late.
+                // The default timer slack sends deferred replies 50 us late.
                 rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
-                event_loop.run(held_room)
+                event_loop.run(deferred_reserve)
             })
             .map_err(system("start the service's thread"))?;
         Ok(Running {
@@ -246,56 +241,56 @@ impl Running {
         })
     }
 
-    /// Where each endpoint listens, in the order of the description.
+    /// The address of each endpoint, in the order of the configuration.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where else the portmapper answers.
+    /// Further addresses of the portmapper.
     pub fn portmappers(&self) -> &[SocketAddr] {
         &self.portmappers
     }
 
-    /// Where `/metrics` and `/stat.json` are answered.
+    /// The address of `/metrics` and `/stat.json`.
     pub const fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
     }
 
-    /// The number that the kernel knows the serving thread by, as in `/proc/self/task`.
+    /// The kernel's id of the serving thread, as in `/proc/self/task`.
     pub const fn thread_id(&self) -> i32 {
         self.thread_id
     }
 
-    /// What the service has seen until now.
+    /// The service's state and counters now.
     ///
     /// # Errors
-    /// It ended by itself.
+    /// The service ended unexpectedly.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
-        self.ask(Command::Snapshot)
+        self.execute(Command::Snapshot)
     }
 
-    /// Steps to another description at once, with connections and requests as they are.
+    /// Replaces the configuration immediately. Connections stay open and requests keep waiting.
     ///
     /// # Errors
-    /// All rules that this would break (then the old description stays in force), or the service
-    /// ended by itself.
+    /// All rules that this would break (then the old configuration stays in force), or the service
+    /// ended unexpectedly.
     pub fn change(&self, config: Config) -> Result<(), Error> {
         let config = Box::new(config);
-        self.ask(|answer| Command::Change(config, answer))?.map_err(Error::Account)
+        self.execute(|answer| Command::Change(config, answer))?.map_err(Error::Account)
     }
 
-    /// Ends the service: connections are closed, replies that are held are dropped. Gives what it
-    /// saw.
+    /// Stops the service: closes connections, drops deferred replies. Returns its last snapshot.
     ///
     /// # Errors
-    /// It had ended by itself.
+    /// The service ended unexpectedly before.
     pub fn stop(mut self) -> Result<Snapshot, Error> {
-        let last = self.ask(Command::Stop);
+        let last = self.execute(Command::Stop);
         self.join()?;
         last
     }
 
-    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, Error> {
+    /// Sends a command to the serving thread and waits for the answer.
+    fn execute<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, Error> {
         let (send, answer) = channel();
         self.commands.send(command(send)).map_err(|_| Error::Ended)?;
         self.waker.wake();
@@ -312,17 +307,17 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // A service that ended by itself has nobody left to tell here; `stop` tells.
-            let _ = self.ask(Command::Stop);
+            // Errors are reported by `stop` only.
+            let _ = self.execute(Command::Stop);
             let _ = self.join();
         }
     }
 }
 
-/// Volumes that are kept in a directory.
-fn kept_in(path: &Path, log: &Arc<Mutex<Log>>, descriptors: u64) -> Result<Open, Error> {
-    let theirs = Arc::clone(log);
-    let directory = disk::Directory::open(path, move |line| tell(&theirs, line));
+/// Opens volumes in a directory.
+fn on_disk(path: &Path, log: &Arc<Mutex<Log>>, descriptors: u64) -> Result<OpenFiles, Error> {
+    let disk_log = Arc::clone(log);
+    let directory = disk::Directory::open(path, move |line| write_line(&disk_log, line));
     let directory = directory.map_err(|error| Error::Volumes(vec![error.to_string()]))?;
     directory.set_descriptors(usize::try_from(descriptors).unwrap_or(usize::MAX));
     Ok(Box::new(move |name, options| {
@@ -330,12 +325,12 @@ fn kept_in(path: &Path, log: &Arc<Mutex<Log>>, descriptors: u64) -> Result<Open,
     }))
 }
 
-fn tell(log: &Mutex<Log>, line: &str) {
+fn write_line(log: &Mutex<Log>, line: &str) {
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log(line);
 }
 
-/// Half of this host's memory: what volumes may take where nobody says anything.
+/// Half of this host's memory: the default memory limit of volumes.
 pub fn half_of_memory() -> Bytes {
     let info = rustix::system::sysinfo();
     Bytes::new((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)) / 2)

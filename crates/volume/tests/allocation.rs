@@ -1,7 +1,7 @@
-//! Once its buffers are warm, the service does not allocate for what clients ask most: counted by
-//! the allocator itself.
+//! With warm buffers the service does not allocate for its most frequent requests. A counting
+//! allocator checks this.
 
-#![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
+#![expect(unsafe_code, reason = "implementing GlobalAlloc is unsafe")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,33 +15,34 @@ use nfs3::types::{diropargs3, filename3, nfs_fh3};
 use units::Bytes;
 use volume::export_rules::ExportRules;
 use volume::exports::{Export, Exports, fsid_of};
+use volume::ids::EndpointId;
 use volume::peer::Peer;
 use volume::reply::Reply;
 
 thread_local! {
-    /// Calls of the allocator by the thread.
+    /// Allocations of this thread.
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Counting;
 
-// SAFETY: every call is passed on to the system's allocator as it is; counting touches a
-// thread-local that needs neither initialisation nor destruction, so it does not allocate.
+// SAFETY: every call is forwarded unchanged to the system allocator. Counting uses a thread-local
+// that needs neither initialisation nor destruction, so it does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller meets the requirements of `GlobalAlloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller meets the requirements of `GlobalAlloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller meets the requirements of `GlobalAlloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -52,7 +53,7 @@ static ALLOCATOR: Counting = Counting;
 const NOW: Time = Time { seconds: 9, nanoseconds: 0 };
 
 #[test]
-fn what_is_asked_most_is_done_without_allocating() {
+fn the_most_frequent_requests_do_not_allocate() {
     let files = FileSystem::new(Options {
         fsid: fsid_of("vol1"),
         instance: 5,
@@ -72,15 +73,15 @@ fn what_is_asked_most_is_done_without_allocating() {
     let files = &mut exports.get_mut(index).unwrap().files;
     let caller = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
     let (root, how) = (files.root(), How::Guarded(SetAttributes::default()));
-    let made = files.create(root, b"file", how, &caller, NOW).result.unwrap();
+    let created = files.create(root, b"file", how, &caller, NOW).result.unwrap();
     let data = vec![7; 1 << 20];
-    files.write(made.handle, 0, &data, Stability::FileSync, &caller, NOW).result.unwrap();
-    let (root, file) = (root.to_bytes(), made.handle.to_bytes());
+    files.write(created.handle, 0, &data, Stability::FileSync, &caller, NOW).result.unwrap();
+    let (root, file) = (root.to_bytes(), created.handle.to_bytes());
     let (root, file) = (nfs_fh3(&root), nfs_fh3(&file));
 
     let gids = Gids::new(&[1, 2, 3]).unwrap();
     let sys = AuthSys { stamp: 0, machinename: b"client", uid: 0, gid: 0, gids };
-    let peer = Peer::new("127.0.0.1:700".parse().unwrap(), 0, 2049);
+    let peer = Peer::new("127.0.0.1:700".parse().unwrap(), EndpointId::new(0), 2049);
     let mut reply = Reply::new();
     let mut perform = |arguments| {
         let request = Request {
@@ -109,11 +110,11 @@ fn what_is_asked_most_is_done_without_allocating() {
         A::COMMIT(COMMIT3args { file, offset: 0, count: 0 }),
         A::FSSTAT(FSSTAT3args { fsroot: root }),
     ] {
-        // The first warms the buffers, and lets go of what the call before held.
+        // The first call warms the buffers, and frees those of the previous call.
         perform(arguments);
         let before = CALLS.get();
         perform(arguments);
         perform(arguments);
-        assert_eq!(CALLS.get() - before, 0, "calls of the allocator by {arguments:?}");
+        assert_eq!(CALLS.get() - before, 0, "allocations of {arguments:?}");
     }
 }

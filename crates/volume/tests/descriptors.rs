@@ -1,7 +1,7 @@
-//! A service with few file descriptors: connections that only cost do not take those of data
-//! files, and where there are none at all a request waits, and nothing else does.
+//! A service with few file descriptors: idle connections do not use those of data files, and without
+//! any free descriptor only requests that need one are refused.
 //!
-//! The service runs in this program started again, so that the limit is its own.
+//! The service runs in another process of this program, so that the limit applies to it only.
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,44 +19,46 @@ use volume::shell::Running;
 #[path = "shell/harness.rs"]
 mod harness;
 
-use harness::{Connected, PATIENCE, described, getattr, options, pattern, read};
+use harness::{Connection, TIMEOUT, configured, getattr, options, pattern, read};
 
+/// The environment variable with the directory of the volumes.
 const FOLDER: &str = "FOURCORNERS_DESCRIPTORS_FOLDER";
 
-/// Of the service.
+/// The service's limit of open files.
 const LIMIT: u64 = 256;
 
-/// More than the limit, and than the service has files for.
-const CROWD: usize = 300;
+/// Idle connections: more than the limit.
+const IDLE: usize = 300;
 
-/// More than may be open at once.
+/// More data files than can be open together.
 const FILES: usize = 200;
 
-/// No test of anything: the service that the others start. It answers each line of its input.
+/// Not a test: the process of [`Service`]. It executes each line of its input. Returns immediately
+/// without the environment variable.
 #[test]
 fn child_process_that_serves() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let limit = Rlimit { current: Some(LIMIT), maximum: Some(LIMIT) };
     setrlimit(Resource::Nofile, limit).expect("lower the limit");
-    let (mut options, _lines) = options(described("3000MiB/s", "[limits]\nenforced = false\n"));
+    let (mut options, _lines) = options(configured("3000MiB/s", "[limits]\nenforced = false\n"));
     options.data = Some(folder.into());
     let running = Running::start(options).expect("start the service");
     println!("address {}", running.addresses()[0]);
-    let mut taken = Vec::new();
+    let mut files = Vec::new();
     for line in std::io::stdin().lines() {
         match &*line.expect("a line") {
-            "take all" => {
-                taken.extend(std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()))
+            "open all" => {
+                files.extend(std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()))
             }
-            "give back" => taken.clear(),
+            "close all" => files.clear(),
             other => panic!("{other}"),
         }
         println!("done");
     }
-    running.stop().expect("the service is alive");
+    running.stop().expect("the service is running");
 }
 
-/// A service in a process of its own.
+/// A service in another process.
 struct Service {
     child: Child,
     input: Option<ChildStdin>,
@@ -79,32 +81,32 @@ impl Service {
             Some(line.split_once("address ")?.1.parse().expect("an address"))
         });
         let input = child.stdin.take();
-        Service { child, input, output, address: address.expect("it tells where it listens") }
+        Service { child, input, output, address: address.expect("it prints its address") }
     }
 
-    fn ask(&mut self, what: &str) {
-        let input = self.input.as_mut().expect("it runs");
-        writeln!(input, "{what}").expect("ask the service's program");
+    fn execute(&mut self, command: &str) {
+        let input = self.input.as_mut().expect("the process is running");
+        writeln!(input, "{command}").expect("send a command");
         let done = self.output.find(|line| line.as_ref().is_ok_and(|line| line == "done"));
-        assert!(done.is_some(), "it ended");
+        assert!(done.is_some(), "the process ended");
     }
 
     fn stop(mut self) {
         drop(self.input.take());
-        assert!(self.child.wait().expect("wait for the service").success(), "it ended well");
+        assert!(self.child.wait().expect("wait for the process").success(), "it did not fail");
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // After a good end there is nobody left.
+        // Does nothing after `stop`.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A stable write, and what it came to.
-fn written(client: &mut Connected, file: &[u8], data: &[u8]) -> nfsstat3 {
+/// The status of a stable WRITE.
+fn write(client: &mut Connection, file: &[u8], data: &[u8]) -> nfsstat3 {
     let reply = client.call(NfsArguments::WRITE(WRITE3args {
         file: nfs_fh3(file),
         offset: 0,
@@ -119,57 +121,57 @@ fn written(client: &mut Connected, file: &[u8], data: &[u8]) -> nfsstat3 {
     }
 }
 
-/// Many files with data, each with other data.
-fn many_files(client: &mut Connected, name: &str) -> Vec<Vec<u8>> {
+/// Creates files with different data.
+fn create_files(client: &mut Connection) -> Vec<Vec<u8>> {
     let root = client.mount("/vol1");
-    let make = |number: usize| {
-        let file = client.create(&root, &format!("{name}{number}"));
-        assert_eq!(written(client, &file, &pattern(1000 + number)), nfsstat3::NFS3_OK);
+    let create = |number: usize| {
+        let file = client.create(&root, &format!("file {number}"));
+        assert_eq!(write(client, &file, &pattern(1000 + number)), nfsstat3::NFS3_OK);
         file
     };
-    (0..FILES).map(make).collect()
+    (0..FILES).map(create).collect()
 }
 
-fn all_are_right(client: &mut Connected, files: &[Vec<u8>]) {
+/// Checks the data of files of [`create_files`].
+fn check_files(client: &mut Connection, files: &[Vec<u8>]) {
     for (number, file) in files.iter().enumerate() {
         assert_eq!(client.call(read(file, 0, 4096)).data(), pattern(1000 + number));
     }
 }
 
 #[test]
-fn a_crowd_that_does_nothing_takes_no_descriptor_that_a_volume_needs() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn idle_connections_use_no_descriptor_that_a_volume_needs() {
+    let folder = tempfile::tempdir().expect("a directory");
     let service = Service::start(folder.path());
-    let mut client = Connected::to(service.address);
+    let mut client = Connection::to(service.address);
     let root = client.mount("/vol1");
-    let mut crowd: Vec<TcpStream> = (0..CROWD)
-        .map(|_| TcpStream::connect(service.address).expect("one of the crowd connects"))
-        .collect();
-    // The last ones are refused, so all before them were taken or refused too.
-    let last = crowd.last_mut().expect("there is a crowd");
-    last.set_read_timeout(Some(PATIENCE)).expect("set a timeout");
+    let mut idle: Vec<TcpStream> =
+        (0..IDLE).map(|_| TcpStream::connect(service.address).expect("connect")).collect();
+    // The last one is refused. All before it were accepted or refused by then.
+    let last = idle.last_mut().expect("idle connections");
+    last.set_read_timeout(Some(TIMEOUT)).expect("set a timeout");
     let refused = last.read(&mut [0]);
     assert!(
         matches!(refused, Ok(0))
             || refused.is_err_and(|error| { error.kind() == std::io::ErrorKind::ConnectionReset })
     );
-    let files = many_files(&mut client, "beside the crowd ");
-    all_are_right(&mut client, &files);
-    drop(crowd);
-    // A connection is refused until the service has seen the crowd go.
-    let until = std::time::Instant::now() + PATIENCE;
+    let files = create_files(&mut client);
+    check_files(&mut client, &files);
+    drop(idle);
+    // Connections are refused until the service has closed the idle ones.
+    let deadline = std::time::Instant::now() + TIMEOUT;
     loop {
-        let mut other = Connected::to(service.address);
+        let mut other = Connection::to(service.address);
         let (slot, bytes) = other.begin(&Arguments::Nfs(getattr(&root)));
-        // It may be refused before the call is sent; then there is no reply.
+        // The connection may be closed before the call is sent; then there is no reply.
         let _ = other.stream.write_all(&bytes);
         match other.try_receive() {
             Some(reply) => {
                 assert_eq!(reply.slot, slot);
-                all_are_right(&mut other, &files);
+                check_files(&mut other, &files);
                 break;
             }
-            None => assert!(std::time::Instant::now() < until, "it never took another one"),
+            None => assert!(std::time::Instant::now() < deadline, "connections are still refused"),
         }
     }
     assert_eq!(client.mount("/vol1"), root);
@@ -177,18 +179,18 @@ fn a_crowd_that_does_nothing_takes_no_descriptor_that_a_volume_needs() {
 }
 
 #[test]
-fn without_any_descriptor_a_request_is_to_be_tried_again_and_later_succeeds() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn without_a_free_descriptor_a_request_gets_jukebox_and_succeeds_later() {
+    let folder = tempfile::tempdir().expect("a directory");
     let mut service = Service::start(folder.path());
-    let mut client = Connected::to(service.address);
-    let files = many_files(&mut client, "file ");
+    let mut client = Connection::to(service.address);
+    let files = create_files(&mut client);
     let root = client.mount("/vol1");
     for _ in 0..2 {
-        service.ask("take all");
+        service.execute("open all");
         let mut refused = 0;
         for (number, file) in files.iter().enumerate() {
-            // Files that are open are closed for those that are needed, so most succeed.
-            match written(&mut client, file, &pattern(1000 + number)) {
+            // Open data files are closed for those that are needed, so most requests succeed.
+            match write(&mut client, file, &pattern(1000 + number)) {
                 nfsstat3::NFS3_OK => {}
                 nfsstat3::NFS3ERR_JUKEBOX => refused += 1,
                 other => panic!("{other:?}"),
@@ -198,11 +200,11 @@ fn without_any_descriptor_a_request_is_to_be_tried_again_and_later_succeeds() {
         }
         assert!(refused < FILES, "some are open");
         client.create(&root, "a name needs no descriptor");
-        service.ask("give back");
-        all_are_right(&mut client, &files);
+        service.execute("close all");
+        check_files(&mut client, &files);
         for (number, file) in files.iter().enumerate() {
             let data = pattern(1000 + number);
-            assert_eq!(written(&mut client, file, &data), nfsstat3::NFS3_OK);
+            assert_eq!(write(&mut client, file, &data), nfsstat3::NFS3_OK);
         }
     }
     service.stop();

@@ -1,5 +1,5 @@
-//! Replays the corpora of the fuzz targets `volumes` and `service`, and damages them a little: for
-//! machines without the real fuzzer.
+//! Replays the corpora of the fuzz targets `volumes` and `service`, also with random damage, for
+//! machines without the fuzzer.
 
 use std::path::Path;
 
@@ -19,20 +19,20 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn descriptions_of_the_corpus_are_refused_with_their_places_or_start_a_service() {
+fn configurations_of_the_corpus_are_refused_with_positions_or_start_a_service() {
     let inputs = corpus("volumes");
     assert!(inputs.len() >= 8, "{} inputs", inputs.len());
     inputs.iter().for_each(|input| volumes::try_volumes(input));
 }
 
 #[test]
-fn streams_of_the_corpus_are_answered_the_same_however_they_are_cut() {
+fn streams_of_the_corpus_get_the_same_answers_in_pieces_of_any_size() {
     let inputs = corpus("service");
     assert!(inputs.len() >= 20, "{} inputs", inputs.len());
     inputs.iter().for_each(|input| service::try_service(input));
 }
 
-/// One input with a few bytes exchanged for others that mean something, and cut.
+/// An input with a few bytes replaced by others with a meaning, and perhaps truncated.
 fn damaged(name: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let byte = prop_oneof![Just(0), Just(1), Just(0xff), Just(b'"'), Just(b'='), any::<u8>()];
     let changes = proptest::collection::vec((any::<prop::sample::Index>(), byte), 0..6);
@@ -53,12 +53,12 @@ fn damaged(name: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 
 proptest! {
     #[test]
-    fn damaged_descriptions_break_nothing(input in damaged("volumes")) {
+    fn damaged_configurations_cause_no_panic(input in damaged("volumes")) {
         volumes::try_volumes(&input);
     }
 
     #[test]
-    fn damaged_streams_break_nothing(input in damaged("service")) {
+    fn damaged_streams_cause_no_panic(input in damaged("service")) {
         service::try_service(&input);
     }
 }

@@ -1,6 +1,6 @@
-//! Peers that mean harm, or are broken beyond repair: none of them ends the service, takes memory
-//! that its bytes do not justify, or keeps a good client from its answers. A test program of its
-//! own, one test at a time, for the memory that is looked at is the process's.
+//! Malicious and broken peers: none of them stops the service, makes it allocate more than their
+//! bytes justify, or starves a working client. A separate test program that runs one test at a time,
+//! because it measures the memory of the process.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,36 +11,37 @@ use std::time::{Duration, Instant};
 
 use nfs3::record::mark;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use volume::counters::Procedure;
 use volume::shell::Running;
-use volume::witness::Procedure;
 
 #[expect(dead_code, reason = "the tests of the shell use more of it")]
 #[path = "shell/harness.rs"]
 mod harness;
 
-use harness::{Connected, described, options, pattern, read, settled, write};
+use harness::{Connection, configured, options, pattern, read, wait_until, write};
 
-/// Connections of the crowd.
-const CROWD: usize = 10_000;
+/// Hostile connections.
+const HOSTILE: usize = 10_000;
 
-/// Calls of the good client, each a WRITE or a READ.
+/// Calls of the working client, each a WRITE or a READ.
 const CALLS: usize = 2000;
 
-/// How much longer the good client's work may take beside others than alone, at most. A turn of
-/// the service serves up to 512 sockets, each once, so a call waits for as many others; none of
-/// those here costs more than a call does. What starves it makes it wait for all of the crowd, or
-/// for ever.
-const SLOWER: u32 = 512;
+/// How many times longer the working client may take with hostile connections than without. A turn
+/// of the service serves up to 512 sockets, each once, so a call waits for at most 512 others, none
+/// of which costs more than a call. A starved client would wait for all hostile connections.
+const SLOWDOWN_MAX: u32 = 512;
 
-/// For a connection that has sent next to nothing. Sockets' buffers are the kernel's.
+/// Memory of the service for a connection that sent almost nothing, without socket buffers of the
+/// kernel.
 const BYTES_EACH_MAX: u64 = 16 * 1024;
 
-/// Held by the test that looks at memory.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Lets one test run at a time.
+fn one_test_at_a_time() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Raises the limit of open files to at least `count`.
 fn allow_files(count: u64) {
     let now = getrlimit(Resource::Nofile);
     let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= count);
@@ -49,121 +50,123 @@ fn allow_files(count: u64) {
     }
     let maximum = if enough(now.maximum) { now.maximum } else { Some(count) };
     setrlimit(Resource::Nofile, Rlimit { current: Some(count), maximum })
-        .unwrap_or_else(|error| panic!("this test wants {count} open files: {error}"));
+        .unwrap_or_else(|error| panic!("this test needs {count} open files: {error}"));
 }
 
-fn service_for_a_crowd() -> Running {
-    allow_files(CROWD as u64 + 1000);
-    let config = described("3000MiB/s", "[limits]\nenforced = false\n");
+fn service() -> Running {
+    allow_files(HOSTILE as u64 + 1000);
+    let config = configured("3000MiB/s", "[limits]\nenforced = false\n");
     let (mut options, _) = options(config);
-    options.connections_max = CROWD + 100;
+    options.connections_max = HOSTILE + 100;
     Running::start(options).expect("start the service")
 }
 
-/// A client that does its work and looks at what it gets.
-struct Good {
-    client: Connected,
+/// A client that writes, and verifies what it reads.
+struct WorkingClient {
+    client: Connection,
     file: Vec<u8>,
 }
 
-impl Good {
-    fn new(address: SocketAddr) -> Good {
-        let mut client = Connected::to(address);
+impl WorkingClient {
+    fn new(address: SocketAddr) -> WorkingClient {
+        let mut client = Connection::to(address);
         let root = client.mount("/vol1");
-        let file = client.filled(&root, "good", 1 << 20);
-        Good { client, file }
+        let file = client.filled(&root, "file", 1 << 20);
+        WorkingClient { client, file }
     }
 
-    /// Writes and reads, one call after the other. Gives the time that it took: at most
-    /// `most`.
-    fn work_within(&mut self, most: Duration) -> Duration {
+    /// Writes and reads, one call after the other, and returns the time taken. Fails after `max`.
+    fn work_within(&mut self, max: Duration) -> Duration {
         let data = pattern(8192);
-        let begun = Instant::now();
+        let start = Instant::now();
         for call in 0..CALLS / 2 {
             let offset = (call % 128 * 8192) as u64;
             self.client.call(write(&self.file, offset, &data));
             assert_eq!(self.client.call(read(&self.file, offset, 8192)).data(), data);
-            assert!(begun.elapsed() <= most, "starved: only {call} of {} are done", CALLS / 2);
+            assert!(start.elapsed() <= max, "starved after {call} of {} calls", CALLS / 2);
         }
-        begun.elapsed()
+        start.elapsed()
     }
 
-    /// The same with nobody beside it.
+    /// The time without other connections.
     fn work(&mut self) -> Duration {
         self.work_within(Duration::MAX)
     }
 
-    /// What the service has seen of its READs and WRITEs.
-    fn seen(&self, running: &Running) -> u64 {
-        let address = self.client.stream.local_addr().expect("our address");
-        let snapshot = running.snapshot().expect("the service is alive");
-        let mut flows = snapshot.witness.flows();
+    /// Its READs and WRITEs that the service counted.
+    fn counted(&self, running: &Running) -> u64 {
+        let address = self.client.stream.local_addr().expect("the local address");
+        let snapshot = running.snapshot().expect("the service is running");
+        let mut flows = snapshot.counters.flows();
         let flow = flows.find(|(name, _)| name.starts_with(&format!("{address}-")));
-        let (_, counters) = flow.expect("our flow");
+        let (_, counters) = flow.expect("the client's flow");
         counters.of(Procedure::Read) + counters.of(Procedure::Write)
     }
 }
 
 /// Memory of this process, the service included.
 fn resident_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("read our status");
+    let status = std::fs::read_to_string("/proc/self/status").expect("read /proc/self/status");
     let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB"));
     kib.and_then(|kib| kib.trim().parse::<u64>().ok()).expect("a number of kB") * 1024
 }
 
-/// The beginning of a call, as long as the service takes them, of which no more comes.
-fn half_a_call() -> Vec<u8> {
+/// The start of the longest call, which is never completed.
+fn incomplete_call() -> Vec<u8> {
     let mut bytes = mark(1 << 20).to_be_bytes().to_vec();
     bytes.extend_from_slice(&[0; 60]);
     bytes
 }
 
-/// The crowd in a process of its own: one process may not have so many files in all places.
-struct Crowd(Child);
+/// A process with the hostile connections. In the process of the service they might exceed its limit
+/// of open files.
+struct HostileProcess(Child);
 
-impl Crowd {
-    fn gather(address: SocketAddr) -> Crowd {
+impl HostileProcess {
+    fn start(address: SocketAddr) -> HostileProcess {
         let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "--nocapture", "the_crowd_is_this_program_again"])
+            .args(["--exact", "--nocapture", "child_process_with_hostile_connections"])
             .env(ADDRESS, address.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
             .expect("start this program again");
-        Crowd(child)
+        HostileProcess(child)
     }
 
-    /// All go at once.
-    fn disperse(mut self) {
+    /// Closes all connections.
+    fn stop(mut self) {
         drop(self.0.stdin.take());
-        assert!(self.0.wait().expect("wait for the crowd").success(), "the crowd was sent away");
+        assert!(self.0.wait().expect("wait for the process").success(), "it did not fail");
     }
 }
 
-impl Drop for Crowd {
+impl Drop for HostileProcess {
     fn drop(&mut self) {
-        // After a good end there is nobody left.
+        // Does nothing after `stop`.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Where the crowd goes.
+/// The environment variable with the service's address.
 const ADDRESS: &str = "HOSTILE_ADDRESS";
 
-/// No test of anything: what the one below starts, and done at once where it was not that.
+/// Not a test: the program of [`HostileProcess`]. Returns immediately without the environment
+/// variable.
 #[test]
-fn the_crowd_is_this_program_again() {
+fn child_process_with_hostile_connections() {
     let Ok(address) = std::env::var(ADDRESS) else { return };
     let address: SocketAddr = address.parse().expect("an address");
-    allow_files(CROWD as u64 + 100);
-    let half = half_a_call();
-    let mut crowd: Vec<TcpStream> = (0..CROWD)
+    allow_files(HOSTILE as u64 + 100);
+    let incomplete = incomplete_call();
+    let mut streams: Vec<TcpStream> = (0..HOSTILE)
         .map(|number| {
-            let mut stream = TcpStream::connect(address).expect("one of the crowd connects");
-            // The others say nothing, or have their call come one byte at a time, below.
+            let mut stream = TcpStream::connect(address).expect("connect");
+            // A third sends an incomplete call, a third sends it byte by byte below, and a third
+            // sends nothing.
             if number % 3 == 1 {
-                stream.write_all(&half).expect("send half a call");
+                stream.write_all(&incomplete).expect("send an incomplete call");
             }
             stream
         })
@@ -171,12 +174,12 @@ fn the_crowd_is_this_program_again() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Ends when the other process closes it.
+            // Ends when the parent process closes it.
             std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("wait for the end");
             done.store(true, Ordering::Relaxed);
         });
-        for byte in half.chunks(1) {
-            for stream in crowd.iter_mut().skip(2).step_by(3) {
+        for byte in incomplete.chunks(1) {
+            for stream in streams.iter_mut().skip(2).step_by(3) {
                 if done.load(Ordering::Relaxed) {
                     return;
                 }
@@ -187,32 +190,32 @@ fn the_crowd_is_this_program_again() {
 }
 
 #[test]
-fn ten_thousand_connections_that_only_cost_neither_end_the_service_nor_starve_a_good_client() {
-    let _alone = alone();
-    let running = service_for_a_crowd();
-    let mut good = Good::new(running.addresses()[0]);
-    let alone = good.work();
-    let (before, seen) = (resident_bytes(), good.seen(&running));
+fn ten_thousand_idle_or_incomplete_connections_do_not_starve_a_working_client() {
+    let _lock = one_test_at_a_time();
+    let running = service();
+    let mut client = WorkingClient::new(running.addresses()[0]);
+    let unloaded = client.work();
+    let (before, counted) = (resident_bytes(), client.counted(&running));
 
-    let crowd = Crowd::gather(running.addresses()[0]);
-    settled(&running, |now| now.connections == CROWD + 1);
-    let beside = good.work_within(alone * SLOWER);
-    println!("{alone:?} alone, {beside:?} beside the crowd");
-    assert_eq!(good.seen(&running) - seen, CALLS as u64);
-    let now = running.snapshot().expect("the service is alive");
-    assert_eq!(now.connections, CROWD + 1, "all of the crowd were there until the end");
-    let each = resident_bytes().saturating_sub(before) / CROWD as u64;
-    assert!(each <= BYTES_EACH_MAX, "{each} bytes for each of the crowd");
+    let hostile = HostileProcess::start(running.addresses()[0]);
+    wait_until(&running, |now| now.connections == HOSTILE + 1);
+    let loaded = client.work_within(unloaded * SLOWDOWN_MAX);
+    println!("{unloaded:?} without hostile connections, {loaded:?} with them");
+    assert_eq!(client.counted(&running) - counted, CALLS as u64);
+    let now = running.snapshot().expect("the service is running");
+    assert_eq!(now.connections, HOSTILE + 1, "all were open until the end");
+    let each = resident_bytes().saturating_sub(before) / HOSTILE as u64;
+    assert!(each <= BYTES_EACH_MAX, "{each} bytes per hostile connection");
 
-    crowd.disperse();
-    let now = settled(&running, |now| now.connections == 1);
-    assert_eq!((now.connections, now.held), (1, 0));
-    good.work_within(alone * SLOWER);
-    running.stop().expect("the service is alive");
+    hostile.stop();
+    let now = wait_until(&running, |now| now.connections == 1);
+    assert_eq!((now.connections, now.deferred), (1, 0));
+    client.work_within(unloaded * SLOWDOWN_MAX);
+    running.stop().expect("the service is running");
 }
 
-/// What comes on a connection before the peer gives up.
-fn nonsense() -> Vec<(&'static str, Vec<u8>)> {
+/// Invalid input, after which the peer closes its sending side.
+fn invalid_input() -> Vec<(&'static str, Vec<u8>)> {
     let call = |words: &[u32]| {
         let body: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         let mut bytes = mark(body.len()).to_be_bytes().to_vec();
@@ -224,55 +227,55 @@ fn nonsense() -> Vec<(&'static str, Vec<u8>)> {
         ("another protocol", b"GET / HTTP/1.1\r\nHost: volume\r\n\r\n".to_vec()),
         ("the longest record", words(u32::MAX)),
         ("the longest fragment that is not the last", words(0x7fff_ffff)),
-        ("fragments of nothing for ever", [0; 4].repeat(50_000)),
-        ("a record of nothing", words(0x8000_0000)),
+        ("empty fragments without end", [0; 4].repeat(50_000)),
+        ("an empty record", words(0x8000_0000)),
         ("a reply", call(&[1, 1, 0, 0, 0, 0])),
-        ("RPC of another version", call(&[1, 0, 3, 100_003, 3, 1, 0, 0, 0, 0])),
+        ("another RPC version", call(&[1, 0, 3, 100_003, 3, 1, 0, 0, 0, 0])),
         ("a credential of 4 GiB", call(&[1, 0, 2, 100_003, 3, 1, 1, u32::MAX])),
         ("a handle of 4 GiB", call(&[1, 0, 2, 100_003, 3, 1, 0, 0, 0, 0, u32::MAX])),
         ("a path of 2 GiB", call(&[1, 0, 2, 100_005, 3, 1, 0, 0, 0, 0, 0x7fff_ffff])),
-        // A READ of a handle of nothing, and all the bytes there are.
-        ("4 GiB of nothing", call(&[1, 0, 2, 100_003, 3, 6, 0, 0, 0, 0, 0, 0, 0, u32::MAX])),
-        ("the same byte", vec![0xa5; 100_000]),
+        // A READ of 4 GiB with an empty handle.
+        ("a READ of 4 GiB", call(&[1, 0, 2, 100_003, 3, 6, 0, 0, 0, 0, 0, 0, 0, u32::MAX])),
+        ("a repeated byte", vec![0xa5; 100_000]),
     ]
 }
 
-/// Sends and reads until the service has had enough or nothing more comes.
-fn talk(address: SocketAddr, bytes: &[u8]) {
+/// Sends bytes, and reads until the service closes the connection.
+fn exchange(address: SocketAddr, bytes: &[u8]) {
     let mut stream = TcpStream::connect(address).expect("connect");
-    stream.set_read_timeout(Some(harness::PATIENCE)).expect("set a timeout");
-    // The service may close in the middle of it.
-    let gone = |kind| matches!(kind, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset);
+    stream.set_read_timeout(Some(harness::TIMEOUT)).expect("set a timeout");
+    // The service may close the connection while bytes are sent.
+    let closed = |kind| matches!(kind, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset);
     match stream.write_all(bytes).and_then(|()| stream.shutdown(Shutdown::Write)) {
         Ok(()) => {}
-        Err(error) if gone(error.kind()) || error.kind() == ErrorKind::NotConnected => return,
+        Err(error) if closed(error.kind()) || error.kind() == ErrorKind::NotConnected => return,
         Err(error) => panic!("send: {error}"),
     }
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
         Ok(_) => {}
-        Err(error) if gone(error.kind()) => return,
-        Err(error) => panic!("a connection with nonsense stays open: {error}"),
+        Err(error) if closed(error.kind()) => return,
+        Err(error) => panic!("a connection with invalid input stays open: {error}"),
     }
-    assert!(answer.len() <= 4096, "{} bytes in answer to nonsense", answer.len());
+    assert!(answer.len() <= 4096, "{} bytes in answer to invalid input", answer.len());
 }
 
 #[test]
-fn nonsense_is_refused_or_answered_shortly_and_harms_nobody() {
-    let _alone = alone();
-    let running = service_for_a_crowd();
+fn invalid_input_closes_its_connection_uses_bounded_memory_and_does_not_starve_a_client() {
+    let _lock = one_test_at_a_time();
+    let running = service();
     let address = running.addresses()[0];
-    let mut good = Good::new(address);
-    let alone = good.work();
+    let mut client = WorkingClient::new(address);
+    let unloaded = client.work();
     let before = resident_bytes();
     for _ in 0..5 {
-        for (what, bytes) in nonsense() {
-            talk(address, &bytes);
+        for (input, bytes) in invalid_input() {
+            exchange(address, &bytes);
             let grown = resident_bytes().saturating_sub(before);
-            assert!(grown < 64 << 20, "{grown} bytes more after {what}");
+            assert!(grown < 64 << 20, "{grown} bytes more after {input}");
         }
     }
-    good.work_within(alone * SLOWER);
-    assert_eq!(settled(&running, |now| now.connections == 1).connections, 1);
-    running.stop().expect("the service is alive");
+    client.work_within(unloaded * SLOWDOWN_MAX);
+    assert_eq!(wait_until(&running, |now| now.connections == 1).connections, 1);
+    running.stop().expect("the service is running");
 }

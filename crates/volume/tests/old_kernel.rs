@@ -1,5 +1,5 @@
-//! The service where the kernel has no wait for events in nanoseconds (before Linux 5.11): a test
-//! program of its own, for the switch is the process's.
+//! The service on kernels without `epoll_pwait2` (before Linux 5.11). A separate test program,
+//! because the switch applies to the process.
 
 use std::time::{Duration, Instant};
 
@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 #[path = "shell/harness.rs"]
 mod harness;
 
-use harness::{Connected, pattern, read, service, settled};
+use harness::{Connection, pattern, read, service, wait_until};
 
 #[test]
-fn on_an_old_kernel_replies_leave_after_their_delay_and_an_idle_service_takes_no_turns() {
+fn on_an_old_kernel_replies_are_sent_after_their_delay_and_an_idle_service_takes_no_turns() {
     uring::waiting::wait_as_before_linux_5_11();
     let delay = Duration::from_micros(300);
     let running = service("3000MiB/s", "[delay]\nread = \"300us\"\n");
-    let mut client = Connected::to(running.addresses()[0]);
+    let mut client = Connection::to(running.addresses()[0]);
     let root = client.mount("/vol1");
     let file = client.filled(&root, "file", 1000);
     for _ in 0..200 {
-        let begun = Instant::now();
+        let start = Instant::now();
         assert_eq!(client.call(read(&file, 0, 1000)).data(), pattern(1000));
-        assert!(begun.elapsed() >= delay);
+        assert!(start.elapsed() >= delay);
     }
-    let before = settled(&running, |now| now.held == 0);
+    let before = wait_until(&running, |now| now.deferred == 0);
     std::thread::sleep(Duration::from_millis(50));
-    let after = running.snapshot().expect("the service runs");
-    assert_eq!(after.turns - before.turns, 1, "the one that this question took");
-    running.stop().expect("the service is alive");
+    let after = running.snapshot().expect("the service is running");
+    assert_eq!(after.turns - before.turns, 1, "the turn of this snapshot");
+    running.stop().expect("the service is running");
 }

@@ -1,35 +1,36 @@
-//! What values mean together at one load point: the stream they make, or why they cannot.
+//! Combines the values of one load point into streams and phases, and checks that they fit together.
 
 use std::time::Duration;
 
+use settings::{Diagnostic, SourceSpan};
 use units::{Bytes, print_duration};
 
 use crate::arrival::Arrival;
 use crate::data::DataPattern;
-use crate::diagnostic::{Diagnostic, Place};
 use crate::keys::TILE;
+use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
 use crate::pattern::AccessPattern;
-use crate::plan::{Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability};
-use crate::resolve::{DEFAULTS_FILE, Layer, Taken};
+use crate::run::{Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability};
 use crate::value::Value;
 
-/// Slots hold their buffers for the whole run: more memory than this for one run is a slip.
+/// The buffers of all slots are allocated for the whole run. More memory than this is assumed to be a
+/// mistake.
 const MOST_BUFFER_BYTES: u64 = 64 << 30;
-/// Intervals of one run that are kept.
+/// The most intervals of one run.
 const MOST_INTERVALS: u64 = 10_000_000;
 
 /// One stream at one load point.
 pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) name: &'a str,
     pub(crate) layer: &'a Layer<'e>,
-    pub(crate) taken: &'a [Taken<'e>],
-    /// What operations are sent to, where it is known.
+    pub(crate) axis_values: &'a [AxisValue<'e>],
+    /// The target, if it is known.
     pub(crate) target: Option<&'a TargetSpec>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
-    fn at(&self, name: &str) -> Option<(&'e Value, &'e Place)> {
-        self.layer.at(name, self.taken)
+    fn at(&self, name: &str) -> Option<(&'e Value, &'e SourceSpan)> {
+        self.layer.at(name, self.axis_values)
     }
 
     fn count(&self, name: &str) -> Option<u32> {
@@ -39,9 +40,9 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    fn bytes(&self, name: &str) -> Option<(u64, &'e Place)> {
+    fn bytes(&self, name: &str) -> Option<(u64, &'e SourceSpan)> {
         match self.at(name)? {
-            (Value::Bytes(bytes), place) => Some((*bytes, place)),
+            (Value::Bytes(bytes), span) => Some((*bytes, span)),
             _ => None,
         }
     }
@@ -60,25 +61,25 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    fn sizes(&self) -> Option<(&'e [WeightedSize], &'e Place)> {
+    fn sizes(&self) -> Option<(&'e [WeightedSize], &'e SourceSpan)> {
         match self.at("transfer_size")? {
-            (Value::Sizes(sizes), place) => Some((sizes, place)),
+            (Value::Sizes(sizes), span) => Some((sizes, span)),
             _ => None,
         }
     }
 
-    fn pattern(&self) -> Option<(AccessPattern, &'e Place)> {
+    fn pattern(&self) -> Option<(AccessPattern, &'e SourceSpan)> {
         match self.at("pattern")? {
-            (Value::Pattern(pattern), place) => Some((*pattern, place)),
+            (Value::Pattern(pattern), span) => Some((*pattern, span)),
             _ => None,
         }
     }
 
-    fn stability(&self) -> Option<(WriteStability, &'e Place)> {
+    fn stability(&self) -> Option<(WriteStability, &'e SourceSpan)> {
         let all = [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync];
         match self.at("write_stability")? {
-            (Value::Text(word), place) => {
-                all.into_iter().find(|known| known.name() == word).map(|known| (known, place))
+            (Value::Text(word), span) => {
+                all.into_iter().find(|known| known.name() == word).map(|known| (known, span))
             }
             _ => None,
         }
@@ -92,8 +93,8 @@ impl<'e> StreamAt<'_, 'e> {
     }
 }
 
-/// The stream that the values make; `None` where one is missing or wrong. Checks what can be
-/// checked of the rest.
+/// The stream with these values; `None` if one is missing or wrong. The other values are checked all
+/// the same.
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
     let working_set = working_set(at, problems);
     check_transfers(at, working_set, problems);
@@ -119,23 +120,26 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
     })
 }
 
-/// How durable writes are, on an NFS export; nothing elsewhere.
+/// How durable writes are on an NFS export; `None` for other targets.
 fn write_stability(
     at: &StreamAt<'_, '_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<WriteStability> {
     let written = at.stability();
-    if at.target?.is_nfs() {
+    if at.target?.capabilities().own_client {
         let by_dsync = match at.flag("dsync")? {
             true => WriteStability::DataSync,
             false => WriteStability::Unstable,
         };
         return Some(written.map_or(by_dsync, |(stability, _)| stability));
     }
-    if let Some((_, place)) = written {
-        let wrong = place.diagnostic(
-            format!("stream `{}` says how NFS writes, and the target is no NFS export", at.name),
-            "`write_stability` where the target is `nfs://...`",
+    if let Some((_, span)) = written {
+        let wrong = span.diagnostic(
+            format!(
+                "stream `{}` sets `write_stability`, but the target is not an NFS export",
+                at.name
+            ),
+            "`write_stability` only for a target `nfs://...`",
         );
         problems.push(wrong.with_hint("`dsync = true` makes the writes of a directory durable"));
     }
@@ -148,34 +152,32 @@ fn working_set(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<
     let whole = u64::from(files) * file_size_bytes;
     let area_bytes = match at.bytes("area") {
         None => file_size_bytes,
-        Some((area, place)) if area > whole => {
+        Some((area, span)) if area > whole => {
             problems.push(
-                place
-                    .diagnostic(
-                        format!("the area of stream `{}` is larger than its files", at.name),
-                        format!(
-                            "up to {} ({files} x {})",
-                            Bytes::new(whole),
-                            Bytes::new(file_size_bytes)
-                        ),
-                    )
-                    .with_found(format!("{}", Bytes::new(area))),
+                span.diagnostic(
+                    format!("the area of stream `{}` is larger than its files", at.name),
+                    format!(
+                        "up to {} ({files} x {})",
+                        Bytes::new(whole),
+                        Bytes::new(file_size_bytes)
+                    ),
+                )
+                .with_found(format!("{}", Bytes::new(area))),
             );
             return None;
         }
-        Some((area, place)) => {
+        Some((area, span)) => {
             let of_each = area / u64::from(files) / TILE * TILE;
             if of_each == 0 {
                 problems.push(
-                    place
-                        .diagnostic(
-                            format!("the area of stream `{}` leaves nothing of each file", at.name),
-                            format!(
-                                "at least {} for {files} files",
-                                Bytes::new(TILE * u64::from(files))
-                            ),
-                        )
-                        .with_found(format!("{}", Bytes::new(area))),
+                    span.diagnostic(
+                        format!("the area of stream `{}` is too small for its files", at.name),
+                        format!(
+                            "at least {} for {files} files",
+                            Bytes::new(TILE * u64::from(files))
+                        ),
+                    )
+                    .with_found(format!("{}", Bytes::new(area))),
                 );
                 return None;
             }
@@ -186,48 +188,45 @@ fn working_set(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<
 }
 
 fn check_transfers(at: &StreamAt<'_, '_>, set: Option<WorkingSet>, problems: &mut Vec<Diagnostic>) {
-    let (Some((sizes, place)), Some(set)) = (at.sizes(), set) else { return };
+    let (Some((sizes, span)), Some(set)) = (at.sizes(), set) else { return };
     let largest = sizes.iter().map(|size| size.size_bytes).max().unwrap_or(0);
     if largest > set.area_bytes {
         let (part, of) = if set.area_bytes < set.file_size_bytes {
-            ("part of each file that is touched", "`area` over `files`")
+            ("part of each file that is accessed", "`area` / `files`")
         } else {
             ("file", "`file_size`")
         };
         problems.push(
-            place
-                .diagnostic(
-                    format!("a transfer of stream `{}` is larger than the {part}", at.name),
-                    format!("up to {} ({of})", Bytes::new(set.area_bytes)),
-                )
-                .with_found(Bytes::new(largest).to_string()),
+            span.diagnostic(
+                format!("a transfer of stream `{}` is larger than the {part}", at.name),
+                format!("up to {} ({of})", Bytes::new(set.area_bytes)),
+            )
+            .with_found(Bytes::new(largest).to_string()),
         );
     }
     if sizes.len() > 1 && at.pattern().is_some_and(|(p, _)| p == AccessPattern::Sequential) {
         problems.push(
-            place
-                .diagnostic(
-                    format!("stream `{}` is sequential with several transfer sizes", at.name),
-                    "one transfer size where the pattern is sequential",
-                )
-                .with_hint("two streams, one for each size, can run together"),
+            span.diagnostic(
+                format!("stream `{}` is sequential with several transfer sizes", at.name),
+                "one transfer size for a sequential pattern",
+            )
+            .with_hint("use one stream for each size; streams run concurrently"),
         );
     }
 }
 
 fn check_fsync(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
-    if let (Some(1000), Some((_, place))) = (at.share("read"), at.at("fsync_every")) {
-        problems.push(place.diagnostic(
-            format!("stream `{}` has an fsync after writes but no writes", at.name),
-            "`fsync_every` where `read` is below 100 %",
+    if let (Some(1000), Some((_, span))) = (at.share("read"), at.at("fsync_every")) {
+        problems.push(span.diagnostic(
+            format!("stream `{}` has `fsync_every` but no writes", at.name),
+            "`fsync_every` only if `read` is below 100 %",
         ));
     }
 }
 
-/// Each worker of a sequential stream starts at a place of its own, so there must be a place for
-/// each.
+/// Each worker of a sequential stream starts at a different offset.
 fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
-    let (Some((AccessPattern::Sequential, place)), Some(workers)) =
+    let (Some((AccessPattern::Sequential, span)), Some(workers)) =
         (at.pattern(), at.count("workers"))
     else {
         return;
@@ -239,50 +238,48 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
     };
     let area = at.bytes("area").map_or(file_size, |(area, _)| area / u64::from(files));
     let size = sizes.first().map_or(1, |size| size.size_bytes);
-    let places = (area / size) * u64::from(files);
-    if places > 0 && places < u64::from(workers) {
+    let transfers = (area / size) * u64::from(files);
+    if transfers > 0 && transfers < u64::from(workers) {
         problems.push(
-            place
-                .diagnostic(
-                    format!(
-                        "the working set of stream `{}` has fewer transfers than there are workers \
-                         to walk through it",
-                        at.name
-                    ),
-                    "a working set of at least one transfer for each worker",
-                )
-                .with_found(format!("{places} transfers, {workers} workers")),
+            span.diagnostic(
+                format!(
+                    "the working set of stream `{}` has fewer transfers than the stream has \
+                         sequential workers",
+                    at.name
+                ),
+                "a working set of at least one transfer for each worker",
+            )
+            .with_found(format!("{transfers} transfers, {workers} workers")),
         );
     }
 }
 
-/// The phases of a run; `None` where a value is wrong or they do not fit together.
+/// The phases of a run; `None` if a value is wrong or they do not fit together.
 pub(crate) fn phases(
     run: &Layer<'_>,
-    taken: &[Taken<'_>],
+    axis_values: &[AxisValue<'_>],
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Phases> {
-    let time = |name| match run.at(name, taken) {
-        Some((Value::Duration(ns), place)) => Some((*ns, place)),
+    let time = |name| match run.at(name, axis_values) {
+        Some((Value::Duration(ns), span)) => Some((*ns, span)),
         _ => None,
     };
-    let (interval_ns, interval_place) = time("interval")?;
+    let (interval_ns, interval_span) = time("interval")?;
     let shown = |ns| print_duration(Duration::from_nanos(ns));
     let mut fits = true;
     let mut whole_intervals = |name| {
-        let (ns, place) = time(name)?;
+        let (ns, span) = time(name)?;
         let rounded = ns.div_ceil(interval_ns).saturating_mul(interval_ns);
-        // A user who sets the interval alone does not mean to correct defaults too.
-        if rounded != ns && place.file.as_ref() != DEFAULTS_FILE {
+        // Defaults are rounded up, so that a user can set the interval only.
+        if rounded != ns && span.file.as_ref() != DEFAULTS_FILE {
             fits = false;
             problems.push(
-                place
-                    .diagnostic(
-                        format!("`{name}` is not a whole number of intervals"),
-                        format!("a multiple of `interval` ({})", shown(interval_ns)),
-                    )
-                    .with_found(shown(ns))
-                    .with_hint(format!("`{name} = \"{}\"` is the next one", shown(rounded))),
+                span.diagnostic(
+                    format!("`{name}` is not a whole number of intervals"),
+                    format!("a multiple of `interval` ({})", shown(interval_ns)),
+                )
+                .with_found(shown(ns))
+                .with_hint(format!("the next multiple: `{name} = \"{}\"`", shown(rounded))),
             );
         }
         Some(rounded)
@@ -290,45 +287,45 @@ pub(crate) fn phases(
     let (warm_up_ns, measure_ns) = (whole_intervals("warm_up")?, whole_intervals("measure")?);
     if (warm_up_ns + measure_ns) / interval_ns > MOST_INTERVALS {
         fits = false;
-        problems.push(interval_place.diagnostic(
-            "the interval is too short for so long a run",
+        problems.push(interval_span.diagnostic(
+            "the interval is too short for a run of this length",
             format!("at most {MOST_INTERVALS} intervals in a run"),
         ));
     }
     fits.then_some(Phases { warm_up_ns, measure_ns, interval_ns })
 }
 
-/// The connections of a run, where `[run]` says how many.
+/// The connections of a run, if `[run]` sets them.
 pub(crate) fn connections(
     run: &Layer<'_>,
-    taken: &[Taken<'_>],
+    axis_values: &[AxisValue<'_>],
     target: Option<&TargetSpec>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<u32> {
-    let (Value::Count(count), place) = run.at("nconnect", taken)? else { return None };
+    let (Value::Count(count), span) = run.at("nconnect", axis_values)? else { return None };
     let (wrong, allowed, hint) = match target {
         Some(TargetSpec::Directory { .. }) => (
-            "the connections of a mount are set when it is mounted",
-            "`nconnect` where the target is `nfs://...` or the emulated volume",
+            "`nconnect` cannot change the connections of a mounted directory",
+            "`nconnect` only for a target `nfs://...` or the emulated volume",
             "mount it with `-o nconnect=8`, or measure its export: \
              `nfs://SERVER/EXPORT?nconnect=8`",
         ),
         Some(TargetSpec::Null) => (
-            "a null target has no connections",
-            "`nconnect` where the target is `nfs://...` or the emulated volume",
-            "leave `nconnect` away",
+            "the target `null:` has no connections",
+            "`nconnect` only for a target `nfs://...` or the emulated volume",
+            "omit `nconnect`",
         ),
         Some(TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. }) | None => {
             return u32::try_from(*count).ok();
         }
     };
-    problems.push(place.diagnostic(wrong, allowed).with_hint(hint));
+    problems.push(span.diagnostic(wrong, allowed).with_hint(hint));
     None
 }
 
-/// What the streams of a run need together, and of the target.
+/// Checks the streams of a run together: connections and memory.
 pub(crate) fn whole_run(
-    place: &Place,
+    span: &SourceSpan,
     streams: &[Stream],
     target: Option<&TargetSpec>,
     connections: Option<u32>,
@@ -339,13 +336,12 @@ pub(crate) fn whole_run(
         && u64::from(connections) < workers
     {
         problems.push(
-            place
-                .diagnostic(
-                    "a run has more workers than connections, and each connection has one worker",
-                    format!("`nconnect` of at least {workers}, or fewer `workers`"),
-                )
-                .with_found(format!("nconnect={connections}, {workers} workers"))
-                .with_hint("without `nconnect` each worker has a connection of its own"),
+            span.diagnostic(
+                "a run has more workers than connections; each worker needs its own connection",
+                format!("`nconnect` of at least {workers}, or fewer `workers`"),
+            )
+            .with_found(format!("nconnect={connections}, {workers} workers"))
+            .with_hint("omit `nconnect` to give each worker one connection"),
         );
     }
     let buffers = streams.iter().fold(0u64, |sum, stream| {
@@ -354,13 +350,12 @@ pub(crate) fn whole_run(
     });
     if buffers > MOST_BUFFER_BYTES {
         problems.push(
-            place
-                .diagnostic(
-                    "the buffers of a run (queue depth x workers x transfer size) take too much \
+            span.diagnostic(
+                "the buffers of a run (queue depth x workers x transfer size) take too much \
                      memory",
-                    format!("up to {}", Bytes::new(MOST_BUFFER_BYTES)),
-                )
-                .with_found(Bytes::new(buffers).to_string()),
+                format!("up to {}", Bytes::new(MOST_BUFFER_BYTES)),
+            )
+            .with_found(Bytes::new(buffers).to_string()),
         );
     }
 }

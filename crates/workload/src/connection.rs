@@ -1,7 +1,6 @@
-//! What the connections of a target have done: counters that only grow, so that whoever keeps them
-//! needs no notion of an interval, and whoever reads them takes differences.
+//! Counters of a target's connections. They only grow; readers compute differences.
 //!
-//! Not for: opening connections (`target`), nor for what an interval of them is (`metrics`).
+//! Not for: opening connections (`target`), nor for the counters of an interval (`metrics`).
 
 use std::fmt;
 
@@ -12,44 +11,42 @@ use crate::op::OpKind;
 pub struct Endpoint {
     /// The address as IPv6; IPv4 in its mapped form (RFC 4291, 2.5.5.2).
     pub address: [u8; 16],
-    /// The port; 0 where nothing is connected.
+    /// The port; 0 if not connected.
     pub port: u16,
 }
 
-/// What one connection has done since its target was opened. All counters only grow, over
-/// reconnects too.
+/// Counters of one connection since its target was opened. They keep growing across reconnects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionCounters {
-    /// Our end, as of the last time it was connected.
+    /// The local end of the last connect.
     pub local: Endpoint,
-    /// The other end.
+    /// The remote end.
     pub remote: Endpoint,
     /// By operation kind: `kinds[OpKind as usize]`.
     pub kinds: [CallCounters; OpKind::COUNT],
-    /// Calls sent and not answered, now.
+    /// Calls that currently wait for a reply.
     pub outstanding: u64,
     /// Time integral of the outstanding calls up to `age_ns`, in calls times nanoseconds.
     pub outstanding_time_ns: u128,
-    /// The time over which the integral runs: since the target was opened, in nanoseconds.
+    /// Time since the target was opened, in nanoseconds.
     pub age_ns: u64,
-    /// Times it was connected again after it was lost.
+    /// Reconnects after the connection was lost.
     pub reconnects: u64,
-    /// Calls sent again over a connection that was made anew, and reads made again because the
-    /// server had lost data that was not committed.
+    /// Calls repeated after a reconnect, and reads repeated because the server lost uncommitted data.
     pub replays: u64,
-    /// Calls sent again because the server asked for it (NFS3ERR_JUKEBOX and the like).
+    /// Calls repeated at the server's request (NFS3ERR_JUKEBOX and similar).
     pub retries: u64,
-    /// Bytes written again because the server restarted or lost its cache before they were
-    /// committed; among the bytes of `kinds`.
+    /// Bytes rewritten because the server restarted or lost its cache before they were committed;
+    /// included in `kinds`.
     pub rewritten_bytes: u64,
-    /// How often a reply on this connection had a write verifier that no reply of the target had
-    /// before, the first one excepted: the server restarted or lost its cache.
+    /// Number of new write verifiers first seen on this connection, without the target's first one.
+    /// Each means that the server restarted or lost its cache.
     pub verifier_changes: u64,
     /// Time without a connection, up to `age_ns`, in nanoseconds.
     pub down_time_ns: u64,
-    /// Why there is no connection now, as a Linux error number; 0 while there is one.
+    /// Why there is currently no connection, as a Linux error number; 0 while connected.
     pub down_errno: i32,
-    /// What the kernel says of the connection, where it says anything.
+    /// The kernel's view of the connection, if available.
     pub tcp: Option<TcpState>,
 }
 
@@ -57,9 +54,9 @@ pub struct ConnectionCounters {
 pub fn down_reason(errno: i32) -> String {
     match errno {
         32 => "closed by the server".to_owned(),
-        71 => "the server's replies cannot be read".to_owned(),
+        71 => "the server's replies are malformed".to_owned(),
         104 => "reset by the server".to_owned(),
-        110 => "no answer".to_owned(),
+        110 => "no reply".to_owned(),
         111 => "connection refused".to_owned(),
         101 | 113 => "no route to the server".to_owned(),
         other => std::io::Error::from_raw_os_error(other).to_string(),
@@ -69,12 +66,12 @@ pub fn down_reason(errno: i32) -> String {
 /// Calls of one operation kind on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCounters {
-    /// Operations that ended, successfully or not. One of several calls counts where its first
-    /// call was sent.
+    /// Operations that ended, successfully or not. An operation of several calls counts on the
+    /// connection of its first call.
     pub operations: u64,
-    /// Calls (RPCs) made. One that is sent again over a new connection keeps its xid and is no
-    /// further call: it is among [`ConnectionCounters::replays`]. One that is made again because
-    /// the server asked for it has a new xid and counts again.
+    /// Calls (RPCs). A call repeated after a reconnect keeps its xid and does not count again; see
+    /// [`ConnectionCounters::replays`]. A call repeated at the server's request has a new xid and
+    /// counts again.
     pub calls: u64,
     /// Bytes of file data moved by calls that succeeded.
     pub bytes: u64,
@@ -87,7 +84,7 @@ pub struct TcpState {
     pub rtt_ns: u64,
     /// Its mean deviation, in nanoseconds.
     pub rtt_deviation_ns: u64,
-    /// Segments sent again, of all the sockets this connection has had.
+    /// Retransmitted segments, over all sockets of this connection.
     pub retransmits: u64,
 }
 
@@ -111,8 +108,8 @@ impl fmt::Display for Endpoint {
             return write!(f, "{a}.{b}.{c}.{d}:{}", self.port);
         }
         f.write_str("[")?;
-        for (place, pair) in self.address.chunks_exact(2).enumerate() {
-            let colon = if place == 0 { "" } else { ":" };
+        for (index, pair) in self.address.chunks_exact(2).enumerate() {
+            let colon = if index == 0 { "" } else { ":" };
             write!(f, "{colon}{:x}", u16::from_be_bytes([pair[0], pair[1]]))?;
         }
         write!(f, "]:{}", self.port)
@@ -124,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_are_shown_as_addresses_with_ports() {
+    fn endpoints_are_printed_as_addresses_with_ports() {
         assert_eq!(Endpoint::v4([10, 0, 0, 4], 2049).to_string(), "10.0.0.4:2049");
         let mut octets = [0; 16];
         (octets[0], octets[1], octets[15]) = (0xfe, 0x80, 1);

@@ -1,20 +1,20 @@
-//! What is written: data that is a pure function of (seed, file, offset, generation), with a stated
-//! compressibility and share of duplicates, so that it can be verified without being stored.
+//! The written data: a pure function of (seed, file, offset, generation) with a given compressibility
+//! and share of duplicates, so that it can be verified without being stored.
 //!
-//! A file is made of tiles (4,096 bytes; 512 where a stream's transfers are smaller). A unique tile
-//! begins with a stamp that says where it belongs and which write it came from; the rest is a
-//! window of a random pool XORed with a key of the tile, followed by a constant run that makes the
-//! tile as compressible as asked. A duplicate tile is one of a few tiles that carry no place, byte
-//! for byte the same wherever they stand.
+//! A file consists of tiles (4,096 bytes; 512 for streams with smaller transfers). A unique tile
+//! begins with a stamp of its location and of the write that it came from; the rest is a window of a
+//! random pool XORed with a key of the tile, followed by a constant run that provides the
+//! compressibility. A duplicate tile is one of a few tiles without a location, which are the same
+//! byte for byte everywhere.
 
 use serde::{Deserialize, Serialize};
 
 use crate::random;
 
-/// How reducible the written data is.
+/// How compressible the written data is, and its share of duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataPattern {
-    /// Share of each tile that a compressor removes, in thousandths (at most 950).
+    /// Share of each tile that compression removes, in thousandths (at most 950).
     pub compressible_permille: u16,
     /// Share of tiles that are copies of another tile, in thousandths (at most 950).
     pub duplicate_permille: u16,
@@ -25,52 +25,52 @@ pub struct DataPattern {
 pub const STAMP_BYTES: usize = 24;
 const MAGIC_UNIQUE: u32 = 0x4643_5431;
 const MAGIC_DUPLICATE: u32 = 0x4643_5444;
-/// Different contents among duplicate tiles. Few, so that small working sets reach their share too.
+/// Number of different duplicate tiles. Few, so that small working sets reach their share, too.
 const DUPLICATES: u64 = 8;
 const POOL_BYTES: usize = 64 << 10;
 
-/// Makes and recognises the tiles of one seed and one pattern.
+/// Generates and verifies the tiles of one seed and one pattern.
 #[derive(Clone, Debug)]
 pub struct TileMaker {
     seed: u64,
     tile_bytes: usize,
     duplicate_permille: u64,
-    /// The part of a tile, after its stamp, that does not compress; in bytes, a multiple of 8.
+    /// Incompressible bytes after the stamp of a tile, a multiple of 8.
     random_bytes: usize,
     pool: Vec<u8>,
 }
 
-/// What a tile read back turned out to be.
+/// The result of verifying a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileFound {
-    /// The tile that belongs here, from the write with this generation.
+    /// The expected tile, of some generation.
     Good {
-        /// The write's generation.
+        /// The generation of the write.
         generation: u32,
     },
-    /// A duplicate tile that is right for this place; duplicates do not tell their generation.
+    /// The expected duplicate tile; duplicates carry no generation.
     GoodDuplicate,
     /// Every byte is zero: a hole, an unwritten extent, or lost data.
     Zero,
-    /// A whole tile of this seed, but of another place.
+    /// A valid tile of this seed, but of another location.
     Misplaced {
-        /// The file it says it belongs to.
+        /// The file in its stamp.
         file: u32,
-        /// The offset it says it belongs to.
+        /// The offset in its stamp.
         offset_bytes: u64,
-        /// Its generation.
+        /// The generation in its stamp.
         generation: u32,
     },
-    /// The stamp is right, the rest is not, from this byte of the tile on.
+    /// The stamp is valid, the rest is not.
     Corrupt {
         /// First wrong byte, from the tile's start.
         at_byte: u32,
-        /// The byte that belongs there.
+        /// The expected byte.
         expected: u8,
         /// The byte that was read.
         found: u8,
     },
-    /// Not a tile of this seed at all.
+    /// Not a tile of this seed.
     Foreign,
 }
 
@@ -80,11 +80,11 @@ impl TileMaker {
         let tile_bytes = tile_bytes as usize;
         assert!(matches!(tile_bytes, 512 | 4096), "tiles are 512 or 4,096 bytes");
         let mut pool = vec![0u8; POOL_BYTES];
-        for (place, word) in pool.chunks_exact_mut(8).enumerate() {
-            word.copy_from_slice(&random::at(seed, place as u64).to_le_bytes());
+        for (index, word) in pool.chunks_exact_mut(8).enumerate() {
+            word.copy_from_slice(&random::at(seed, index as u64).to_le_bytes());
         }
         let kept = tile_bytes * usize::from(1000 - pattern.compressible_permille) / 1000;
-        // A compressor spends about the stamp's length and a few bytes on the constant run.
+        // The constant run compresses to about 16 bytes.
         let random_bytes = if pattern.compressible_permille == 0 {
             tile_bytes - STAMP_BYTES
         } else {
@@ -104,8 +104,8 @@ impl TileMaker {
         self.tile_bytes
     }
 
-    /// Fills `buffer`, which stands at `offset_bytes` of `file`, with the data of write
-    /// `generation`. Both the offset and the length are multiples of the tile.
+    /// Fills `buffer` with the data of write `generation` at `offset_bytes` of `file`. Offset and length
+    /// are multiples of the tile.
     #[inline]
     pub fn fill(&self, file: u32, offset_bytes: u64, generation: u32, buffer: &mut [u8]) {
         let mut offset = offset_bytes;
@@ -115,22 +115,22 @@ impl TileMaker {
         }
     }
 
-    /// Whether the tile at this place is one of the duplicates.
+    /// Whether the tile at this location is a duplicate.
     #[inline]
     pub fn is_duplicate(&self, file: u32, offset_bytes: u64) -> bool {
         self.duplicate_permille > 0
-            && random::below(self.place_number(file, offset_bytes), 1000) < self.duplicate_permille
+            && random::below(self.location_hash(file, offset_bytes), 1000) < self.duplicate_permille
     }
 
-    fn place_number(&self, file: u32, offset_bytes: u64) -> u64 {
-        // The odd multiplier keeps every bit of the file's number.
+    fn location_hash(&self, file: u32, offset_bytes: u64) -> u64 {
+        // An odd multiplier is a bijection: no two files share a hash.
         let of_file = u64::from(file).wrapping_mul(0xA24B_AED4_963E_E407);
         random::at(self.seed ^ of_file, offset_bytes)
     }
 
     fn fill_tile(&self, file: u32, offset_bytes: u64, generation: u32, tile: &mut [u8]) {
         if self.is_duplicate(file, offset_bytes) {
-            let number = self.place_number(file, offset_bytes) ^ u64::from(generation);
+            let number = self.location_hash(file, offset_bytes) ^ u64::from(generation);
             let which = random::below(random::mix64(number), DUPLICATES);
             self.write_stamp(MAGIC_DUPLICATE, 0, which as u32, 0, tile);
             self.write_body(random::at(self.seed, 0xD0B1 + which), tile);
@@ -142,12 +142,12 @@ impl TileMaker {
 
     #[inline]
     fn key(&self, file: u32, offset_bytes: u64, generation: u32) -> u64 {
-        random::mix64(self.place_number(file, offset_bytes) ^ (u64::from(generation) << 17))
+        random::mix64(self.location_hash(file, offset_bytes) ^ (u64::from(generation) << 17))
     }
 
     fn check_number(&self, magic: u32, generation: u32, file: u32, offset_bytes: u64) -> u32 {
         let number = u64::from(magic) << 32 | u64::from(generation);
-        (random::mix64(number ^ self.place_number(file, offset_bytes)) >> 32) as u32
+        (random::mix64(number ^ self.location_hash(file, offset_bytes)) >> 32) as u32
     }
 
     #[inline]
@@ -179,8 +179,7 @@ impl TileMaker {
         &self.pool[start..start + self.random_bytes]
     }
 
-    /// Says what the tile at `offset_bytes` of `file` turned out to be. `scratch` is at least one
-    /// tile long.
+    /// Verifies the tile at `offset_bytes` of `file`. `scratch` is at least one tile long.
     pub fn inspect(
         &self,
         file: u32,
@@ -210,7 +209,7 @@ impl TileMaker {
             }
             _ => return TileFound::Misplaced { file: owner, offset_bytes: offset, generation },
         }
-        match tile.iter().zip(expected.iter()).position(|(found, wanted)| found != wanted) {
+        match tile.iter().zip(expected.iter()).position(|(found, expected)| found != expected) {
             Some(at) => {
                 TileFound::Corrupt { at_byte: at as u32, expected: expected[at], found: tile[at] }
             }

@@ -1,112 +1,48 @@
-//! The experiment: what a user wrote, read and checked, with the place of each value.
+//! Reads and checks experiments; the built-in ones.
 //!
-//! [`parse`] walks the TOML tree with the table of [`crate::keys`] and collects every mistake of
-//! the file; what the values mean together is checked by the same code that makes the plan
-//! ([`crate::resolve`]), so that a file that parses also resolves. The format is described in
-//! `docs/reference/experiment.md`, which comes out of the table.
+//! [`parse`] reads the file by the table of [`crate::keys`] and reports all problems. Combinations of
+//! values are checked by the code that makes the plan ([`crate::resolve`]), so that a file that
+//! parses also resolves. `docs/reference/experiment.md` describes the format.
 
+use settings::{Diagnostic, Source, SourceSpan, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean};
-use crate::keys::{self, Key, Section};
+use crate::keys::{self, Section};
 use crate::overrides::{self, Override};
+use crate::problem::{missing_key, same_name, unknown_key};
 use crate::reader::Reader;
 use crate::resolve;
-use crate::value::{Choice, Value};
+use crate::value::Value;
+pub use crate::written::{Experiment, Setting, StreamOverride, StreamSettings, VariantSettings};
 
-/// An experiment as the user wrote it. Made by [`parse`]; turned into runs by [`resolve::resolve`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Experiment {
-    /// What it is called.
-    pub name: String,
-    /// What is measured, where the file says so. A target on the command line goes before it.
-    pub target: Option<String>,
-    /// Settings of `[run]`, with those of the command line.
-    pub run: Vec<Setting>,
-    /// Settings of `[search]`, with those of the command line.
-    pub search: Vec<Setting>,
-    /// The streams in the file's order.
-    pub streams: Vec<StreamSettings>,
-    /// The variants in the file's order; none means one run of the streams as they are.
-    pub variants: Vec<VariantSettings>,
-    /// Settings from the command line, laid over variants and streams.
-    pub overrides: Vec<StreamOverride>,
-    /// Where mistakes of the whole are reported.
-    pub place: Place,
-}
-
-/// A key with the values written for it: one, or several that are swept.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// The row of the table of keys.
-    pub key: &'static Key,
-    /// The values in their order; none where they were wrong, which is reported once and not again.
-    pub choices: Vec<Choice>,
-    /// Where the key is written.
-    pub place: Place,
-}
-
-/// `[stream.NAME]`
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamSettings {
-    /// Its name.
-    pub name: String,
-    /// What is written in it, in order.
-    pub settings: Vec<Setting>,
-    /// Where its name is written.
-    pub place: Place,
-}
-
-/// `[[variant]]`
-#[derive(Clone, Debug, PartialEq)]
-pub struct VariantSettings {
-    /// Its name, where it is given one; else it is called by what it does.
-    pub name: Option<String>,
-    /// The one stream it changes; every stream if `None`.
-    pub stream: Option<String>,
-    /// What is written in it, in order.
-    pub settings: Vec<Setting>,
-    /// Where it begins.
-    pub place: Place,
-}
-
-/// A setting from the command line.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamOverride {
-    /// The one stream it changes; every stream if `None`.
-    pub stream: Option<String>,
-    /// The setting.
-    pub setting: Setting,
-}
-
-/// The built-in experiments: name and what it is for.
+/// The built-in experiments: name and description.
 pub const PROFILES: &[(&str, &str)] = &[
     (
         "four-corners",
-        "8 KiB random read and write, 64 KiB sequential read and write over a ladder of queue \
+        "8 KiB random read and write, 64 KiB sequential read and write, each at several queue \
          depths; under three minutes",
     ),
-    ("four-corners-quick", "the same four corners, rougher, within 30 seconds"),
+    ("four-corners-quick", "the same four corners, less precise, within 30 seconds"),
     (
         "curve",
-        "response time against achieved rate: 8 KiB random and 64 KiB sequential reads, over queue \
-         depths until more brings no more, then with Poisson arrivals at shares of that rate; \
+        "response time against achieved rate: 8 KiB random and 64 KiB sequential reads, with \
+         rising queue depth until saturation, then with Poisson arrivals at shares of that rate; \
          about three minutes",
     ),
-    ("curve-quick", "the same curves, rougher, within a minute"),
+    ("curve-quick", "the same curves, less precise, within a minute"),
     (
         "ranges",
-        "from all reads to all writes in steps of 10 %, 8 KiB random and 64 KiB sequential, in \
-         random order; below four minutes",
+        "from 100 % reads to 100 % writes in steps of 10 %, 8 KiB random and 64 KiB sequential, \
+         in random order; under four minutes",
     ),
-    ("ranges-quick", "the same ranges in steps of 25 %, rougher, within a minute"),
+    ("ranges-quick", "the same ranges in steps of 25 %, less precise, within a minute"),
 ];
 
-/// What the name of a built-in experiment's rougher form ends with.
+/// The end of the name of a built-in experiment's quick form.
 pub const QUICK: &str = "-quick";
 
-/// The rougher form of a built-in experiment, where it has one.
+/// The quick form of a built-in experiment, if there is one.
 pub fn quick_profile(name: &str) -> Option<&'static str> {
     let names = PROFILES.iter().map(|(name, _)| *name);
     names.into_iter().find(|quick| quick.strip_suffix(QUICK) == Some(name))
@@ -125,69 +61,37 @@ pub fn profile(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Reads an experiment. `file` is the name that diagnostics show.
+/// Reads an experiment. `file` is its name in diagnostics.
 ///
 /// # Errors
-/// Every mistake of the text, in the order of the text.
+/// All problems, in the order of the text.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, Vec<Diagnostic>> {
     parse_with(text, file, &[])
 }
 
-/// Reads an experiment and lays the command line's settings over it. A setting may supply what the
-/// file lacks.
+/// Reads an experiment and applies the command line's settings, which may supply missing keys.
 ///
 /// # Errors
-/// Every mistake of the text and of the overrides, those of the text first.
+/// All problems, those of the text first.
 pub fn parse_with(
     text: &str,
     file: &str,
     overrides: &[Override],
 ) -> Result<Experiment, Vec<Diagnostic>> {
-    let source = Source::file(file, text);
-    let (tree, errors) = DeTable::parse_recoverable(text);
-    let syntax: Vec<Diagnostic> = errors.iter().map(|error| syntax_error(&source, error)).collect();
-    let mut problems = Vec::new();
-    let mut experiment = Walk { source: &source, problems: &mut problems }.experiment(&tree);
-    overrides::apply(&mut experiment, overrides, &mut problems);
-    if syntax.is_empty() {
-        problems.extend(resolve::check(&experiment));
-    } else {
-        // What the TOML parser made of a broken line is not what the user meant by it.
-        problems.retain(|problem| {
-            problem.source.is_some() || syntax.iter().all(|error| error.line != problem.line)
-        });
-        problems.extend(syntax);
-    }
-    if problems.is_empty() {
-        return Ok(experiment);
-    }
-    Err(in_order(problems))
-}
-
-/// Mistakes in the order of the text, options after the file, each once.
-pub(crate) fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // Stable, so that options keep the order in which they were given.
-    problems.sort_by_key(|problem| match problem.source {
-        None => (false, problem.span.start),
-        Some(_) => (true, 0),
-    });
-    let mut once: Vec<Diagnostic> = Vec::with_capacity(problems.len());
-    for problem in problems {
-        if !once.contains(&problem) {
-            once.push(problem);
+    settings::parse(text, file, |tree, problems| {
+        let is_toml = problems.is_toml();
+        let (source, found) = problems.parts();
+        let mut experiment = ExperimentReader { source, problems: found }.experiment(tree);
+        overrides::apply(&mut experiment, overrides, found);
+        if is_toml {
+            found.extend(resolve::check(&experiment));
         }
-    }
-    once
+        experiment
+    })
 }
 
-fn syntax_error(source: &Source<'_>, error: &toml::de::Error) -> Diagnostic {
-    let place = source.place(error.span().unwrap_or(0..0));
-    let message = error.message().lines().collect::<Vec<_>>().join("; ");
-    place.diagnostic(format!("this is not TOML: {message}"), "")
-}
-
-/// The walk through the tree of one file.
-struct Walk<'s, 'p> {
+/// Reads the tables of one file.
+struct ExperimentReader<'s, 'p> {
     source: &'s Source<'s>,
     problems: &'p mut Vec<Diagnostic>,
 }
@@ -201,8 +105,8 @@ fn entries<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     entries
 }
 
-impl Walk<'_, '_> {
-    fn experiment(&mut self, tree: &Spanned<DeTable<'_>>) -> Experiment {
+impl ExperimentReader<'_, '_> {
+    fn experiment(&mut self, tree: &DeTable<'_>) -> Experiment {
         let mut experiment = Experiment {
             name: String::new(),
             target: None,
@@ -211,10 +115,10 @@ impl Walk<'_, '_> {
             streams: Vec::new(),
             variants: Vec::new(),
             overrides: Vec::new(),
-            place: self.source.place(0..0),
+            span: self.source.span(0..0),
         };
         let mut own: Vec<Setting> = Vec::new();
-        for (key, node) in entries(tree.get_ref()) {
+        for (key, node) in entries(tree) {
             match key.get_ref().as_ref() {
                 "run" => experiment.run = self.section(key, node, Section::Run, "[run]"),
                 "search" => {
@@ -228,14 +132,14 @@ impl Walk<'_, '_> {
         experiment.name = text_of(&own, "name").unwrap_or_default();
         experiment.target = text_of(&own, "target");
         if !own.iter().any(|setting| setting.key.name == "name") {
-            self.missing(&experiment.place.clone(), Section::Experiment, "name", "the experiment");
+            self.missing(&experiment.span.clone(), Section::Experiment, "name", "the experiment");
         }
-        if experiment.streams.is_empty() && tree.get_ref().get("stream").is_none() {
+        if experiment.streams.is_empty() && tree.get("stream").is_none() {
             self.problems.push(
                 experiment
-                    .place
+                    .span
                     .diagnostic("the experiment has no stream", "one or more [stream.NAME]")
-                    .with_hint("a stream says what operations are sent: [stream.database]"),
+                    .with_hint("add a stream, such as [stream.database]"),
             );
         }
         self.check_variants(&experiment);
@@ -264,17 +168,17 @@ impl Walk<'_, '_> {
         let Some(table) = self.table(key, node, form) else { return Vec::new() };
         let mut streams: Vec<StreamSettings> = Vec::new();
         if table.is_empty() {
-            let place = self.source.place(key.span());
-            self.problems.push(place.diagnostic("the experiment has no stream", form));
+            let span = self.source.span(key.span());
+            self.problems.push(span.diagnostic("the experiment has no stream", form));
         }
         for (name_key, node) in entries(table) {
-            let place = self.source.place(name_key.span());
+            let span = self.source.span(name_key.span());
             let name = name_key.get_ref().as_ref();
             let DeValue::Table(table) = node.get_ref() else {
-                let mut wrong = place.diagnostic("this key stands outside of a stream", form);
+                let mut wrong = span.diagnostic("a key outside of a stream", form);
                 if keys::key(Section::Stream, name).is_some() {
                     wrong = wrong
-                        .with_hint(format!("`{name}` needs a stream with a name: [stream.main]"));
+                        .with_hint(format!("put `{name}` into a stream such as [stream.main]"));
                 }
                 self.problems.push(wrong);
                 continue;
@@ -283,22 +187,19 @@ impl Walk<'_, '_> {
                 && name.len() <= 40
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
             if !named_well || ["run", "search", "stream"].contains(&name) {
-                self.problems.push(place.diagnostic(
-                    "a stream cannot have this name; its files are named after it",
+                self.problems.push(span.diagnostic(
+                    "not a valid stream name (it is part of file names)",
                     "up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`",
                 ));
             } else if let Some(same) = streams.iter().find(|s| s.name.eq_ignore_ascii_case(name)) {
-                self.problems.push(place.diagnostic(
-                    format!(
-                        "two streams with the same name as file systems see it: `{}`",
-                        same.name
-                    ),
-                    "names that differ by more than capitals",
+                self.problems.push(span.diagnostic(
+                    format!("a stream name that differs from `{}` only in case", same.name),
+                    "names that differ in more than case",
                 ));
             }
             let title = format!("[stream.{name}]");
             let settings = self.settings(table, &[Section::Stream], &title);
-            streams.push(StreamSettings { name: name.to_owned(), settings, place });
+            streams.push(StreamSettings { name: name.to_owned(), settings, span });
         }
         streams
     }
@@ -310,19 +211,18 @@ impl Walk<'_, '_> {
     ) -> Vec<VariantSettings> {
         let form = "one [[variant]] for each variant";
         let DeValue::Array(items) = node.get_ref() else {
-            let place = self.source.place(key.span());
+            let span = self.source.span(key.span());
             self.problems.push(
-                place
-                    .diagnostic("variants are a list of tables", form)
-                    .with_hint("with two brackets: [[variant]]"),
+                span.diagnostic("variants are a list of tables", form)
+                    .with_hint("use two brackets: [[variant]]"),
             );
             return Vec::new();
         };
         let mut variants = Vec::new();
         for item in items.iter() {
-            let place = self.source.place(item.span());
+            let span = self.source.span(item.span());
             let DeValue::Table(table) = item.get_ref() else {
-                self.problems.push(place.diagnostic("a variant is a table", form));
+                self.problems.push(span.diagnostic("a variant is a table", form));
                 continue;
             };
             let all = self.settings(table, &[Section::Variant, Section::Stream], "[[variant]]");
@@ -332,33 +232,33 @@ impl Walk<'_, '_> {
                 name: text_of(&own, "name"),
                 stream: text_of(&own, "stream"),
                 settings,
-                place: own
+                span: own
                     .iter()
                     .find(|setting| setting.key.name == "name")
-                    .map_or(place, |setting| setting.place.clone()),
+                    .map_or(span, |setting| setting.span.clone()),
             });
         }
         variants
     }
 
-    /// Variants must differ by name, and change streams that exist.
+    /// Variants need different names, and must refer to streams that exist.
     fn check_variants(&mut self, experiment: &Experiment) {
         for (at, variant) in experiment.variants.iter().enumerate() {
             let earlier = &experiment.variants[..at];
             if let Some(name) = &variant.name
                 && earlier.iter().any(|other| other.name == variant.name)
             {
-                self.problems.push(same_name(&variant.place, name));
+                self.problems.push(same_name(&variant.span, name));
             }
-            let Some(wanted) = &variant.stream else { continue };
+            let Some(stream) = &variant.stream else { continue };
             let names = || experiment.streams.iter().map(|stream| stream.name.as_str());
-            if !names().any(|name| name == wanted) {
+            if !names().any(|name| name == stream) {
                 let known: Vec<String> = names().map(|name| format!("`{name}`")).collect();
                 let mut wrong = variant
-                    .place
-                    .diagnostic("the variant names a stream that is not there", known.join(" or "))
-                    .with_found(format!("`{wanted}`"));
-                wrong.hint = did_you_mean(wanted, names());
+                    .span
+                    .diagnostic("the variant refers to an unknown stream", known.join(" or "))
+                    .with_found(format!("`{stream}`"));
+                wrong.hint = did_you_mean(stream, names());
                 self.problems.push(wrong);
             }
         }
@@ -373,9 +273,8 @@ impl Walk<'_, '_> {
         if let DeValue::Table(table) = node.get_ref() {
             return Some(table);
         }
-        let place = self.source.place(key.span());
-        self.problems
-            .push(place.diagnostic(format!("`{}` has the wrong form", key.get_ref()), form));
+        let span = self.source.span(key.span());
+        self.problems.push(span.diagnostic(format!("`{}` is not a table", key.get_ref()), form));
         None
     }
 
@@ -401,71 +300,25 @@ impl Walk<'_, '_> {
         sections: &[Section],
         title: &str,
     ) -> Option<Setting> {
-        let place = self.source.place(name.span());
+        let span = self.source.span(name.span());
         let Some(key) = sections.iter().find_map(|section| keys::key(*section, name.get_ref()))
         else {
-            self.problems.push(unknown_key(&place, name.get_ref(), sections, title));
-            // What is misspelled is not missing as well.
+            self.problems.push(unknown_key(&span, name.get_ref(), sections, title));
+            // A misspelled key is not reported as missing too.
             let rows = || keys::KEYS.iter().filter(|key| sections.contains(&key.section));
             let meant = units::nearest(name.get_ref(), rows().map(|key| key.name))?;
             let key = rows().find(|key| key.name == meant)?;
-            return Some(Setting { key, choices: Vec::new(), place });
+            return Some(Setting { key, choices: Vec::new(), span });
         };
         let mut reader = Reader { source: self.source, problems: &mut *self.problems };
         let choices = reader.choices(key, node);
-        Some(Setting { key, choices, place })
+        Some(Setting { key, choices, span })
     }
 
-    fn missing(&mut self, place: &Place, section: Section, name: &str, of: &str) {
+    fn missing(&mut self, span: &SourceSpan, section: Section, name: &str, of: &str) {
         let Some(key) = keys::key(section, name) else { return };
-        self.problems.push(missing_key(place, key, of));
+        self.problems.push(missing_key(span, key, of));
     }
-}
-
-/// Two variants have the same name.
-pub(crate) fn same_name(place: &Place, name: &str) -> Diagnostic {
-    place
-        .diagnostic("two variants with the same name", "names that differ")
-        .with_found(format!("`{name}`"))
-}
-
-/// `key` must be written and is not.
-pub(crate) fn missing_key(place: &Place, key: &Key, of: &str) -> Diagnostic {
-    place
-        .diagnostic(format!("{of} lacks `{}`", key.name), key.kind.allowed())
-        .with_found("nothing")
-        .with_hint(format!("for example {} = {}", key.name, key.example))
-}
-
-/// A key that is not in the table: where it belongs, or which one may be meant.
-pub(crate) fn unknown_key(
-    place: &Place,
-    name: &str,
-    sections: &[Section],
-    title: &str,
-) -> Diagnostic {
-    let known = || {
-        let tables: &[&str] = match sections {
-            [Section::Experiment] => &["run", "search", "stream", "variant"],
-            _ => &[],
-        };
-        let rows = keys::KEYS.iter().filter(|key| sections.contains(&key.section));
-        rows.map(|key| key.name).chain(tables.iter().copied())
-    };
-    let all: Vec<&str> = known().collect();
-    let mut wrong = place
-        .diagnostic(format!("unknown key in {title}"), all.join(", "))
-        .with_found(format!("`{name}`"));
-    let elsewhere = keys::KEYS.iter().find(|key| key.name == name);
-    wrong.hint = match elsewhere.map(|key| key.section) {
-        Some(Section::Experiment) => Some(format!("`{name}` stands at the top of the file")),
-        Some(Section::Run) => Some(format!("`{name}` belongs to [run]")),
-        Some(Section::Search) => Some(format!("`{name}` belongs to [search]")),
-        Some(Section::Stream) => Some(format!("`{name}` belongs to [stream.NAME]")),
-        Some(Section::Variant) => Some(format!("`{name}` belongs to [[variant]]")),
-        None => did_you_mean(name, known()),
-    };
-    wrong
 }
 
 fn text_of(settings: &[Setting], name: &str) -> Option<String> {

@@ -1,12 +1,13 @@
-//! The order of an interleaved comparison: each run of a plan is done on two targets, as a block of
-//! two, and this says which of them is first in each block.
+//! The order of an interleaved comparison: each run of a plan is executed on two targets, as a block
+//! of two runs. This module decides which target is first in each block.
 //!
-//! Of the blocks of a load point half begin with one side and half with the other (the odd one by
-//! chance), in random order from the plan's seed: neither a drift of the host nor an advantage of
-//! the first position favours a side (Fisher, "The Design of Experiments", 1935).
+//! Half of the blocks of a load point start with one side and half with the other (an odd one by
+//! chance), in random order from the plan's seed, so that neither a drift of the host nor an
+//! advantage of the first position favours a side (Fisher, "The Design of Experiments", 1935).
 
-use crate::plan::{Plan, Run};
+use crate::plan::Plan;
 use crate::random;
+use crate::run::Run;
 
 const ORDER_SEED: u64 = 0xAB;
 
@@ -20,10 +21,10 @@ pub enum ComparedSide {
 }
 
 impl ComparedSide {
-    /// Both, in the order in which the user names them.
+    /// Both sides, in the user's order.
     pub const BOTH: [ComparedSide; 2] = [ComparedSide::A, ComparedSide::B];
 
-    /// The label in words and files.
+    /// The label in text and files.
     pub const fn label(self) -> char {
         match self {
             ComparedSide::A => 'A',
@@ -50,8 +51,7 @@ impl ComparedSide {
     }
 }
 
-/// `order[position]`: the side that is measured first in the block of the known run at this
-/// position of the plan.
+/// `order[position]`: the side that is measured first for the fixed run at this position of the plan.
 pub fn order(plan: &Plan) -> Vec<ComparedSide> {
     let runs: Vec<&Run> = plan.known_runs().collect();
     let same = |a: &Run, b: &Run| a.variant == b.variant && a.parameters == b.parameters;
@@ -77,7 +77,7 @@ pub fn order(plan: &Plan) -> Vec<ComparedSide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{EngineChoice, TargetSpec};
+    use crate::plan::{IoMethod, TargetSpec};
     use crate::resolve::{ResolveOptions, resolve};
 
     fn plan(repeats: u32, seed: u64) -> Plan {
@@ -87,8 +87,8 @@ mod tests {
              file_size = \"1MiB\"\nqueue_depth = [1, 2]\n"
         );
         let experiment = crate::experiment::parse_with(&text, "test", &[]).expect("it is valid");
-        let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
-        resolve(&experiment, "test", TargetSpec::Null, &options).expect("it can be done")
+        let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+        resolve(&experiment, "test", TargetSpec::Null, &options).expect("it is possible")
     }
 
     #[test]
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_random_and_the_seed_decides_it() {
+    fn the_order_is_random_and_depends_on_the_seed() {
         assert_eq!(order(&plan(6, 1)), order(&plan(6, 1)));
         let orders: std::collections::BTreeSet<String> = (1..=100)
             .map(|seed| order(&plan(6, seed))[..6].iter().map(|side| side.label()).collect())
             .collect();
-        // Of the 20 orders of three A and three B, 100 seeds leave one out with a probability of
+        // Of the 20 orders of three A and three B, 100 seeds miss one with a probability of
         // 20 * 0.95^100 = 12 %, and more than three with less than 1 in 10,000.
         assert!(orders.len() >= 17, "{orders:?}");
     }

@@ -1,37 +1,37 @@
-//! The table of everything that can be written in an experiment file.
+//! The table of all keys of an experiment file.
 //!
-//! One table makes the parser, the JSON Schema and the reference page, so that they cannot
-//! disagree. A new key is a row here, a field of [`crate::plan`] and a line in [`crate::resolve`].
+//! Parser, JSON Schema and reference page are generated from this one table, so they cannot
+//! disagree. A new key is a row here, a field of [`crate::run`] and a line in [`crate::resolve`].
 
-/// What can be written under one key.
+/// One key of an experiment file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
-    /// The key.
+    /// Its name.
     pub name: &'static str,
-    /// Where it stands.
+    /// The table that it belongs to.
     pub section: Section,
-    /// What kind of value it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What holds where it is not written.
+    /// What applies if the key is missing.
     pub presence: Presence,
-    /// Several values may be given, and each is done.
+    /// Whether several values may be given as a sweep.
     pub sweep: bool,
-    /// What it is for, in a sentence or two.
+    /// Its description, in one or two sentences.
     pub doc: &'static str,
-    /// A value as it would be written in the file.
+    /// A value as written in the file.
     pub example: &'static str,
 }
 
 /// A part of an experiment file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// The top of the file.
+    /// The top level.
     Experiment,
     /// `[run]`
     Run,
     /// `[search]`
     Search,
-    /// `[stream.NAME]`; a `[[variant]]` takes these keys too.
+    /// `[stream.NAME]`; these keys are also allowed in a `[[variant]]`.
     Stream,
     /// `[[variant]]`
     Variant,
@@ -40,13 +40,13 @@ pub enum Section {
 /// A kind of value, with its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Words of the user's own.
+    /// Free text.
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Yes or no.
+    /// True or false.
     Flag,
-    /// A time in nanoseconds.
+    /// A duration.
     Duration {
         /// The shortest, in nanoseconds.
         min_ns: u64,
@@ -55,7 +55,7 @@ pub enum Kind {
     },
     /// A count of bytes.
     Bytes {
-        /// It is a multiple of this.
+        /// The size must be a multiple of this.
         multiple_of: u64,
         /// The largest.
         max: u64,
@@ -67,7 +67,7 @@ pub enum Kind {
         /// The largest.
         max: u64,
     },
-    /// A share of a whole.
+    /// A share.
     Share {
         /// The smallest, in thousandths.
         min_permille: u16,
@@ -86,14 +86,14 @@ pub enum Kind {
     Arrival,
 }
 
-/// What holds where a key is not written.
+/// What applies if a key is missing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Presence {
-    /// There is no value that would be right for everyone: it must be written.
+    /// No default suits every workload: the key must be given.
     Required,
-    /// This value, as it would be written.
+    /// This value, as written in the file.
     Default(&'static str),
-    /// Nothing; the words say what that means.
+    /// No value; the text describes what that means.
     Absent(&'static str),
 }
 
@@ -102,27 +102,26 @@ use Section::{Experiment, Run, Search, Stream, Variant};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
-/// The unit of the data pattern; file sizes are whole tiles.
+/// The unit of the data pattern, in bytes; file sizes are whole tiles.
 pub(crate) const TILE: u64 = 4096;
-/// The unit of O_DIRECT on every Linux file system, and the smallest tile.
+/// The unit of O_DIRECT on every Linux file system, in bytes, and the smallest tile.
 pub(crate) const SECTOR: u64 = 512;
 
-/// A transfer size: whole sectors, up to what one kernel call moves everywhere and a slot's buffer
-/// may hold.
+/// A transfer size: whole sectors, up to the largest buffer of a slot.
 pub(crate) const TRANSFER: Kind = Kind::Bytes { multiple_of: SECTOR, max: 64 << 20 };
 /// The share of one transfer size.
 pub(crate) const WEIGHT: Kind = Kind::Share { min_permille: 1, max_permille: 1000 };
 /// The think time of a closed loop.
 pub(crate) const THINK_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: HOUR };
-/// The hot part of the area, and the share of operations that go there.
+/// The hot part of the area, and the share of operations on it.
 pub(crate) const HOT_SHARE: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
-/// What a compressor or a deduplicator can remove; above 95 % a tile has no room for its stamp.
+/// The share that compression or deduplication can remove; above 95 % a tile has no room for its
+/// stamp.
 const REDUCIBLE: Kind = Kind::Share { min_permille: 0, max_permille: 950 };
 
-/// Methods of a search.
 const SEARCH_METHODS: &[&str] = &["queue-depth", "offered-rate", "curve"];
 
-/// The keys, in the order in which the reference shows them.
+/// The keys, in the order of the reference page.
 pub const KEYS: &[Key] = &[
     Key {
         name: "name",
@@ -130,7 +129,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         presence: Required,
         sweep: false,
-        doc: "What the experiment is called in lists and reports.",
+        doc: "The experiment's name in lists and reports.",
         example: "\"oltp\"",
     },
     Key {
@@ -139,9 +138,9 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         presence: Absent("the target on the command line; without one, an emulated volume"),
         sweep: false,
-        doc: "What is measured: a directory, an export of an NFS server such as \
-              `nfs://server/vol1?nconnect=8`, or `null:` for the generator's own ceiling. A target \
-              on the command line goes before it.",
+        doc: "The storage to measure: a directory, an export of an NFS server such as \
+              `nfs://server/vol1?nconnect=8`, or `null:` to measure the generator itself. A target \
+              on the command line overrides it.",
         example: "\"/mnt/vol1\"",
     },
     Key {
@@ -150,8 +149,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: 0, max_ns: 24 * HOUR },
         presence: Default("\"5s\""),
         sweep: true,
-        doc: "Time in which operations run but are not part of the result. A whole number of \
-              intervals; the default is rounded up to one.",
+        doc: "Time before the window, in which operations run but are not part of the result. A \
+              whole number of intervals; the default is rounded up to one.",
         example: "\"5s\"",
     },
     Key {
@@ -160,8 +159,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: SECOND / 100, max_ns: 30 * 24 * HOUR },
         presence: Default("\"30s\""),
         sweep: true,
-        doc: "The window that is reported. A whole number of intervals; ten or more are needed for \
-              an uncertainty worth the name.",
+        doc: "Length of the window that results are computed from. A whole number of intervals; a \
+              useful confidence interval needs ten or more.",
         example: "\"30s\"",
     },
     Key {
@@ -170,7 +169,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: SECOND / 100, max_ns: HOUR },
         presence: Default("\"1s\""),
         sweep: true,
-        doc: "The reporting period: what is counted is kept for each of these.",
+        doc: "The reporting period: counts and latencies are stored for each interval.",
         example: "\"1s\"",
     },
     Key {
@@ -179,20 +178,19 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1000 },
         presence: Default("1"),
         sweep: false,
-        doc: "How often each load point is run. Three or more show how much runs differ from one \
-              another.",
+        doc: "Runs of each load point. Three or more show the variation between runs.",
         example: "3",
     },
     Key {
         name: "until",
         section: Run,
         kind: Kind::Share { min_permille: 1, max_permille: 500 },
-        presence: Absent("as many repeats as `repeats` says"),
+        presence: Absent("exactly `repeats` runs"),
         sweep: false,
-        doc: "Repeat each load point until its achieved rate and its mean response time are known \
-              within this (the half-width of their 95 % intervals between repeats). Done in blocks \
-              in random order, each of the load points that still need it; at least `repeats` of \
-              them (3 where that is not written), at most `repeats_max`.",
+        doc: "Repeat each load point until the 95 % confidence intervals of its achieved rate and \
+              its mean response time are within ± this share. The repeats run in blocks: each \
+              block contains the load points that are not yet within it, in random order. At least \
+              `repeats` (3 if not given), at most `repeats_max`.",
         example: "\"2%\"",
     },
     Key {
@@ -201,7 +199,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1000 },
         presence: Default("10"),
         sweep: false,
-        doc: "With `until`: how often a load point is measured at most.",
+        doc: "With `until`: the maximum number of runs of a load point.",
         example: "10",
     },
     Key {
@@ -210,8 +208,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
         presence: Default("1"),
         sweep: false,
-        doc: "The number from which all randomness comes. The same seed gives the same operations \
-              and data.",
+        doc: "Seed of the random number generator. The same seed gives the same operations and \
+              data.",
         example: "1",
     },
     Key {
@@ -220,10 +218,10 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Word(&["as-written", "randomised"]),
         presence: Default("\"as-written\""),
         sweep: false,
-        doc: "The order of the runs. `as-written`: load points in the file's order, the repeats of \
-              each one after another. `randomised`: every load point once in random order, then \
-              all again for the next repeat, so that a drift of the target does not look like an \
-              effect of the load.",
+        doc: "The order of the runs. `as-written`: load points in the order of the file, each with \
+              all its repeats. `randomised`: every load point once in random order, then all again \
+              for the next repeat, so that a drift of the target is not mistaken for an effect of \
+              the load.",
         example: "\"randomised\"",
     },
     Key {
@@ -232,7 +230,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
         presence: Default("0"),
         sweep: true,
-        doc: "Failed operations after which a run goes on. One more ends it as failed.",
+        doc: "Failed operations that a run tolerates. One more ends it as failed.",
         example: "0",
     },
     Key {
@@ -241,32 +239,33 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: SECOND / 1000, max_ns: 24 * HOUR },
         presence: Default("\"60s\""),
         sweep: true,
-        doc: "The age at which an outstanding operation is given up and the run ended as failed.",
+        doc: "A run fails when an operation is outstanding for longer than this.",
         example: "\"60s\"",
     },
     Key {
         name: "nconnect",
         section: Run,
         kind: Kind::Count { min: 1, max: 1024 },
-        presence: Absent("the target's own, or one for each worker"),
+        presence: Absent("that of the target's URL, or one for each worker"),
         sweep: true,
-        doc: "Connections of this process to an NFS export (`nfs://`) or to the emulated volume, \
-              dealt out over the workers. Those of a mount are set when it is mounted.",
+        doc: "Connections to an NFS export (`nfs://`) or to the emulated volume, distributed over \
+              the workers. For a directory on an NFS mount, use the mount option instead.",
         example: "[1, 4, 16]",
     },
     Key {
         name: "method",
         section: Search,
         kind: Kind::Word(SEARCH_METHODS),
-        presence: Absent("no search: every load point is known beforehand"),
+        presence: Absent("no search: the file lists every load point"),
         sweep: false,
-        doc: "What is looked for, for each load point of the sweeps. `queue-depth`: the closed \
-              curve, 1 operation outstanding and then twice as many again and again, up to the \
-              queue depth of the stream, until more brings no more; then depths between, where \
-              the curve bends. `offered-rate`: the open curve, Poisson arrivals at shares of the \
-              largest rate that a ladder of queue depths finds, which is not refined. `curve`: \
-              both curves. There is one stream then, and it is `closed`. Several queue depths on \
-              the command line (`--set queue_depth=1,8,64`) take the place of `queue-depth`.",
+        doc: "The curve to search, for each load point of the sweeps. `queue-depth`: the closed \
+              curve. The queue depth starts at 1 and is multiplied by `step` until throughput \
+              stops rising or the stream's queue depth is reached; then depths around the bend of \
+              the curve are added. `offered-rate`: the open curve, with Poisson arrivals at shares \
+              of the highest rate over the same queue depths, without the added ones. `curve`: \
+              both. The experiment must have one stream, with `closed` arrival. Several queue \
+              depths on the command line (`--set queue_depth=1,8,64`) replace the method \
+              `queue-depth`.",
         example: "\"curve\"",
     },
     Key {
@@ -275,8 +274,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 2, max: 16 },
         presence: Default("2"),
         sweep: false,
-        doc: "Each queue depth of the ladder over the one before it: 2 doubles, 4 is faster and \
-              coarser.",
+        doc: "Factor from one queue depth to the next: 2 doubles it, 4 is faster and coarser.",
         example: "4",
     },
     Key {
@@ -285,8 +283,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Share { min_permille: 1, max_permille: 1000 },
         presence: Default("\"5%\""),
         sweep: false,
-        doc: "The ladder of queue depths ends when throughput has stopped rising: also when two \
-              steps in a row each raise it by less than this per doubling.",
+        doc: "Queue depths are no longer raised once throughput has stopped rising, or after two \
+              consecutive steps that each raise it by less than this per doubling.",
         example: "\"5%\"",
     },
     Key {
@@ -295,8 +293,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: 1000, max_ns: HOUR },
         presence: Absent("no objective"),
         sweep: false,
-        doc: "The objective for the mean response time: the first load point above it is the last \
-              of its curve, and the knee by the objective is the last one within it.",
+        doc: "The objective for the mean response time. A curve ends at the first load point above \
+              it; the last load point that meets it is the knee by the objective.",
         example: "\"5ms\"",
     },
     Key {
@@ -305,7 +303,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: 100 },
         presence: Default("3"),
         sweep: false,
-        doc: "At most so many queue depths between those of the ladder, where the curve bends.",
+        doc: "Maximum number of queue depths that are added where the curve bends.",
         example: "3",
     },
     Key {
@@ -314,8 +312,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 100 },
         presence: Default("10"),
         sweep: false,
-        doc: "Load points of the open curve up to the largest rate that the ladder found, evenly \
-              spaced: 10 are at 10 %, 20 %, and so on, to 100 % of it.",
+        doc: "Evenly spaced load points of the open curve up to the highest rate of the closed \
+              curve: 10 means 10 %, 20 %, and so on up to 100 % of it.",
         example: "10",
     },
     Key {
@@ -324,8 +322,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: 100 },
         presence: Default("2"),
         sweep: false,
-        doc: "Load points of the open curve above that rate, as far apart. The first that is more \
-              than the target takes is the last.",
+        doc: "Load points of the open curve above that rate, at the same spacing. The curve ends \
+              at the first one that overloads the target.",
         example: "2",
     },
     Key {
@@ -334,8 +332,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Share { min_permille: 0, max_permille: 1000 },
         presence: Required,
         sweep: true,
-        doc: "Share of reads among the operations; the rest are writes. Exact in every thousand \
-              operations of a worker, in random order.",
+        doc: "Share of reads; all other operations are writes. Exact over every 1,000 operations \
+              of a worker, in random order.",
         example: "\"70%\"",
     },
     Key {
@@ -344,7 +342,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::TransferSizes,
         presence: Required,
         sweep: true,
-        doc: "Bytes moved by one operation, or several sizes with their shares of the operations.",
+        doc: "Bytes moved by one operation (block size), or several sizes with their shares of the \
+              operations.",
         example: "\"8KiB\"",
     },
     Key {
@@ -353,10 +352,10 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Pattern,
         presence: Required,
         sweep: true,
-        doc: "Where operations go. `sequential`: each worker walks through the working set from a \
-              starting point of its own. `random`: every place is equally likely. `zipf`: the k-th \
-              most popular place is chosen in proportion to k^-skew. `hot_set`: a share of the \
-              accesses goes to a part of the area.",
+        doc: "The order of offsets. `sequential`: each worker goes through the working set from \
+              its own starting point. `random`: every offset is equally likely. `zipf`: the k-th \
+              most popular offset is chosen with a probability proportional to k^-skew. `hot_set`: \
+              a share of the accesses goes to a part of the area.",
         example: "\"random\"",
     },
     Key {
@@ -374,8 +373,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
         presence: Required,
         sweep: true,
-        doc: "Size of each file. Files times size should be well above every cache that is not to \
-              be measured.",
+        doc: "Size of each file. `files` times `file_size` should be well above the size of every \
+              cache that is not to be measured.",
         example: "\"256MiB\"",
     },
     Key {
@@ -384,8 +383,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
         presence: Absent("all of every file"),
         sweep: true,
-        doc: "Touch only this much of the files, from the start of each: the area over the number \
-              of files, in whole blocks of 4 KiB.",
+        doc: "Access only this much of the files in total: the same part of each file, from its \
+              start, in whole blocks of 4 KiB.",
         example: "\"64MiB\"",
     },
     Key {
@@ -394,8 +393,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 4096 },
         presence: Required,
         sweep: true,
-        doc: "The limit on outstanding operations of each worker. With `[search]`, the deepest \
-              that is tried.",
+        doc: "Maximum number of outstanding operations (in flight) per worker. With `[search]`, \
+              the maximum that is tried.",
         example: "[1, 4, 16]",
     },
     Key {
@@ -404,7 +403,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1024 },
         presence: Default("1"),
         sweep: true,
-        doc: "Threads that issue operations, each with a queue depth of its own.",
+        doc: "Threads that issue operations, each with the full queue depth.",
         example: "2",
     },
     Key {
@@ -413,10 +412,10 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Arrival,
         presence: Default("\"closed\""),
         sweep: true,
-        doc: "When operations become due. `closed`: the next when one finishes, after a think time \
-              if one is given. `constant` and `poisson`: at the offered rate of the whole stream, \
-              whatever completes; lateness then counts in the response time. The offered rate is \
-              that of all operations, the fsyncs of `fsync_every` included.",
+        doc: "When operations become due. `closed`: the next one when one completes, after an \
+              optional think time. `constant` and `poisson`: at the stream's offered rate, \
+              independent of completions; time spent waiting to be issued counts in the response \
+              time. The offered rate includes the fsyncs of `fsync_every`.",
         example: "{ poisson = \"10k/s\" }",
     },
     Key {
@@ -425,8 +424,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         presence: Default("true"),
         sweep: true,
-        doc: "Open the files with O_DIRECT, so that the host's page cache is not what is measured. \
-              On an NFS export (`nfs://`) it means nothing: there is no cache to go past.",
+        doc: "Open the files with O_DIRECT, which bypasses the host's page cache. No effect on an \
+              NFS export (`nfs://`), which is accessed without a cache.",
         example: "true",
     },
     Key {
@@ -436,18 +435,18 @@ pub const KEYS: &[Key] = &[
         presence: Default("false"),
         sweep: true,
         doc: "Open the files with O_DSYNC: a write completes when it is durable. On an NFS export \
-              (`nfs://`) writes ask for DATA_SYNC, unless `write_stability` says otherwise.",
+              (`nfs://`) writes request DATA_SYNC, unless `write_stability` is given.",
         example: "true",
     },
     Key {
         name: "write_stability",
         section: Stream,
         kind: Kind::Word(&["unstable", "data_sync", "file_sync"]),
-        presence: Absent("`unstable`, or `data_sync` where `dsync = true`"),
+        presence: Absent("`unstable`, or `data_sync` if `dsync = true`"),
         sweep: true,
-        doc: "On an NFS export (`nfs://`) only: how durable a write is when the server answers it. \
+        doc: "Only for NFS exports (`nfs://`): how durable a write is when the server replies. \
               `unstable`: it may be in the server's memory until an fsync (COMMIT). `data_sync`: \
-              the data is durable. `file_sync`: the attributes too.",
+              the data is durable. `file_sync`: data and attributes are durable.",
         example: "\"file_sync\"",
     },
     Key {
@@ -456,9 +455,9 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1_000_000 },
         presence: Absent("no fsync"),
         sweep: true,
-        doc: "Send an fsync after this many writes of a worker. An fsync is an operation like the \
-              others: it takes a place in the queue, and with an offered rate it takes one of the \
-              arrivals, so that `1` makes half of a stream of writes fsyncs.",
+        doc: "Issue an fsync after this many writes of a worker. An fsync counts as an operation: \
+              it uses one slot of the queue depth, and with an offered rate one of the arrivals. \
+              With `1`, half of the operations of a write-only stream are fsyncs.",
         example: "8",
     },
     Key {
@@ -467,7 +466,7 @@ pub const KEYS: &[Key] = &[
         kind: REDUCIBLE,
         presence: Default("\"0%\""),
         sweep: true,
-        doc: "Share of each 4 KiB of data that a compressor can remove.",
+        doc: "Share of the written data that compression can remove, the same in every 4 KiB.",
         example: "\"50%\"",
     },
     Key {
@@ -476,27 +475,26 @@ pub const KEYS: &[Key] = &[
         kind: REDUCIBLE,
         presence: Default("\"0%\""),
         sweep: true,
-        doc: "Share of the data's blocks that are copies of another block.",
+        doc: "Share of the written blocks that are copies of another block.",
         example: "\"25%\"",
     },
     Key {
         name: "name",
         section: Variant,
         kind: Kind::Text,
-        presence: Absent("what it does: `random read 8 KiB`"),
+        presence: Absent("a description: `random read 8 KiB`"),
         sweep: false,
-        doc: "What the variant is called in tables and reports. Where the command line changes \
-              what the operations are, or a key of the variant, what is really done is added to the \
-              name.",
+        doc: "The variant's name in tables and reports. If the command line changes the kind of \
+              operations or a key of the variant, a description of what actually runs is added.",
         example: "\"order entry\"",
     },
     Key {
         name: "stream",
         section: Variant,
         kind: Kind::Text,
-        presence: Absent("its settings hold for every stream"),
+        presence: Absent("all streams"),
         sweep: false,
-        doc: "The one stream that the variant's settings are laid over.",
+        doc: "The stream that the variant's settings apply to.",
         example: "\"database\"",
     },
 ];
@@ -512,7 +510,7 @@ pub fn keys_of(section: Section) -> impl Iterator<Item = &'static Key> {
 }
 
 impl Kind {
-    /// Whether values of this kind can be counted through: `1..32 x2`, `10%..50% step 10%`.
+    /// Whether a range of values can be given: `1..32 x2`, `10%..50% step 10%`.
     pub fn is_number(&self) -> bool {
         matches!(
             self,
@@ -525,7 +523,7 @@ impl Kind {
         )
     }
 
-    /// What may be written, in words with an example.
+    /// What is allowed, with an example.
     pub fn allowed(&self) -> String {
         use units::{Bytes, Percent, print_duration};
         let time = |ns| print_duration(std::time::Duration::from_nanos(ns));
@@ -557,8 +555,8 @@ impl Kind {
                 format!("a share from {} to {}", share(min_permille), share(max_permille))
             }
             Kind::Rate => {
-                "a rate such as \"10000/s\", \"2.5k/s\" or 500 (a number alone is per second), \
-                 from 0.001/s to 1000000000/s"
+                "a rate such as \"10000/s\", \"2.5k/s\" or 500 (per second), from 0.001/s to \
+                 1000000000/s"
                     .to_owned()
             }
             Kind::Skew => "a number above 0, up to 10, such as 1.1".to_owned(),

@@ -1,23 +1,23 @@
-//! What a variant is called: by what its operations are. A name that the user gave is kept as long
-//! as the command line does not change what it was given for.
+//! Names variants by their operations. A name from the user is kept unless the command line changes
+//! the operations.
 //!
-//! Not for: what tells the load points of one variant apart (their parameters).
+//! Not for: the parameters that distinguish the load points of a variant.
 
-use crate::experiment::{Experiment, Setting, StreamSettings, VariantSettings};
 use crate::keys::Section;
-use crate::resolve::Layer;
+use crate::layer::Layer;
 use crate::value::{Choice, Value, exact_bytes};
+use crate::written::{Experiment, Setting, StreamSettings, VariantSettings};
 
-/// The keys that say what an operation is, in the order of the words: `random read 8 KiB`.
+/// The keys that describe an operation, in the order of the words: `random read 8 KiB`.
 const OPERATION_KEYS: [&str; 3] = ["pattern", "read", "transfer_size"];
 
-/// A variant's streams, with the settings that its name has to describe.
+/// A variant's streams, with the settings that its name describes.
 pub(crate) struct Labelled<'a, 'e> {
     pub(crate) experiment: &'e Experiment,
     pub(crate) variant: &'e VariantSettings,
-    /// One for each stream, as the file has it.
+    /// One for each stream, as in the file.
     pub(crate) written: &'a [Layer<'e>],
-    /// One for each stream, with the command line laid over it.
+    /// One for each stream, with the settings of the command line.
     pub(crate) layers: &'a [Layer<'e>],
 }
 
@@ -45,8 +45,8 @@ impl<'e> Labelled<'_, 'e> {
         pairs.any(|((_, written), (_, layer))| values(written, key).ne(values(layer, key)))
     }
 
-    /// `operations, files=4`: the keys of the variant that do not say what an operation is. What is
-    /// swept is left to the parameters.
+    /// `operations, files=4`: adds the keys of the variant that do not describe an operation, without
+    /// swept ones.
     fn with_other_keys(&self, operations: &str, is_shown: impl Fn(&str) -> bool) -> String {
         let mut words: Vec<String> = Vec::new();
         words.extend((!operations.is_empty()).then(|| operations.to_owned()));
@@ -67,7 +67,7 @@ impl<'e> Labelled<'_, 'e> {
         words.join(", ")
     }
 
-    /// What the operations of all streams of the variant are.
+    /// Describes the operations of all streams of the variant.
     fn operations(&self, layers: &[Layer<'e>]) -> String {
         let several = self.experiment.streams.len() > 1;
         let of_stream = |(stream, layer): (&StreamSettings, &Layer<'_>)| {
@@ -82,7 +82,7 @@ impl<'e> Labelled<'_, 'e> {
         of_streams.join(" + ")
     }
 
-    /// The streams that the variant is about, with their settings.
+    /// The streams that the variant applies to, with their settings.
     fn streams<'l>(
         &self,
         layers: &'l [Layer<'e>],
@@ -92,7 +92,7 @@ impl<'e> Labelled<'_, 'e> {
         streams.filter(move |(stream, _)| only.is_none_or(|name| name == stream.name))
     }
 
-    /// Keys of the variant that do not say what an operation is.
+    /// Keys of the variant that do not describe an operation.
     fn other_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = self.variant.settings.iter().map(|setting| setting.key);
         let streams = keys.filter(|key| key.section == Section::Stream);
@@ -100,7 +100,7 @@ impl<'e> Labelled<'_, 'e> {
     }
 }
 
-/// `random read 8 KiB`; without the words for what is swept.
+/// `random read 8 KiB`, without swept keys.
 fn operation(layer: &Layer<'_>) -> String {
     let words = |key: &str| {
         Some(match only_value(layer, key)? {
@@ -114,7 +114,7 @@ fn operation(layer: &Layer<'_>) -> String {
     OPERATION_KEYS.into_iter().filter_map(words).collect::<Vec<_>>().join(" ")
 }
 
-/// `8 KiB`, without losing a byte: names that differ stay different.
+/// `8 KiB`, without rounding, so that different sizes have different names.
 fn spaced(bytes: u64) -> String {
     let exact = exact_bytes(bytes);
     let digits = exact.trim_end_matches(|c: char| !c.is_ascii_digit());

@@ -1,27 +1,25 @@
-//! Which operations are reads and which are writes: an exact share of every thousand, in random
-//! order.
+//! The read/write mix: an exact share of every 1,000 operations, in random order.
 //!
-//! The data operations of each lane (a worker's share of the stream) are cut into blocks of 1,000.
-//! Each block permutes its operations with a key drawn from the seed, and those that come first
-//! under the permutation are the reads. The permutation is a Feistel network (Luby, Rackoff, "How
-//! to construct pseudorandom permutations from pseudorandom functions", SIAM J. Comput. 17(2),
-//! 1988) that walks cycles (Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002):
-//! a small cipher, so one operation costs the same wherever it is in the stream, and nothing is
-//! stored. It is for an order that no statistic tells from chance, not for secrets.
+//! The data operations of each lane (a worker's share of the stream) are split into blocks of 1,000.
+//! A key from the seed selects a permutation of the block; operations with the lowest images are
+//! reads. The permutation is a Feistel network (Luby, Rackoff, "How to construct pseudorandom
+//! permutations from pseudorandom functions", SIAM J. Comput. 17(2), 1988) that walks cycles
+//! (Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). So the cost does not
+//! depend on the position in the stream, and nothing is stored. The order is statistically random,
+//! not secret.
 
 use crate::random;
 
 /// Operations in a block.
 const BLOCK: u32 = 1000;
-/// Bits in each half of a number that the network permutes: 2^10 = 1,024 is the least that holds a
-/// block.
+/// Bits in each half of a permuted number: 2^10 = 1,024 is the smallest power that holds a block.
 const HALF_BITS: u32 = 5;
 /// Rounds of the network. Two inputs that differ in one half only differ in the same way two rounds
 /// later with a probability of 1/32. After six rounds that correlates operations 512 apart by
 /// 1/1,024, which half a million blocks show with 17 standard deviations; after seven rounds it is
 /// 1/32,768.
 const ROUNDS: usize = 7;
-/// The odd multipliers of each round's hash, taken from the generator itself.
+/// The odd multipliers of each round's hash, from the generator.
 const MULTIPLIERS: [[u64; 2]; ROUNDS] = {
     let mut multipliers = [[0; 2]; ROUNDS];
     let mut number = 0;
@@ -32,8 +30,8 @@ const MULTIPLIERS: [[u64; 2]; ROUNDS] = {
     multipliers
 };
 
-/// The read/write mix of a stream. Of every thousand consecutive data operations of a lane, exactly
-/// `read_permille` are reads, in a random order drawn anew for each thousand.
+/// The read/write mix of a stream. Of every 1,000 consecutive data operations of a lane, exactly
+/// `read_permille` are reads, in a new random order for each block.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     read_permille: u32,
@@ -62,8 +60,8 @@ impl Mix {
         permute_block(self.key(lane, block), index) < self.read_permille
     }
 
-    /// The key of a block: another for every block of every lane, because the blocks of all lanes
-    /// are numbered through and [`random::at`] is a bijection of that number.
+    /// The key of a block. It differs for every block of every lane, because [`random::at`] is a
+    /// bijection of the number of the block over all lanes.
     #[inline]
     fn key(&self, lane: u32, block: u64) -> u64 {
         debug_assert!(lane < self.lanes, "lane {lane} of {}", self.lanes);
@@ -73,9 +71,8 @@ impl Mix {
 
 /// The image of `index` (below 1,000) under the permutation of 0..1,000 that `key` selects.
 ///
-/// Numbers from 1,000 on are permuted again. That ends: the cycle of the network's permutation that
-/// `index` is on leads back to `index`, so at most all 24 numbers from 1,000 on come in between. It
-/// takes 1.024 passes on average.
+/// Numbers from 1,000 on are permuted again. This ends after at most 24 repetitions, because the cycle
+/// of `index` leads back to `index`; the mean is 1.024 passes.
 #[inline]
 fn permute_block(key: u64, index: u32) -> u32 {
     let mut number = permute(key, index);
@@ -90,7 +87,7 @@ fn permute_block(key: u64, index: u32) -> u32 {
 fn permute(key: u64, number: u32) -> u32 {
     let (mut left, mut right) = (number >> HALF_BITS, number & ((1 << HALF_BITS) - 1));
     for [spread, gather] in MULTIPLIERS {
-        // The first product spreads five bits over 64, the high bits of the second depend on all.
+        // The first product spreads five bits over 64; the high bits of the second depend on all.
         let hash = (u64::from(right).wrapping_mul(spread) ^ key).wrapping_mul(gather);
         (left, right) = (right, left ^ (hash >> (64 - HALF_BITS)) as u32);
     }
@@ -104,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_thousand_holds_the_mix_exactly() {
+    fn every_block_of_1000_has_the_exact_mix() {
         for read_permille in [1, 100, 333, 500, 700, 999] {
             let mix = Mix::new(read_permille, 4, 42);
             for thousand in 0..20u64 {

@@ -1,11 +1,11 @@
-//! One operation, and the stream of them as a pure function of (seed, i).
+//! One operation, and the stream of operations as a pure function of (seed, i).
 
 use crate::mix::Mix;
-use crate::pattern::Places;
-use crate::plan::Stream;
+use crate::pattern::Positions;
 use crate::random;
+use crate::run::Stream;
 
-/// What an operation does. The number is the index of its counters everywhere.
+/// The kind of an operation. Its number is the index of its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum OpKind {
@@ -13,14 +13,14 @@ pub enum OpKind {
     Read = 0,
     /// Writes `size_bytes` at `offset_bytes`.
     Write = 1,
-    /// Makes what was written to the file durable.
+    /// Makes earlier writes to the file durable.
     Fsync = 2,
 }
 
 impl OpKind {
     /// All kinds, in the order of their numbers.
     pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Fsync];
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = Self::ALL.len();
 
     /// The name in tables and files.
@@ -38,40 +38,39 @@ impl OpKind {
 pub struct Op {
     /// Its number in the stream: `i = step * lanes + lane`.
     pub index: u64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub offset_bytes: u64,
-    /// How much it moves; 0 for fsync.
+    /// Bytes moved; 0 for fsync.
     pub size_bytes: u32,
-    /// Which file of the stream's file set.
+    /// The file's number in the stream's file set.
     pub file: u32,
-    /// What it does.
+    /// Its kind.
     pub kind: OpKind,
 }
 
-/// The operations of one stream: a pure function of (seed, lane, step). Cheap to share, holds no
-/// position.
+/// The operations of one stream: a pure function of (seed, lane, step), without state.
 #[derive(Clone, Debug)]
 pub struct OpStream {
     mix: Mix,
-    place_seed: u64,
+    position_seed: u64,
     lanes: u32,
-    /// Operations come in cycles of this many data operations and one fsync; 0 without fsync.
+    /// A cycle is this many data operations and one fsync; 0 without fsync.
     data_ops_per_fsync: u64,
     sizes: Vec<SizeClass>,
     size_weight_sum: u64,
 }
 
-/// One transfer size with its places.
+/// One transfer size with its positions.
 #[derive(Clone, Debug)]
 struct SizeClass {
     size_bytes: u32,
     /// Sum of the weights of this class and those before it.
     weight_to_here: u64,
-    /// Distance of neighbouring places: the smallest transfer size.
+    /// Distance between neighbouring positions: the smallest transfer size.
     align_bytes: u64,
-    places_per_file: u64,
+    positions_per_file: u64,
     one_file: bool,
-    places: Places,
+    positions: Positions,
 }
 
 impl OpStream {
@@ -90,18 +89,18 @@ impl OpStream {
                     size.size_bytes <= set.area_bytes,
                     "the plan allows only transfers that fit"
                 );
-                let places_per_file = (set.area_bytes - size.size_bytes) / align_bytes + 1;
+                let positions_per_file = (set.area_bytes - size.size_bytes) / align_bytes + 1;
                 SizeClass {
                     size_bytes: u32::try_from(size.size_bytes)
                         .expect("the plan allows below 4 GiB"),
                     weight_to_here: weight,
                     align_bytes,
-                    places_per_file,
+                    positions_per_file,
                     one_file: set.files == 1,
-                    places: Places::new(
+                    positions: Positions::new(
                         stream.access_pattern,
                         set.files,
-                        places_per_file,
+                        positions_per_file,
                         stream.workers,
                     ),
                 }
@@ -116,7 +115,7 @@ impl OpStream {
         };
         OpStream {
             mix: Mix::new(stream.read_permille, stream.workers, seed),
-            place_seed: random::derive(seed, 0x9_1ACE),
+            position_seed: random::derive(seed, 0x9_1ACE),
             lanes: stream.workers,
             data_ops_per_fsync,
             sizes,
@@ -137,27 +136,27 @@ impl OpStream {
         if within < self.data_ops_per_fsync {
             return self.data_op(lane, data_step, index);
         }
-        // The fsync goes to the file of the operation before it.
+        // The fsync is on the file of the preceding operation.
         let before = self.data_op(lane, data_step - 1, index);
         Op { index, offset_bytes: 0, size_bytes: 0, file: before.file, kind: OpKind::Fsync }
     }
 
     #[inline]
     fn data_op(&self, lane: u32, step: u64, index: u64) -> Op {
-        let bits = random::at(self.place_seed, step * u64::from(self.lanes) + u64::from(lane));
+        let bits = random::at(self.position_seed, step * u64::from(self.lanes) + u64::from(lane));
         let size = if self.sizes.len() == 1 { &self.sizes[0] } else { self.size_class(bits) };
-        let place = size.places.place(lane, step, bits);
-        let (file, place_in_file) = if size.one_file {
-            (0, place)
+        let position = size.positions.position(lane, step, bits);
+        let (file, position_in_file) = if size.one_file {
+            (0, position)
         } else {
-            ((place / size.places_per_file) as u32, place % size.places_per_file)
+            ((position / size.positions_per_file) as u32, position % size.positions_per_file)
         };
         Op {
             index,
-            offset_bytes: place_in_file * size.align_bytes,
+            offset_bytes: position_in_file * size.align_bytes,
             size_bytes: size.size_bytes,
             file,
-            // From a table: a branch on a random order is mispredicted half the time.
+            // A table avoids a branch, which would be mispredicted half the time.
             kind: [OpKind::Write, OpKind::Read][usize::from(self.mix.is_read(lane, step))],
         }
     }

@@ -1,6 +1,6 @@
-//! How an operation can fail. What the storage did is data: failures are counted by these kinds.
+//! How an operation can fail. Failures are counted by kind.
 
-/// Why an operation failed. The number is the index of its counter everywhere.
+/// Why an operation failed. The number is the index of its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ErrorKind {
@@ -12,21 +12,21 @@ pub enum ErrorKind {
     ReadOnly = 2,
     /// ENOENT, ESTALE or EBADF: the file is gone.
     Gone = 3,
-    /// Fewer bytes moved than asked for, and no error: the file is shorter than planned.
+    /// Fewer bytes moved than requested, without an error: the file is shorter than planned.
     Short = 4,
-    /// What was read is not what was written.
+    /// A read returned other data than was written.
     Corrupt = 5,
     /// The operation was outstanding longer than its deadline.
     Deadline = 6,
-    /// EINTR or EAGAIN that did not go away.
+    /// EINTR or EAGAIN that persisted.
     Interrupted = 7,
-    /// EINVAL: the file system refuses such an operation (alignment, O_DIRECT).
+    /// EINVAL: the file system does not support the operation (alignment, O_DIRECT).
     Invalid = 8,
     /// Any other error number.
     Other = 9,
-    /// The operation was still outstanding a while after the run had been stopped at once.
-    LeftBehind = 10,
-    /// EPROTO: the server's answer breaks the protocol.
+    /// The operation was still outstanding when the grace period after an immediate stop ended.
+    Abandoned = 10,
+    /// EPROTO: the server's reply violates the protocol.
     Protocol = 11,
 }
 
@@ -43,10 +43,10 @@ impl ErrorKind {
         ErrorKind::Interrupted,
         ErrorKind::Invalid,
         ErrorKind::Other,
-        ErrorKind::LeftBehind,
+        ErrorKind::Abandoned,
         ErrorKind::Protocol,
     ];
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = Self::ALL.len();
 
     /// The kind of a Linux error number.
@@ -76,7 +76,7 @@ impl ErrorKind {
             ErrorKind::Interrupted => "interrupted",
             ErrorKind::Invalid => "invalid",
             ErrorKind::Other => "other",
-            ErrorKind::LeftBehind => "left_behind",
+            ErrorKind::Abandoned => "abandoned",
             ErrorKind::Protocol => "protocol",
         }
     }

@@ -1,26 +1,27 @@
 //! Settings from the command line: `--set queue_depth=1,2,4`, `--set database.read=50%`,
-//! `--set run.measure=10s`, and options that are short for one (`--repeats 3`).
+//! `--set run.measure=10s`, and options for a single key (`--repeats 3`).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use settings::{Diagnostic, Source, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Source, did_you_mean};
-use crate::experiment::{Experiment, Setting, StreamOverride, unknown_key};
 use crate::keys::{self, Key, Kind, Section};
+use crate::problem::unknown_key;
 use crate::reader::Reader;
 use crate::value::Value;
+use crate::written::{Experiment, Setting, StreamOverride};
 
 /// A setting from the command line, and the option that carried it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// The option as diagnostics show it: `--set`, `--repeats`.
+    /// The option's name in diagnostics: `--set`, `--repeats`.
     pub flag: String,
-    /// The key where the option implies it: `run.repeats`; `None` where the text says it.
+    /// The key that the option implies, such as `run.repeats`; `None` if the text contains it.
     pub key: Option<String>,
-    /// What the user wrote: `queue_depth=1,2,4`, or only the value.
+    /// The text: `queue_depth=1,2,4`, or only the value.
     pub text: String,
 }
 
@@ -30,12 +31,12 @@ impl Override {
         Override { flag: "--set".to_owned(), key: None, text: text.to_owned() }
     }
 
-    /// An option of its own for one key: `Override::option("--measure", "run.measure", "10s")`.
+    /// An option for one key: `Override::option("--measure", "run.measure", "10s")`.
     pub fn option(flag: &str, key: &str, text: &str) -> Override {
         Override { flag: flag.to_owned(), key: Some(key.to_owned()), text: text.to_owned() }
     }
 
-    /// `KEY=VALUE`, whichever option carried it.
+    /// `KEY=VALUE`, for every option.
     pub fn assignment(&self) -> String {
         match &self.key {
             Some(key) => format!("{key}={}", self.text),
@@ -46,65 +47,68 @@ impl Override {
 
 const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE";
 
-/// Lays `overrides` over the experiment, later ones over earlier ones.
+/// Applies `overrides` to the experiment; later ones take precedence.
 pub(crate) fn apply(
     experiment: &mut Experiment,
     overrides: &[Override],
     problems: &mut Vec<Diagnostic>,
 ) {
     let search_in_file = experiment.search.clone();
-    lay(experiment, overrides, problems);
-    // Listed queue depths are what a ladder would choose, unless a ladder is requested as well.
+    apply_each(experiment, overrides, problems);
+    // Listed queue depths replace a search for queue depths, unless the command line requests both.
     if experiment.search == search_in_file && is_ladder(&search_in_file) && lists_depths(experiment)
     {
         experiment.search.clear();
     }
 }
 
-/// Whether a search does nothing but choose queue depths.
+/// Whether a search only chooses queue depths.
 fn is_ladder(search: &[Setting]) -> bool {
     let method = search.iter().find(|setting| setting.key.name == "method");
     let choices = method.map_or(&[][..], |method| &method.choices);
     matches!(choices, [one] if matches!(&one.value, Value::Text(word) if word == "queue-depth"))
 }
 
-/// Whether the command line has several queue depths.
+/// Whether the command line lists several queue depths.
 fn lists_depths(experiment: &Experiment) -> bool {
     let mut settings = experiment.overrides.iter().map(|one| &one.setting);
     settings.any(|setting| setting.key.name == "queue_depth" && setting.choices.len() > 1)
 }
 
-fn lay(experiment: &mut Experiment, overrides: &[Override], problems: &mut Vec<Diagnostic>) {
+fn apply_each(experiment: &mut Experiment, overrides: &[Override], problems: &mut Vec<Diagnostic>) {
     for one in overrides {
         let source = Source::option(&one.flag, &one.text);
-        let Some(place) = destination(experiment, one, &source, problems) else { continue };
-        let Some(node) = value_node(&one.text, place.value, &source, problems) else { continue };
-        let node = place.inside.iter().rev().fold(node, |inner, (field, span)| {
+        let Some(destination) = destination(experiment, one, &source, problems) else { continue };
+        let Some(node) = value_node(&one.text, destination.value, &source, problems) else {
+            continue;
+        };
+        let node = destination.inside.iter().rev().fold(node, |inner, (field, span)| {
             let mut table = DeTable::new();
             table.insert(Spanned::new(span.clone(), Cow::Borrowed(*field)), inner);
             Spanned::new(span.clone(), DeValue::Table(table))
         });
         let mut reader = Reader { source: &source, problems: &mut *problems };
-        let choices = reader.choices(place.key, &node);
-        let setting = Setting { key: place.key, choices, place: source.place(place.written) };
-        let of_section = match place.key.section {
+        let choices = reader.choices(destination.key, &node);
+        let setting =
+            Setting { key: destination.key, choices, span: source.span(destination.written) };
+        let of_section = match destination.key.section {
             Section::Run => Some(&mut experiment.run),
             Section::Search => Some(&mut experiment.search),
             Section::Experiment | Section::Stream | Section::Variant => None,
         };
         if let Some(settings) = of_section {
-            settings.retain(|other| other.key.name != place.key.name);
+            settings.retain(|other| other.key.name != destination.key.name);
             settings.push(setting);
         } else {
             experiment.overrides.retain(|other| {
-                other.setting.key.name != place.key.name || other.stream != place.stream
+                other.setting.key.name != destination.key.name || other.stream != destination.stream
             });
-            experiment.overrides.push(StreamOverride { stream: place.stream, setting });
+            experiment.overrides.push(StreamOverride { stream: destination.stream, setting });
         }
     }
 }
 
-/// Which key of what is meant.
+/// The key that a setting applies to.
 struct Destination<'t> {
     stream: Option<String>,
     key: &'static Key,
@@ -127,8 +131,8 @@ fn destination<'t>(
         None => match one.text.split_once('=') {
             Some((path, _)) => (path, 0..path.len(), path.len() + 1..one.text.len()),
             None => {
-                let place = source.place(0..one.text.len());
-                problems.push(place.diagnostic("this sets nothing", FORM));
+                let span = source.span(0..one.text.len());
+                problems.push(span.diagnostic("a setting without a value", FORM));
                 return None;
             }
         },
@@ -156,8 +160,8 @@ fn destination<'t>(
     } else if parts.len() > 1 && keys::key(Section::Stream, parts[0].0).is_none() {
         let names = || experiment.streams.iter().map(|s| s.name.as_str()).chain(["run", "search"]);
         let known: Vec<&str> = names().collect();
-        let place = source.place(parts[0].1.clone());
-        let mut wrong = place.diagnostic("there is no such stream", known.join(", "));
+        let span = source.span(parts[0].1.clone());
+        let mut wrong = span.diagnostic("unknown stream", known.join(", "));
         wrong.hint = did_you_mean(parts[0].0, names());
         problems.push(wrong);
         return None;
@@ -169,11 +173,11 @@ fn destination<'t>(
             Section::Search => "[search]",
             _ => "a stream",
         };
-        let mut wrong = unknown_key(&source.place(span), name, &[section], title);
+        let mut wrong = unknown_key(&source.span(span), name, &[section], title);
         if section == Section::Stream && keys::key(Section::Run, name).is_some() {
-            wrong.hint = Some(format!("keys of [run] are set with `run.{name}=…`"));
+            wrong.hint = Some(format!("for a key of [run] write `run.{name}=…`"));
         } else if section == Section::Stream && keys::key(Section::Search, name).is_some() {
-            wrong.hint = Some(format!("keys of [search] are set with `search.{name}=…`"));
+            wrong.hint = Some(format!("for a key of [search] write `search.{name}=…`"));
         }
         problems.push(wrong);
         return None;
@@ -181,14 +185,14 @@ fn destination<'t>(
     if let Some((_, span)) = parts.first()
         && !matches!(key.kind, Kind::Arrival | Kind::Pattern)
     {
-        let place = source.place(span.clone());
-        problems.push(place.diagnostic(format!("`{name}` has nothing inside it"), FORM));
+        let span = source.span(span.clone());
+        problems.push(span.diagnostic(format!("`{name}` has no fields"), FORM));
         return None;
     }
     Some(Destination { stream, key, inside: parts, written, value })
 }
 
-/// The value's text as a TOML node: one, or an array where commas separate several.
+/// The value's text as a TOML node: an array if commas separate several values.
 fn value_node<'t>(
     text: &'t str,
     span: Range<usize>,
@@ -209,7 +213,7 @@ fn value_node<'t>(
     Some(Spanned::new(span, DeValue::Array(array)))
 }
 
-/// The parts between commas that do not stand inside brackets or quotes, trimmed.
+/// The parts between commas outside brackets and quotes, trimmed.
 fn split_at_commas(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut depth, mut quoted, mut start) = (0i32, false, span.start);
@@ -251,16 +255,15 @@ fn part_node<'t>(
         Ok(node) => Some(Spanned::new(span.clone(), moved(node.into_inner(), span.start))),
         Err(error) => {
             let inside = error.span().unwrap_or(0..written.len());
-            let place = source.place(inside.start + span.start..inside.end + span.start);
+            let span = source.span(inside.start + span.start..inside.end + span.start);
             let message = error.message().lines().collect::<Vec<_>>().join("; ");
-            problems.push(place.diagnostic(format!("this is not a value: {message}"), FORM));
+            problems.push(span.diagnostic(format!("this is not a value: {message}"), FORM));
             None
         }
     }
 }
 
-/// The same value with its places `by` bytes later: a part was parsed, places count in the whole
-/// text.
+/// The value with its spans moved by `by` bytes, from a part to the whole text.
 fn moved(value: DeValue<'_>, by: usize) -> DeValue<'_> {
     let later = |span: Range<usize>| span.start + by..span.end + by;
     match value {

@@ -1,4 +1,4 @@
-//! Where operations go: the access pattern over a working set.
+//! Access patterns over a working set.
 
 use rand_distr::{Distribution, Zipf};
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,12 @@ use crate::random::{self, CounterRng};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessPattern {
-    /// Each worker walks through the working set from a starting point of its own and wraps at the
-    /// end.
+    /// Each worker goes through the working set from its own starting point and wraps at the end.
     Sequential,
-    /// Every place is equally likely, each time anew (with replacement).
+    /// Every position is equally likely (with replacement).
     Uniform,
-    /// The k-th most popular place is chosen in proportion to `k^-theta`; popular places are
-    /// scattered.
+    /// The k-th most popular position has a probability proportional to `k^-theta`; popular positions
+    /// are scattered.
     Zipf {
         /// The skew, above 0.
         theta: f64,
@@ -24,85 +23,87 @@ pub enum AccessPattern {
     HotSet {
         /// Size of the hot part, in thousandths of the area.
         area_permille: u16,
-        /// Share of the operations that go there, in thousandths.
+        /// Share of the operations on it, in thousandths.
         accesses_permille: u16,
     },
 }
 
-/// Chooses a place out of `places` equal places, as a pure function of random bits or of the step.
+/// Chooses one of `positions` positions, as a pure function of random bits or of the step.
 #[derive(Clone, Debug)]
-pub(crate) enum Places {
-    Sequential { places: u64, lanes: u64 },
-    Uniform { places: u64 },
-    Zipf { places: u64, popular: Zipf<f64>, multiplier: u64 },
-    HotSet { hot: u64, cold: u64, accesses_permille: u64, files: u64, places_per_file: u64 },
+pub(crate) enum Positions {
+    Sequential { positions: u64, lanes: u64 },
+    Uniform { positions: u64 },
+    Zipf { positions: u64, popular: Zipf<f64>, multiplier: u64 },
+    HotSet { hot: u64, cold: u64, accesses_permille: u64, files: u64, positions_per_file: u64 },
 }
 
-impl Places {
-    /// Prepares `pattern` for a working set of `files` files of `places_per_file` places, walked by
-    /// `lanes` workers.
+impl Positions {
+    /// Prepares `pattern` for `files` files with `positions_per_file` positions each, shared by `lanes`
+    /// workers.
     pub(crate) fn new(
         pattern: AccessPattern,
         files: u32,
-        places_per_file: u64,
+        positions_per_file: u64,
         lanes: u32,
-    ) -> Places {
+    ) -> Positions {
         let files = u64::from(files);
-        let places = places_per_file * files;
-        assert!(places > 0, "a working set has at least one place");
+        let positions = positions_per_file * files;
+        assert!(positions > 0, "a working set has at least one position");
         match pattern {
-            AccessPattern::Sequential => Places::Sequential { places, lanes: u64::from(lanes) },
-            AccessPattern::Uniform => Places::Uniform { places },
-            AccessPattern::Zipf { theta } => Places::Zipf {
-                places,
-                popular: Zipf::new(places as f64, theta).expect("the plan allows theta > 0 only"),
-                multiplier: scatter_multiplier(places),
+            AccessPattern::Sequential => {
+                Positions::Sequential { positions, lanes: u64::from(lanes) }
+            }
+            AccessPattern::Uniform => Positions::Uniform { positions },
+            AccessPattern::Zipf { theta } => Positions::Zipf {
+                positions,
+                popular: Zipf::new(positions as f64, theta)
+                    .expect("the plan allows theta > 0 only"),
+                multiplier: scatter_multiplier(positions),
             },
             AccessPattern::HotSet { area_permille, accesses_permille } => {
-                let hot = (places as u128 * u128::from(area_permille) / 1000) as u64;
-                let hot = hot.clamp(1, places);
-                let cold = places - hot;
-                // Where everything is hot there is no cold place to send the rest to.
+                let hot = (positions as u128 * u128::from(area_permille) / 1000) as u64;
+                let hot = hot.clamp(1, positions);
+                let cold = positions - hot;
+                // If everything is hot, there is no position for the other accesses.
                 let accesses_permille = if cold == 0 { 1000 } else { u64::from(accesses_permille) };
-                Places::HotSet { hot, cold, accesses_permille, files, places_per_file }
+                Positions::HotSet { hot, cold, accesses_permille, files, positions_per_file }
             }
         }
     }
 
-    /// The place of step `step` of worker `lane`; `bits` are 64 random bits of this operation.
+    /// The position of step `step` of worker `lane`; `bits` are 64 random bits of this operation.
     #[inline]
-    pub(crate) fn place(&self, lane: u32, step: u64, bits: u64) -> u64 {
+    pub(crate) fn position(&self, lane: u32, step: u64, bits: u64) -> u64 {
         match self {
-            Places::Uniform { places } => random::below(bits, *places),
-            Places::Sequential { places, lanes } => {
-                let start = (u128::from(lane) * u128::from(*places) / u128::from(*lanes)) as u64;
-                (start + step) % places
+            Positions::Uniform { positions } => random::below(bits, *positions),
+            Positions::Sequential { positions, lanes } => {
+                let start = (u128::from(lane) * u128::from(*positions) / u128::from(*lanes)) as u64;
+                (start + step) % positions
             }
-            Places::Zipf { places, popular, multiplier } => {
+            Positions::Zipf { positions, popular, multiplier } => {
                 let rank = popular.sample(&mut Adapter(CounterRng::new(bits))) as u64;
-                let rank = rank.clamp(1, *places) - 1;
-                ((u128::from(rank) * u128::from(*multiplier)) % u128::from(*places)) as u64
+                let rank = rank.clamp(1, *positions) - 1;
+                ((u128::from(rank) * u128::from(*multiplier)) % u128::from(*positions)) as u64
             }
-            Places::HotSet { hot, cold, accesses_permille, files, places_per_file } => {
+            Positions::HotSet { hot, cold, accesses_permille, files, positions_per_file } => {
                 let coin = random::below(random::mix64(bits), 1000);
-                let heat = if coin < *accesses_permille {
+                let rank = if coin < *accesses_permille {
                     random::below(bits, *hot)
                 } else {
                     hot + random::below(bits, *cold)
                 };
-                // Dealt to the files in turn, so that the hot part is the beginning of each of
-                // them.
-                (heat % files) * places_per_file + heat / files
+                // Positions alternate between the files, so that the hot part is the start of each.
+                (rank % files) * positions_per_file + rank / files
             }
         }
     }
 }
 
-/// A multiplier coprime to `places`, near the golden section of it: `rank * multiplier mod places`
-/// is a bijection that puts neighbouring ranks far apart.
-fn scatter_multiplier(places: u64) -> u64 {
-    let mut multiplier = ((places as f64 * 0.618_033_988_749_894_8) as u64).max(1);
-    while greatest_common_divisor(multiplier, places) != 1 {
+/// A multiplier coprime to `positions`, near its golden section: `rank * multiplier mod positions` is a
+/// bijection that puts neighbouring ranks far apart.
+fn scatter_multiplier(positions: u64) -> u64 {
+    let mut multiplier = ((positions as f64 * 0.618_033_988_749_894_8) as u64).max(1);
+    while greatest_common_divisor(multiplier, positions) != 1 {
         multiplier += 1;
     }
     multiplier
@@ -115,7 +116,7 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The counter generator in the form that `rand_distr` takes.
+/// The counter generator with the interface of `rand_distr`.
 struct Adapter(CounterRng);
 
 impl rand_core::TryRng for Adapter {
@@ -148,7 +149,7 @@ mod tests {
         observed.iter().enumerate().map(term).sum()
     }
 
-    /// The value that chi-square with `freedom` degrees exceeds with a chance of 1 %.
+    /// The 99th percentile of chi-square with `freedom` degrees of freedom.
     /// Source: Wilson and Hilferty, PNAS 17(12), 1931; good to three digits above 30 degrees.
     fn one_percent_limit(freedom: usize) -> f64 {
         let k = freedom as f64;
@@ -156,29 +157,31 @@ mod tests {
         k * (1.0 - 2.0 / (9.0 * k) + z * (2.0 / (9.0 * k)).sqrt()).powi(3)
     }
 
-    /// `counts[place]` after `draws` steps.
-    fn draw(places: &Places, count: u64, draws: u64) -> Vec<u64> {
+    /// `counts[position]` after `draws` steps.
+    fn draw(positions: &Positions, count: u64, draws: u64) -> Vec<u64> {
         let mut counts = vec![0; count as usize];
         for step in 0..draws {
-            counts[places.place(0, step, random::at(7, step)) as usize] += 1;
+            counts[positions.position(0, step, random::at(7, step)) as usize] += 1;
         }
         counts
     }
 
     #[test]
-    fn uniform_places_are_equally_likely() {
-        let places = Places::new(AccessPattern::Uniform, 4, 250, 1);
-        let counts = draw(&places, 1000, 400_000);
+    fn uniform_positions_are_equally_likely() {
+        let positions = Positions::new(AccessPattern::Uniform, 4, 250, 1);
+        let counts = draw(&positions, 1000, 400_000);
         let found = chi_square(&counts, |_| 400.0);
         assert!(found < one_percent_limit(999), "{found}");
     }
 
     #[test]
-    fn the_kth_most_popular_place_is_chosen_in_proportion_to_its_rank() {
+    fn popularity_follows_the_power_law_of_the_rank() {
         for theta in [0.5, 1.0, 1.4] {
-            let places = Places::new(AccessPattern::Zipf { theta }, 2, 250, 1);
-            let counts = draw(&places, 500, 400_000);
-            let Places::Zipf { multiplier, .. } = places else { unreachable!("zipf is zipf") };
+            let positions = Positions::new(AccessPattern::Zipf { theta }, 2, 250, 1);
+            let counts = draw(&positions, 500, 400_000);
+            let Positions::Zipf { multiplier, .. } = positions else {
+                unreachable!("zipf is zipf")
+            };
             let sum: f64 = (1..=500).map(|rank| f64::from(rank).powf(-theta)).sum();
             let by_rank: Vec<u64> =
                 (0..500).map(|rank| counts[(rank * multiplier % 500) as usize]).collect();
@@ -189,43 +192,43 @@ mod tests {
     }
 
     #[test]
-    fn popular_places_are_scattered_and_every_place_has_one_rank() {
-        for places in [1, 2, 3, 10, 97, 1000, 65_536] {
-            let multiplier = scatter_multiplier(places);
-            let mut seen = vec![false; places as usize];
-            for rank in 0..places {
-                seen[(rank * multiplier % places) as usize] = true;
+    fn popular_positions_are_scattered_and_every_position_has_one_rank() {
+        for positions in [1, 2, 3, 10, 97, 1000, 65_536] {
+            let multiplier = scatter_multiplier(positions);
+            let mut seen = vec![false; positions as usize];
+            for rank in 0..positions {
+                seen[(rank * multiplier % positions) as usize] = true;
             }
-            assert!(seen.iter().all(|seen| *seen), "{places}");
+            assert!(seen.iter().all(|seen| *seen), "{positions}");
         }
         let multiplier = scatter_multiplier(65_536);
         assert!(multiplier % 65_536 > 1000, "neighbours in rank are far apart");
     }
 
     #[test]
-    fn the_hot_set_gets_its_share_at_the_beginning_of_each_file() {
+    fn the_hot_set_gets_its_share_at_the_start_of_each_file() {
         let pattern = AccessPattern::HotSet { area_permille: 200, accesses_permille: 800 };
-        let counts = draw(&Places::new(pattern, 4, 100, 1), 400, 400_000);
-        let is_hot = |place: usize| place % 100 < 20;
+        let counts = draw(&Positions::new(pattern, 4, 100, 1), 400, 400_000);
+        let is_hot = |position: usize| position % 100 < 20;
         let found =
             chi_square(
                 &counts,
-                |place| {
-                    if is_hot(place) { 320_000.0 / 80.0 } else { 80_000.0 / 320.0 }
+                |position| {
+                    if is_hot(position) { 320_000.0 / 80.0 } else { 80_000.0 / 320.0 }
                 },
             );
         assert!(found < one_percent_limit(399), "{found}");
     }
 
     #[test]
-    fn a_working_set_of_one_place_is_always_that_place() {
+    fn a_working_set_of_one_position_always_gives_that_position() {
         for pattern in [
             AccessPattern::Sequential,
             AccessPattern::Uniform,
             AccessPattern::Zipf { theta: 1.1 },
             AccessPattern::HotSet { area_permille: 1, accesses_permille: 1 },
         ] {
-            assert_eq!(draw(&Places::new(pattern, 1, 1, 3), 1, 100), [100]);
+            assert_eq!(draw(&Positions::new(pattern, 1, 1, 3), 1, 100), [100]);
         }
     }
 }

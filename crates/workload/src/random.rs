@@ -1,4 +1,4 @@
-//! Randomness as a function of a counter, so that nothing needs a state that must be carried along.
+//! Random numbers as a function of a counter, without state.
 
 /// Mixes a 64-bit counter into 64 well-distributed bits.
 ///
@@ -12,13 +12,13 @@ pub const fn mix64(counter: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The number at place `index` of the random sequence named `seed`.
+/// Number `index` of the random sequence `seed`.
 #[inline]
 pub const fn at(seed: u64, index: u64) -> u64 {
     mix64(seed ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// A seed for a purpose of its own, derived from `seed`; `purpose` is any constant.
+/// A seed for a separate purpose, derived from `seed`; `purpose` is any constant.
 pub const fn derive(seed: u64, purpose: u64) -> u64 {
     mix64(mix64(seed).wrapping_add(purpose.wrapping_mul(0xD1B5_4A32_D192_ED03)))
 }
@@ -50,7 +50,7 @@ pub fn shuffled(seed: u64, count: usize) -> Vec<usize> {
     order
 }
 
-/// SplitMix64 as a generator for libraries that want one, started at a counter.
+/// SplitMix64 as a generator for libraries, started at a counter.
 #[derive(Clone, Debug)]
 pub struct CounterRng(u64);
 

@@ -1,68 +1,70 @@
-//! What tuning looks for: the least concurrency that reaches a rate.
+//! The goal of tuning: the smallest concurrency that reaches a required rate.
 
 use serde::{Deserialize, Serialize};
+use units::{BytesPerSec, OpsPerSec};
 
-use crate::plan::Stream;
+use crate::run::Stream;
 
-/// The wanted rate, and what may be done for it.
+/// The required rate, and the bounds of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
-    /// What is wanted, as the user said it.
-    pub wanted: Wanted,
-    /// A rate that is lower by so many thousandths still counts as reached.
+    /// The required rate, as the user gave it.
+    #[serde(rename = "wanted")]
+    pub required: RequiredRate,
+    /// A rate that is lower by this many thousandths still counts as reached.
     pub within_permille: u16,
-    /// No more operations than this are kept outstanding, over all workers.
+    /// Maximum number of outstanding operations, over all workers.
     pub outstanding_max: u32,
-    /// The objective: a longer mean response time, in nanoseconds, is too long.
+    /// The objective: maximum mean response time, in nanoseconds.
     pub response_time_max_ns: Option<u64>,
-    /// Hosts that the settings are for; all was measured on one.
+    /// Number of hosts that the recommended settings are for; the measurement runs on one.
     pub hosts: u32,
 }
 
-/// A rate as the user said it.
+/// A rate in the unit that the user gave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum RequiredRate {
     /// Bytes per second, reads and writes together.
     Throughput {
-        /// The number.
+        /// The value.
         bytes_per_s: f64,
     },
     /// Operations per second.
     Rate {
-        /// The number.
+        /// The value.
         ops_per_s: f64,
     },
 }
 
 impl Reach {
-    /// At most so many load points: every concurrency, and one of them held at the wanted rate.
+    /// Maximum number of load points: every concurrency, and one of them at the required rate.
     pub(crate) const fn load_points_max(&self) -> u32 {
         self.outstanding_max.saturating_add(1)
     }
 }
 
-impl Wanted {
-    /// The operations per second that are wanted: throughput over transfer size.
+impl RequiredRate {
+    /// Required rate of operations: throughput over transfer size.
     ///
-    /// * `transfer_bytes`: bytes moved by an operation, in the mean
+    /// * `transfer_bytes` - mean bytes per operation
     ///
     /// Source: section 10 of NetApp's paper, "Convert MiB/s to IOPS".
-    pub fn ops_per_s(self, transfer_bytes: f64) -> f64 {
-        match self {
-            Wanted::Throughput { bytes_per_s } => bytes_per_s / transfer_bytes,
-            Wanted::Rate { ops_per_s } => ops_per_s,
-        }
+    pub fn rate(self, transfer_bytes: f64) -> OpsPerSec {
+        OpsPerSec::new(match self {
+            RequiredRate::Throughput { bytes_per_s } => bytes_per_s / transfer_bytes,
+            RequiredRate::Rate { ops_per_s } => ops_per_s,
+        })
     }
 
-    /// The bytes per second that are wanted.
-    pub fn bytes_per_s(self, transfer_bytes: f64) -> f64 {
-        self.ops_per_s(transfer_bytes) * transfer_bytes
+    /// Required throughput: rate times transfer size.
+    pub fn throughput(self, transfer_bytes: f64) -> BytesPerSec {
+        BytesPerSec::new(self.rate(transfer_bytes).get() * transfer_bytes)
     }
 }
 
 impl Stream {
-    /// Bytes moved by an operation, in the mean over the transfer sizes.
+    /// Mean bytes per operation.
     pub fn transfer_size_mean_bytes(&self) -> f64 {
         let weights: f64 = self.transfer_sizes.iter().map(|size| f64::from(size.weight)).sum();
         let bytes = self.transfer_sizes.iter().map(|s| s.size_bytes as f64 * f64::from(s.weight));

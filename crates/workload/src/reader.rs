@@ -1,41 +1,39 @@
-//! Reads the values of one key: a scalar, a table, or several of them as a sweep.
+//! Reads the values of one key: a scalar, a table, or several of these as a sweep.
 //!
-//! Not for: what values mean together; that is `combination.rs`.
+//! Not for: checks of values against each other (`combination.rs`).
 
+use settings::{Diagnostic, Node, Source, SourceSpan, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
 use crate::arrival::Arrival;
-use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean};
 use crate::keys::{HOT_SHARE, Key, Kind, THINK_TIME, TRANSFER, WEIGHT};
 use crate::pattern::AccessPattern;
-use crate::plan::WeightedSize;
+use crate::run::WeightedSize;
 use crate::sweep;
 use crate::value::{Choice, Value};
 
-type Node<'i> = Spanned<DeValue<'i>>;
-
-/// Reads values out of one text and collects what is wrong with them.
+/// Reads the values of one text and collects its problems.
 pub(crate) struct Reader<'s, 'p> {
     pub(crate) source: &'s Source<'s>,
     pub(crate) problems: &'p mut Vec<Diagnostic>,
 }
 
-/// What is wrong with a scalar, beyond that it is not of its kind.
+/// A scalar that is not allowed, with a hint.
 struct Wrong(Option<String>);
 
 impl Reader<'_, '_> {
-    /// The values written for `key`; none where something is wrong with them.
+    /// The values of `key`; empty if one of them is wrong.
     pub(crate) fn choices(&mut self, key: &Key, node: &Node<'_>) -> Vec<Choice> {
         let before = self.problems.len();
         let mut choices = Vec::new();
         match node.get_ref() {
             DeValue::Array(items) if key.sweep => {
                 if items.is_empty() {
-                    let place = self.source.place(node.span());
-                    self.problems.push(place.diagnostic(
-                        format!("`{}` has no values to go through", key.name),
+                    let span = self.source.span(node.span());
+                    self.problems.push(span.diagnostic(
+                        format!("`{}` is an empty list", key.name),
                         "at least one value",
                     ));
                 }
@@ -47,9 +45,9 @@ impl Reader<'_, '_> {
         }
         if choices.len() > 1 && !key.sweep {
             choices.clear();
-            let place = self.source.place(node.span());
+            let span = self.source.span(node.span());
             self.problems.push(
-                place.diagnostic(format!("`{}` takes one value", key.name), key.kind.allowed()),
+                span.diagnostic(format!("`{}` takes one value", key.name), key.kind.allowed()),
             );
         }
         self.refuse_repeated(key, &choices);
@@ -59,47 +57,44 @@ impl Reader<'_, '_> {
         choices
     }
 
-    /// Two equal load points would be told apart by nothing.
+    /// Reports a repeated value, because its load points would be indistinguishable.
     fn refuse_repeated(&mut self, key: &Key, choices: &[Choice]) {
         for (at, choice) in choices.iter().enumerate().take(sweep::MOST) {
             if choices[..at].iter().any(|earlier| earlier.value == choice.value) {
                 self.problems.push(
                     choice
-                        .place
+                        .span
                         .diagnostic(
                             format!("`{}` has the value {} twice", key.name, choice.value),
                             "each value once",
                         )
-                        .with_hint("`repeats` in [run] runs every load point several times"),
+                        .with_hint("to run every load point several times, set `repeats` in [run]"),
                 );
                 return;
             }
         }
     }
 
-    /// The values that one node stands for: itself, a range, or a table with sweeps inside.
+    /// The values of one node: a scalar, a range, or a table with sweeps inside.
     fn expand(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Choice> {
-        let place = self.source.place(node.span());
-        let at = |value| Choice { value, place: place.clone() };
+        let span = self.source.span(node.span());
+        let at = |value| Choice { value, span: span.clone() };
         match (kind, node.get_ref()) {
-            (Kind::TransferSizes, DeValue::Table(table)) => self
-                .weighted_sizes(table, &place)
-                .map(|s| at(Value::Sizes(s)))
-                .into_iter()
-                .collect(),
+            (Kind::TransferSizes, DeValue::Table(table)) => {
+                self.weighted_sizes(table, &span).map(|s| at(Value::Sizes(s))).into_iter().collect()
+            }
             (Kind::TransferSizes, _) => {
                 let sizes = self.expand(name, TRANSFER, node);
                 sizes.into_iter().filter_map(single_size).collect()
             }
             (Kind::Pattern, DeValue::Table(table)) => {
-                self.pattern_table(table, &place).into_iter().map(at).collect()
+                self.pattern_table(table, &span).into_iter().map(at).collect()
             }
             (Kind::Arrival, DeValue::Table(table)) => {
-                self.arrival_table(table, &place).into_iter().map(at).collect()
+                self.arrival_table(table, &span).into_iter().map(at).collect()
             }
             (_, DeValue::String(text)) if kind.is_number() && text.contains("..") => {
-                // Limits are checked on the values that result: a step may lie below the smallest
-                // value.
+                // Limits apply to the resulting values only: a step may be below the smallest value.
                 let parse = |text: &str| read_scalar(kind, &DeValue::String(text.into())).ok();
                 match sweep::expand(text, parse) {
                     Ok(values) => {
@@ -107,9 +102,8 @@ impl Reader<'_, '_> {
                             if !within(kind, value) {
                                 let wrong = format!("{value} in the range of `{name}`");
                                 let found = format!("`{text}`");
-                                self.problems.push(
-                                    place.diagnostic(wrong, kind.allowed()).with_found(found),
-                                );
+                                self.problems
+                                    .push(span.diagnostic(wrong, kind.allowed()).with_found(found));
                                 return Vec::new();
                             }
                         }
@@ -117,13 +111,12 @@ impl Reader<'_, '_> {
                     }
                     Err(hint) => {
                         self.problems.push(
-                            place
-                                .diagnostic(
-                                    format!("`{name}` is not a range"),
-                                    "\"FIRST..LAST xFACTOR\" or \"FIRST..LAST step STEP\", such as \
+                            span.diagnostic(
+                                format!("wrong range for `{name}`"),
+                                "\"FIRST..LAST xFACTOR\" or \"FIRST..LAST step STEP\", such as \
                                      \"1..32 x2\" or \"10..100 step 10\"",
-                                )
-                                .with_hint(hint),
+                            )
+                            .with_hint(hint),
                         );
                         Vec::new()
                     }
@@ -133,7 +126,7 @@ impl Reader<'_, '_> {
                 Ok(value) => vec![at(value)],
                 Err(Wrong(hint)) => {
                     let mut wrong =
-                        place.diagnostic(format!("wrong value for `{name}`"), kind.allowed());
+                        span.diagnostic(format!("wrong value for `{name}`"), kind.allowed());
                     wrong.hint = hint;
                     self.problems.push(wrong);
                     Vec::new()
@@ -142,7 +135,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The values inside a table, where a sweep may stand too.
+    /// The values inside a table: one, or a sweep.
     fn inner(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Value> {
         let nodes: Vec<&Node<'_>> = match node.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
@@ -155,7 +148,11 @@ impl Reader<'_, '_> {
         values
     }
 
-    fn weighted_sizes(&mut self, table: &DeTable<'_>, place: &Place) -> Option<Vec<WeightedSize>> {
+    fn weighted_sizes(
+        &mut self,
+        table: &DeTable<'_>,
+        span: &SourceSpan,
+    ) -> Option<Vec<WeightedSize>> {
         let before = self.problems.len();
         let mut sizes: Vec<WeightedSize> = Vec::new();
         let mut sum = 0u32;
@@ -165,27 +162,27 @@ impl Reader<'_, '_> {
             let size = match scalar(TRANSFER, &DeValue::String(key.get_ref().clone())) {
                 Ok(Value::Bytes(size)) => Some(size),
                 _ => {
-                    let place = self.source.place(key.span());
+                    let span = self.source.span(key.span());
                     self.problems
-                        .push(place.diagnostic("this is not a transfer size", TRANSFER.allowed()));
+                        .push(span.diagnostic("this is not a transfer size", TRANSFER.allowed()));
                     None
                 }
             };
             let share = match scalar(WEIGHT, weight.get_ref()) {
                 Ok(Value::Share(share)) => share,
                 _ => {
-                    let place = self.source.place(weight.span());
+                    let span = self.source.span(weight.span());
                     self.problems
-                        .push(place.diagnostic("wrong share of a transfer size", WEIGHT.allowed()));
+                        .push(span.diagnostic("wrong share for a transfer size", WEIGHT.allowed()));
                     continue;
                 }
             };
             sum += u32::from(share);
             let Some(size_bytes) = size else { continue };
             if sizes.iter().any(|other| other.size_bytes == size_bytes) {
-                let place = self.source.place(key.span());
-                self.problems.push(place.diagnostic(
-                    format!("the transfer size {} stands twice", Bytes::new(size_bytes)),
+                let span = self.source.span(key.span());
+                self.problems.push(span.diagnostic(
+                    format!("the transfer size {} is listed twice", Bytes::new(size_bytes)),
                     "each size once",
                 ));
                 continue;
@@ -195,21 +192,22 @@ impl Reader<'_, '_> {
         if self.problems.len() == before && sum != 1000 {
             let found = format!("{}%", f64::from(sum) / 10.0);
             self.problems.push(
-                place
-                    .diagnostic("the shares of the transfer sizes do not add up", "a sum of 100 %")
-                    .with_found(found),
+                span.diagnostic(
+                    "the shares of the transfer sizes do not add up to 100 %",
+                    "a sum of 100 %",
+                )
+                .with_found(found),
             );
         }
-        // One size in a table is the same workload as the size alone, and must have the same
-        // operations.
+        // A table with one size must give the same operations as the size itself.
         if let [only] = sizes.as_mut_slice() {
             only.weight = 1;
         }
         (self.problems.len() == before).then_some(sizes)
     }
 
-    fn pattern_table(&mut self, table: &DeTable<'_>, place: &Place) -> Vec<Value> {
-        let Some((name, node)) = self.only_entry(table, place, Kind::Pattern, &["zipf", "hot_set"])
+    fn pattern_table(&mut self, table: &DeTable<'_>, span: &SourceSpan) -> Vec<Value> {
+        let Some((name, node)) = self.only_entry(table, span, Kind::Pattern, &["zipf", "hot_set"])
         else {
             return Vec::new();
         };
@@ -226,9 +224,9 @@ impl Reader<'_, '_> {
         let (Some(accesses), Some(areas)) = (found.pop(), found.pop()) else { return Vec::new() };
         for (field, values) in [("area", &areas), ("accesses", &accesses)] {
             if values.is_none() {
-                let place = self.source.place(node.span());
+                let span = self.source.span(node.span());
                 self.problems.push(
-                    place.diagnostic(format!("`hot_set` lacks `{field}`"), Kind::Pattern.allowed()),
+                    span.diagnostic(format!("`hot_set` lacks `{field}`"), Kind::Pattern.allowed()),
                 );
             }
         }
@@ -248,9 +246,9 @@ impl Reader<'_, '_> {
         patterns
     }
 
-    fn arrival_table(&mut self, table: &DeTable<'_>, place: &Place) -> Vec<Value> {
+    fn arrival_table(&mut self, table: &DeTable<'_>, span: &SourceSpan) -> Vec<Value> {
         let kinds = ["closed", "constant", "poisson"];
-        let Some((name, node)) = self.only_entry(table, place, Kind::Arrival, &kinds) else {
+        let Some((name, node)) = self.only_entry(table, span, Kind::Arrival, &kinds) else {
             return Vec::new();
         };
         if name == "closed" {
@@ -274,11 +272,11 @@ impl Reader<'_, '_> {
         self.inner(name, Kind::Rate, node).into_iter().filter_map(open).collect()
     }
 
-    /// The one entry of a table that says which of several forms is meant.
+    /// The entry of a table that selects one of several forms.
     fn only_entry<'t, 'i>(
         &mut self,
         table: &'t DeTable<'i>,
-        place: &Place,
+        span: &SourceSpan,
         kind: Kind,
         names: &[&'static str],
     ) -> Option<(&'static str, &'t Node<'i>)> {
@@ -293,19 +291,16 @@ impl Reader<'_, '_> {
             [only] => Some(*only),
             [] if !table.is_empty() => None,
             several => {
-                let message = if several.is_empty() {
-                    "an empty table"
-                } else {
-                    "two forms at once exclude each other"
-                };
-                self.problems.push(place.diagnostic(message, kind.allowed()));
+                let message =
+                    if several.is_empty() { "an empty table" } else { "more than one form" };
+                self.problems.push(span.diagnostic(message, kind.allowed()));
                 None
             }
         }
     }
 
-    /// The values of the named fields of a table, in the order of `fields`; `None` for a field that
-    /// is not written.
+    /// The values of the named fields of a table, in the order of `fields`; `None` for a missing
+    /// field.
     fn fields(
         &mut self,
         node: &Node<'_>,
@@ -313,8 +308,8 @@ impl Reader<'_, '_> {
         fields: &[(&'static str, Kind)],
     ) -> Vec<Option<Vec<Value>>> {
         let DeValue::Table(table) = node.get_ref() else {
-            let place = self.source.place(node.span());
-            self.problems.push(place.diagnostic("this is not a table", whole.allowed()));
+            let span = self.source.span(node.span());
+            self.problems.push(span.diagnostic("this is not a table", whole.allowed()));
             return Vec::new();
         };
         for (key, _) in table.iter() {
@@ -334,8 +329,8 @@ impl Reader<'_, '_> {
         known: impl Iterator<Item = &'k str>,
         kind: Kind,
     ) {
-        let place = self.source.place(key.span());
-        let mut wrong = place.diagnostic("unknown key", kind.allowed());
+        let span = self.source.span(key.span());
+        let mut wrong = span.diagnostic("unknown key", kind.allowed());
         wrong.hint = did_you_mean(key.get_ref(), known);
         self.problems.push(wrong);
     }
@@ -344,7 +339,7 @@ impl Reader<'_, '_> {
 fn single_size(choice: Choice) -> Option<Choice> {
     let Value::Bytes(size_bytes) = choice.value else { return None };
     let sizes = vec![WeightedSize { size_bytes, weight: 1 }];
-    Some(Choice { value: Value::Sizes(sizes), place: choice.place })
+    Some(Choice { value: Value::Sizes(sizes), span: choice.span })
 }
 
 /// Reads one scalar and checks the kind's limits.
@@ -356,14 +351,10 @@ fn scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
 fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
     let plain = || Wrong(None);
     let hint = |text: String| Err(Wrong(Some(text)));
-    let written = match node {
-        DeValue::String(text) => text.trim().to_owned(),
-        // Underscores are dropped by the TOML parser; other radixes are no way to write a quantity.
-        DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
-        DeValue::Float(number) => number.as_str().to_owned(),
-        DeValue::Boolean(flag) if kind == Kind::Flag => return Ok(Value::Flag(*flag)),
-        _ => return Err(plain()),
-    };
+    if let (Kind::Flag, DeValue::Boolean(flag)) = (kind, node) {
+        return Ok(Value::Flag(*flag));
+    }
+    let written = settings::scalar_text(node).ok_or_else(plain)?.to_owned();
     let is_text = matches!(node, DeValue::String(_));
     let is_whole = matches!(node, DeValue::Integer(_));
     Ok(match kind {
@@ -373,11 +364,11 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
             None => return Err(Wrong(did_you_mean(&written, words.iter().copied()))),
         },
         Kind::Flag if is_text && matches!(written.as_str(), "true" | "false") => {
-            return hint(format!("without quotes: `{written}`"));
+            return hint(format!("omit the quotes: `{written}`"));
         }
         Kind::Duration { .. } => {
             if written.parse::<f64>().is_ok() && written != "0" {
-                return hint(format!("it lacks a unit: `\"{written}s\"` is {written} seconds"));
+                return hint(format!("add a unit: `\"{written}s\"` for {written} seconds"));
             }
             let time = parse_duration(&written).map_err(|_| plain())?;
             Value::Duration(u64::try_from(time.as_nanos()).map_err(|_| plain())?)
@@ -394,21 +385,21 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
         }
         Kind::Share { .. } => {
             let percent = written.parse::<f64>().unwrap_or(0.0) * 100.0;
-            return hint(format!("shares are written in percent: `\"{percent}%\"`"));
+            return hint(format!("write shares in percent: `\"{percent}%\"`"));
         }
         Kind::Rate => Value::Rate(written.parse::<OpsPerSec>().map_err(|_| plain())?.get()),
         Kind::Skew => Value::Skew(written.parse().map_err(|_| plain())?),
         Kind::Pattern if is_text => match written.as_str() {
             "sequential" => Value::Pattern(AccessPattern::Sequential),
             "random" => Value::Pattern(AccessPattern::Uniform),
-            "uniform" => return hint("uniformly random is \"random\"".to_owned()),
-            "zipf" => return hint("with its skew: { zipf = 1.1 }".to_owned()),
+            "uniform" => return hint("write \"random\"".to_owned()),
+            "zipf" => return hint("add the skew: { zipf = 1.1 }".to_owned()),
             other => return Err(Wrong(did_you_mean(other, ["sequential", "random"]))),
         },
         Kind::Arrival if is_text => match written.as_str() {
             "closed" => Value::Arrival(Arrival::Closed { think_time_ns: 0 }),
             "constant" | "poisson" => {
-                return hint(format!("with its offered rate: {{ {written} = \"1000/s\" }}"));
+                return hint(format!("add the offered rate: {{ {written} = \"1000/s\" }}"));
             }
             other => return Err(Wrong(did_you_mean(other, ["closed"]))),
         },
@@ -416,7 +407,7 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
     })
 }
 
-/// Whether a value keeps to its kind's limits.
+/// Whether a value is within the limits of its kind.
 fn within(kind: Kind, value: &Value) -> bool {
     match (kind, value) {
         (Kind::Duration { min_ns, max_ns }, Value::Duration(ns)) => (min_ns..=max_ns).contains(ns),
@@ -441,7 +432,7 @@ fn limit_hint(kind: Kind, value: &Value) -> Option<String> {
         (Kind::Bytes { multiple_of, max }, Value::Bytes(bytes)) if *bytes <= max => {
             let below = bytes / multiple_of * multiple_of;
             let nearest = if below == 0 { multiple_of } else { below };
-            Some(format!("the nearest that fits is {nearest} bytes"))
+            Some(format!("the nearest allowed size is {nearest} bytes"))
         }
         _ => None,
     }

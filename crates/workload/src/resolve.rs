@@ -1,55 +1,50 @@
-//! From an experiment to a plan: every sweep value, repeat and seed resolved, in the order in which
-//! runs are done.
+//! Resolves an experiment into a plan: every sweep value, repeat and seed, in the order of the runs.
 //!
-//! Settings are laid over one another: defaults, the stream, the variant, the command line. A
-//! setting with several values is an axis; where a variant or the command line sets a key of
-//! several streams, that is one axis, and the streams change together. Load points are the product
-//! of a variant's axes, the first written changing slowest.
+//! Settings override each other in this order: defaults, the stream, the variant, the command line.
+//! A setting with several values is an axis. A key that a variant or the command line sets for
+//! several streams is one axis: the streams change together. Load points are the product of a
+//! variant's axes; the first axis in the file changes slowest.
 //!
-//! What values mean together is checked here for every load point (`combination.rs`); an
-//! impossible one is the user's mistake, never a panic later.
+//! Combinations of values are checked for every load point (`combination.rs`), so that an
+//! impossible one is reported before any run.
 
-use std::sync::OnceLock;
-
-use toml::de::DeValue;
+use settings::{Diagnostic, Source, in_order};
 
 use crate::combination::{self, StreamAt};
-use crate::diagnostic::{Diagnostic, Place, Source};
-use crate::experiment::{
-    Experiment, Setting, StreamOverride, StreamSettings, VariantSettings, in_order, missing_key,
-    same_name,
-};
 use crate::keys::{self, Presence, Section};
 use crate::label::Labelled;
-use crate::plan::{EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec};
+use crate::layer::{AxisValue, Layer};
+use crate::plan::{Plan, Step};
+use crate::problem::{missing_key, same_name};
 use crate::random;
-use crate::reader::Reader;
+use crate::run::{IoMethod, Phases, Run, Stream, TargetSpec};
 use crate::search::Repeats;
-use crate::searching::{self, Searching};
+use crate::search_settings::{self, SearchSettings};
 use crate::value::Value;
+use crate::written::{Experiment, Setting, StreamOverride, StreamSettings, VariantSettings};
 
-/// More runs than this are a slip of the pen: a year at 53 minutes each.
+/// A plan with more runs is assumed to be a mistake: it takes a year at 53 minutes per run.
 const MOST_RUNS: u64 = 10_000;
 const DATA_SEED: u64 = 0xDA7A;
-/// The name under which the table's defaults are read.
-pub(crate) const DEFAULTS_FILE: &str = "the table of keys";
 const ORDER_SEED: u64 = 0x04DE;
 
 /// What the command line adds to an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolveOptions {
-    /// How operations are sent.
-    pub engine: EngineChoice,
-    /// Workers are pinned to processors.
+    /// How operations reach the kernel.
+    pub io_method: IoMethod,
+    /// Pin workers to processors.
     pub pin: bool,
-    /// What is read is checked against what was written.
+    /// Verify that reads return the written data.
     pub verify: bool,
 }
 
-/// Makes the plan. `source` says where the experiment came from: a path, or `profile:four-corners`.
+/// Resolves an experiment.
+///
+/// * `source` - the origin of the experiment: a path, or `profile:four-corners`
 ///
 /// # Errors
-/// Every combination of values that cannot be done.
+/// Every impossible combination of values.
 pub fn resolve(
     experiment: &Experiment,
     source: &str,
@@ -58,24 +53,24 @@ pub fn resolve(
 ) -> Result<Plan, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let points = load_points(experiment, Some(&target), &mut problems);
-    if options.verify && target == TargetSpec::Null {
-        let option = Source::option("--verify", "").place(0..0);
-        let wrong = option.diagnostic("a null target keeps no data that could be verified", "");
+    if options.verify && !target.capabilities().moves_data {
+        let option = Source::option("--verify", "").span(0..0);
+        let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
         problems.push(wrong);
     }
-    if options.engine != EngineChoice::Auto && target.is_nfs() {
-        let option = Source::option("--engine", "").place(0..0);
+    if options.io_method != IoMethod::Auto && target.capabilities().own_client {
+        let option = Source::option("--engine", "").span(0..0);
         problems.push(option.diagnostic(
-            "an NFS export has no engine to choose: our own client in user space sends the calls",
-            "`--engine` where the target is a directory",
+            "an NFS export is accessed by the built-in client, without an engine",
+            "`--engine` only for a directory",
         ));
     }
     let run = RunSettings::of(experiment, &mut problems);
     if !problems.is_empty() {
         return Err(in_order(problems));
     }
-    let searching = Searching::of(experiment, &mut problems);
-    let steps = steps(&experiment.name, &points, &run, searching.as_ref());
+    let search = SearchSettings::of(experiment, &mut problems);
+    let steps = steps(&experiment.name, &points, &run, search.as_ref());
     let runs_max = steps.iter().map(|step| u64::from(step.runs_max())).sum();
     if runs_max > MOST_RUNS {
         too_many_runs(experiment, runs_max, &mut problems);
@@ -85,8 +80,8 @@ pub fn resolve(
         name: experiment.name.clone(),
         source: source.to_owned(),
         overrides: Vec::new(),
-        target,
-        engine: options.engine,
+        targets: vec![target],
+        io_method: options.io_method,
         pin: options.pin,
         verify: options.verify,
         seed: run.seed,
@@ -95,36 +90,36 @@ pub fn resolve(
     })
 }
 
-/// Every combination of values that cannot be done.
+/// Every impossible combination of values.
 pub(crate) fn check(experiment: &Experiment) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     load_points(experiment, None, &mut problems);
     let run = Layer::over(&[&experiment.run], Section::Run);
-    searching::repeats(&run, &mut problems);
+    search_settings::repeats(&run, &mut problems);
     problems
 }
 
-/// What is done with the load points, in order.
+/// The steps of the plan, in order.
 fn steps(
     name: &str,
     points: &[LoadPoint],
     run: &RunSettings,
-    searching: Option<&Searching>,
+    search: Option<&SearchSettings>,
 ) -> Vec<Step> {
-    if let Some(searching) = searching {
+    if let Some(search) = search {
         let mut index = 0;
-        let search = |(number, point): (usize, &LoadPoint)| {
+        let step = |(number, point): (usize, &LoadPoint)| {
             let template = point.run(index, number, 0, run.seed);
-            let search = searching.search(template, point.searched_depth, run.repeats);
+            let search = search.search(template, point.searched_depth, run.repeats);
             index += search.runs_max as usize;
             Step::Search(search)
         };
-        return points.iter().enumerate().map(search).collect();
+        return points.iter().enumerate().map(step).collect();
     }
     if run.repeats.until_permille.is_some() {
         let first = |(number, point): (usize, &LoadPoint)| point.run(0, number, 0, run.seed);
         let points = points.iter().enumerate().map(first).collect();
-        return searching::repeated(name, points, run.repeats)
+        return search_settings::repeated(name, points, run.repeats)
             .map(Step::Search)
             .into_iter()
             .collect();
@@ -139,14 +134,13 @@ fn steps(
 }
 
 fn too_many_runs(experiment: &Experiment, runs: u64, problems: &mut Vec<Diagnostic>) {
-    let wrong = experiment.place.diagnostic(
-        "the sweeps and repeats multiply to too many runs",
-        format!("at most {MOST_RUNS} runs"),
-    );
+    let wrong = experiment
+        .span
+        .diagnostic("sweeps and repeats give too many runs", format!("at most {MOST_RUNS} runs"));
     problems.push(wrong.with_found(format!("{runs} runs")));
 }
 
-/// The settings of `[run]` that hold for the whole plan.
+/// The settings of `[run]` that apply to the whole plan.
 struct RunSettings {
     repeats: Repeats,
     seed: u64,
@@ -162,10 +156,10 @@ impl RunSettings {
         };
         let order = layer.value("order", &[]);
         let randomised = matches!(order, Some(Value::Text(word)) if word == "randomised");
-        let repeats = searching::repeats(&layer, problems);
-        // The empty list is reported by the checks; here it only must not be taken for a plan.
+        let repeats = search_settings::repeats(&layer, problems);
+        // Usually reported by the parser already.
         if experiment.streams.is_empty() && problems.is_empty() {
-            problems.push(experiment.place.diagnostic("the experiment has no stream", ""));
+            problems.push(experiment.span.diagnostic("the experiment has no stream", ""));
         }
         RunSettings { repeats, seed: count("seed"), randomised }
     }
@@ -176,8 +170,8 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
     if !randomised {
         return (0..points).flat_map(|point| (0..repeats).map(move |r| (point, r))).collect();
     }
-    // A randomised complete block design (Fisher 1935): each repeat is a block that holds every
-    // load point once, so that a drift over time falls on all load points alike.
+    // A randomised complete block design (Fisher 1935): each repeat is a block with every load
+    // point once, so that a drift over time affects all load points equally.
     let seed = random::derive(seed, ORDER_SEED);
     let mut runs = Vec::new();
     for repeat in 0..repeats {
@@ -187,7 +181,7 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
     runs
 }
 
-/// One load point: a run without its place, repeat and seed.
+/// One load point: a run without its index, repeat and seed.
 #[derive(Clone, PartialEq)]
 struct LoadPoint {
     variant: String,
@@ -197,7 +191,7 @@ struct LoadPoint {
     phases: Phases,
     tolerated_errors: u64,
     operation_deadline_ns: u64,
-    /// The deepest queue that a search tries, over all workers.
+    /// The maximum queue depth of a search, over all workers.
     searched_depth: u32,
 }
 
@@ -216,70 +210,6 @@ impl LoadPoint {
             operation_deadline_ns: self.operation_deadline_ns,
         }
     }
-}
-
-/// Settings that hold for one stream (or for the run), the last layer on top.
-pub(crate) struct Layer<'e> {
-    settings: Vec<&'e Setting>,
-}
-
-/// An axis, and which of its values is taken.
-pub(crate) type Taken<'e> = (&'e Setting, usize);
-
-impl<'e> Layer<'e> {
-    pub(crate) fn over(layers: &[&'e [Setting]], section: Section) -> Layer<'e> {
-        let mut layer = Layer { settings: Vec::new() };
-        let own = defaults().iter().filter(|setting| setting.key.section == section);
-        for setting in own.chain(layers.iter().copied().flatten()) {
-            layer.put(setting);
-        }
-        layer
-    }
-
-    fn put(&mut self, setting: &'e Setting) {
-        self.settings.retain(|other| other.key.name != setting.key.name);
-        self.settings.push(setting);
-    }
-
-    pub(crate) fn setting(&self, name: &str) -> Option<&'e Setting> {
-        self.settings.iter().copied().find(|setting| setting.key.name == name)
-    }
-
-    /// The value at a load point and where it is written; `None` where it is absent or was wrong.
-    pub(crate) fn at(&self, name: &str, taken: &[Taken<'_>]) -> Option<(&'e Value, &'e Place)> {
-        let setting = self.setting(name)?;
-        let axis = taken.iter().find(|(axis, _)| std::ptr::eq(*axis, setting));
-        let choice = setting.choices.get(axis.map_or(0, |(_, index)| *index))?;
-        Some((&choice.value, &choice.place))
-    }
-
-    fn value(&self, name: &str, taken: &[Taken<'_>]) -> Option<&'e Value> {
-        self.at(name, taken).map(|(value, _)| value)
-    }
-
-    /// Whether the key was written, even if wrongly.
-    pub(crate) fn is_written(&self, name: &str) -> bool {
-        self.setting(name).is_some()
-    }
-}
-
-/// The table's defaults, read as if a user had written them.
-fn defaults() -> &'static [Setting] {
-    static DEFAULTS: OnceLock<Vec<Setting>> = OnceLock::new();
-    DEFAULTS.get_or_init(|| {
-        let mut problems = Vec::new();
-        let mut settings = Vec::new();
-        for key in keys::KEYS {
-            let Presence::Default(text) = key.presence else { continue };
-            let source = Source::option(DEFAULTS_FILE, text);
-            let node = DeValue::parse(text).expect("defaults are TOML values");
-            let mut reader = Reader { source: &source, problems: &mut problems };
-            let choices = reader.choices(key, &node);
-            settings.push(Setting { key, choices, place: source.place(0..text.len()) });
-        }
-        assert!(problems.is_empty(), "defaults keep to their own rules: {problems:?}");
-        settings
-    })
 }
 
 /// All load points of all variants.
@@ -312,27 +242,27 @@ fn load_points(
         too_many_runs(experiment, runs, problems);
         return Vec::new();
     }
-    let searching = Searching::of(experiment, problems);
+    let search = SearchSettings::of(experiment, problems);
     for variant in &variants {
         variant.find_missing(problems);
-        if let Some(searching) = &searching {
+        if let Some(search) = &search {
             let before = problems.len();
-            searching.check(&variant.layers, problems);
+            search.check(&variant.layers, problems);
             drop_repeated(problems, before);
         }
     }
     let mut points = Vec::new();
-    let given = Given { run: &run, target, searching: searching.as_ref() };
+    let shared = Shared { run: &run, target, search: search.as_ref() };
     for variant in &variants {
         let before = points.len();
-        variant.load_points(&given, &mut points, problems);
+        variant.load_points(&shared, &mut points, problems);
         drop_known(&mut points, before, variant, problems);
     }
     points
 }
 
-/// Drops the load points after `before` that an earlier variant has too, because the command line
-/// made the variants equal. Those that differ in all but their names are a mistake.
+/// Drops load points from `before` on that equal one of an earlier variant, because the command line
+/// made the variants equal. Different load points with equal names are reported.
 fn drop_known(
     points: &mut Vec<LoadPoint>,
     before: usize,
@@ -347,8 +277,8 @@ fn drop_known(
             None => points.push(point),
             Some(known) if *known == point => {}
             Some(_) => {
-                let place = variant.settings.map_or(&variant.experiment.place, |one| &one.place);
-                let wrong = same_name(place, &point.variant);
+                let span = variant.settings.map_or(&variant.experiment.span, |one| &one.span);
+                let wrong = same_name(span, &point.variant);
                 if !problems.contains(&wrong) {
                     problems.push(wrong);
                 }
@@ -357,7 +287,7 @@ fn drop_known(
     }
 }
 
-/// The settings of each stream of a variant, with `overrides` on top.
+/// The settings of each stream of a variant; `overrides` take precedence.
 fn stream_layers<'e>(
     experiment: &'e Experiment,
     variant: Option<&'e VariantSettings>,
@@ -378,14 +308,15 @@ fn stream_layers<'e>(
     experiment.streams.iter().map(of_stream).collect()
 }
 
-/// What holds for all load points.
-struct Given<'g, 'e> {
+/// What all load points share.
+struct Shared<'g, 'e> {
     run: &'g Layer<'e>,
     target: Option<&'g TargetSpec>,
-    searching: Option<&'g Searching>,
+    /// None without a search.
+    search: Option<&'g SearchSettings>,
 }
 
-/// The streams of one variant with all layers laid over them.
+/// One variant with the resolved settings of its streams.
 struct Variant<'e> {
     experiment: &'e Experiment,
     settings: Option<&'e VariantSettings>,
@@ -407,7 +338,7 @@ impl<'e> Variant<'e> {
         Variant { experiment, settings: variant, name, layers }
     }
 
-    /// The settings with several values, in the order in which they were laid.
+    /// The settings with several values, in the order in which they apply.
     fn axes(&self, run: &Layer<'e>) -> Vec<&'e Setting> {
         let mut axes: Vec<&Setting> = Vec::new();
         let streams = self.layers.iter().flat_map(|layer| &layer.settings);
@@ -419,7 +350,7 @@ impl<'e> Variant<'e> {
         axes
     }
 
-    /// What an axis is called in tables: with the stream's name where it is one of several streams.
+    /// The name of an axis in tables, with the stream's name if it is one of several.
     fn axis_name(&self, axis: &Setting) -> String {
         let key = axis.key.name;
         if axis.key.section == Section::Run {
@@ -443,8 +374,8 @@ impl<'e> Variant<'e> {
                 if key.presence != Presence::Required || layer.is_written(key.name) {
                     continue;
                 }
-                let wrong = missing_key(&stream.place, key, &format!("stream `{}`", stream.name));
-                // The same gap shows in every variant that does not fill it.
+                let wrong = missing_key(&stream.span, key, &format!("stream `{}`", stream.name));
+                // Several variants can lack the same key.
                 if !problems.contains(&wrong) {
                     problems.push(wrong);
                 }
@@ -454,33 +385,34 @@ impl<'e> Variant<'e> {
 
     fn load_points(
         &self,
-        given: &Given<'_, 'e>,
+        shared: &Shared<'_, 'e>,
         points: &mut Vec<LoadPoint>,
         problems: &mut Vec<Diagnostic>,
     ) {
-        let Given { run, target, searching } = *given;
+        let Shared { run, target, search } = *shared;
         let axes = self.axes(run);
         let names: Vec<String> = axes.iter().map(|axis| self.axis_name(axis)).collect();
         let count: usize = axes.iter().map(|axis| axis.choices.len()).product();
         for number in 0..count {
-            let taken = nth_combination(&axes, number);
-            let parameters = taken.iter().zip(&names).map(|((axis, index), name)| {
+            let axis_values = nth_combination(&axes, number);
+            let parameters = axis_values.iter().zip(&names).map(|((axis, index), name)| {
                 (name.clone(), axis.choices[*index].value.to_string())
             });
             let before = problems.len();
-            let phases = combination::phases(run, &taken, problems);
+            let phases = combination::phases(run, &axis_values, problems);
             let streams: Vec<Option<Stream>> = self
                 .experiment
                 .streams
                 .iter()
                 .zip(&self.layers)
                 .map(|(stream, layer)| {
-                    let at = StreamAt { name: &stream.name, layer, taken: &taken, target };
+                    let at =
+                        StreamAt { name: &stream.name, layer, axis_values: &axis_values, target };
                     combination::stream(&at, problems)
                 })
                 .collect();
             let streams: Option<Vec<Stream>> = streams.into_iter().collect();
-            let number = |name| match run.value(name, &taken) {
+            let number = |name| match run.value(name, &axis_values) {
                 Some(Value::Count(number) | Value::Duration(number)) => Some(*number),
                 _ => None,
             };
@@ -491,13 +423,13 @@ impl<'e> Variant<'e> {
                 Some(operation_deadline_ns),
             ) = (phases, streams, number("tolerated_errors"), number("operation_deadline"))
             {
-                let place = self.settings.map_or(&self.experiment.place, |variant| &variant.place);
+                let span = self.settings.map_or(&self.experiment.span, |variant| &variant.span);
                 let depth = streams.iter().map(Stream::queue_depth_total).max().unwrap_or(1);
-                if let Some(searching) = searching {
-                    streams.iter_mut().for_each(|stream| searching.widen(stream));
+                if let Some(search) = search {
+                    streams.iter_mut().for_each(|stream| search.widen(stream));
                 }
-                let connections = combination::connections(run, &taken, target, problems);
-                combination::whole_run(place, &streams, target, connections, problems);
+                let connections = combination::connections(run, &axis_values, target, problems);
+                combination::whole_run(span, &streams, target, connections, problems);
                 points.push(LoadPoint {
                     searched_depth: u32::try_from(depth).unwrap_or(u32::MAX),
                     variant: self.name.clone(),
@@ -515,9 +447,9 @@ impl<'e> Variant<'e> {
 }
 
 /// Combination `number` of the axes' values; the last axis changes fastest.
-fn nth_combination<'e>(axes: &[&'e Setting], number: usize) -> Vec<Taken<'e>> {
+fn nth_combination<'e>(axes: &[&'e Setting], number: usize) -> Vec<AxisValue<'e>> {
     let mut rest = number;
-    let mut taken: Vec<Taken<'e>> = axes
+    let mut axis_values: Vec<AxisValue<'e>> = axes
         .iter()
         .rev()
         .map(|axis| {
@@ -526,11 +458,11 @@ fn nth_combination<'e>(axes: &[&'e Setting], number: usize) -> Vec<Taken<'e>> {
             (*axis, index)
         })
         .collect();
-    taken.reverse();
-    taken
+    axis_values.reverse();
+    axis_values
 }
 
-/// Drops those after `before` that are already known: many load points share a mistake.
+/// Drops repeated problems from `before` on: many load points can have the same one.
 fn drop_repeated(problems: &mut Vec<Diagnostic>, before: usize) {
     let new = problems.split_off(before);
     for problem in new {

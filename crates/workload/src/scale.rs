@@ -1,36 +1,35 @@
-//! What scaling experiments are to find out: which resource limits a workload's rate.
+//! Scaling experiments, which find the resource that limits a workload's throughput.
 
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{self, Key, Kind, Section};
+use crate::limit::PriorKnowledge;
 use crate::pattern::AccessPattern;
-use crate::plan::{Run, Stream, TargetSpec, WeightedSize};
+use crate::run::{Run, Stream, TargetSpec, WeightedSize};
 
-/// More runs than any system in the tests needed: 7 for the curve, and two for each of the changes
-/// of circumstances that there are.
+/// More runs than any tested system needed: 7 for the curve and two for each possible change.
 pub const RUNS_MAX: u32 = 24;
 
-/// What may be changed, and what is known before anything was measured.
+/// The allowed changes, and what is known beforehand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
-    /// The number of connections may be changed: the client is our own.
+    /// The number of connections may be changed, because the client is the built-in one.
     pub connections: bool,
-    /// Operations of the other direction may be sent.
+    /// Reads may be replaced by writes and vice versa.
     pub direction: bool,
-    /// No worker has more operations outstanding than this.
+    /// Maximum queue depth per worker.
     pub queue_depth_max: u32,
-    /// What the environment says of limits: `cpu.count`, `filesystem.type`,
-    /// `target.null_round_trip_ns` and each `known.` entry. As in the record.
-    pub known: Vec<(String, String)>,
-    /// What is sent operations: its kind and its settings say more.
+    /// What is known about limits beforehand, as in the record's environment.
+    pub known: PriorKnowledge,
+    /// The target, whose kind and settings imply further limits.
     pub target: TargetSpec,
-    /// A run that needs as much as the largest of the experiments: files, memory, threads.
+    /// A run that needs at least as many files, threads and as much memory as any of the experiments.
     pub largest: Box<Run>,
 }
 
 impl Run {
-    /// Whether it can be done: no count is above what an experiment may ask for, each worker has a
-    /// connection, and what a stream asks for fits its files.
+    /// Whether the run is possible: counts are within the limits of an experiment, each worker has a
+    /// connection, and transfers fit the files.
     pub fn is_possible(&self) -> bool {
         let workers: u64 = self.streams.iter().map(|stream| u64::from(stream.workers)).sum();
         let enough = |count: &u32| u64::from(*count) >= workers;
@@ -47,8 +46,8 @@ impl Run {
     }
 }
 
-/// Transfers are whole sectors within the part of a file that is touched, and each worker of a
-/// sequential stream has a place of its own to begin at.
+/// Whether transfers are whole sectors within the accessed part of a file, and each worker of a
+/// sequential stream has its own starting point.
 fn fits_its_files(stream: &Stream) -> bool {
     let set = stream.working_set;
     let fits = |size: &WeightedSize| {
@@ -56,11 +55,11 @@ fn fits_its_files(stream: &Stream) -> bool {
             && size.size_bytes.is_multiple_of(keys::SECTOR)
             && size.size_bytes <= set.area_bytes
     };
-    let begins = || {
-        let places = set.area_bytes / stream.transfer_size_max_bytes().max(1);
+    let workers_fit = || {
+        let starts = set.area_bytes / stream.transfer_size_max_bytes().max(1);
         stream.transfer_sizes.len() == 1
-            && places * u64::from(set.files) >= u64::from(stream.workers)
+            && starts * u64::from(set.files) >= u64::from(stream.workers)
     };
     stream.transfer_sizes.iter().all(fits)
-        && (stream.access_pattern != AccessPattern::Sequential || begins())
+        && (stream.access_pattern != AccessPattern::Sequential || workers_fit())
 }

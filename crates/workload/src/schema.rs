@@ -1,14 +1,13 @@
-//! The JSON Schema (draft 2020-12) of an experiment, for editors that complete and check while one
-//! types.
+//! The JSON Schema (draft 2020-12) of an experiment, for completion and checks in editors.
 //!
-//! It comes out of the same table that the parser walks. It knows the form of values; limits that
-//! depend on other values, and the arithmetic of units (a multiple of 512 bytes), are the parser's.
+//! It is generated from the parser's table. It describes the form of values; only the parser checks
+//! limits that depend on other values or on units (a multiple of 512 bytes).
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::keys::{self, HOT_SHARE, Key, Kind, Presence, Section, THINK_TIME, TRANSFER, WEIGHT};
 
-/// Number and unit of sizes, case ignored.
+/// Number and unit of a size; case is ignored.
 const SIZE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *([bB]|[bB]ytes?|[kKmMgGtTpP]([iI]?[bB]?))?";
 const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? \
                     *(ns|us|µs|usec|ms|msec|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) *)+)";
@@ -20,9 +19,11 @@ const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
 /// The schema, as text that ends with a line break.
 pub fn json_schema() -> String {
     let mut properties = section(Section::Experiment);
-    properties.insert("run".to_owned(), object("How runs are done.", section(Section::Run), &[]));
+    properties
+        .insert("run".to_owned(), object("How runs are executed.", section(Section::Run), &[]));
     let search = section(Section::Search);
-    properties.insert("search".to_owned(), object("Runs found by measuring.", search, &[]));
+    properties
+        .insert("search".to_owned(), object("Load points chosen from measurements.", search, &[]));
     properties.insert(
         "stream".to_owned(),
         json!({
@@ -38,10 +39,10 @@ pub fn json_schema() -> String {
     properties.insert(
         "variant".to_owned(),
         json!({
-            "description": "Named sets of stream settings, done one after another.",
+            "description": "Named sets of stream settings, measured one after another.",
             "type": "array",
-            "items": object("Settings laid over the \
-                             streams.", variant, &required(Section::Variant)),
+            "items": object("Settings that override those of \
+                             the streams.", variant, &required(Section::Variant)),
         }),
     );
     let mut needed = required(Section::Experiment);
@@ -66,8 +67,8 @@ fn object(description: &str, properties: Map<String, Json>, required: &[&str]) -
     })
 }
 
-/// Keys that must be written where they stand. What a stream needs may come from a variant or the
-/// command line.
+/// Keys that the section itself must have. Those of a stream may come from a variant or the command
+/// line instead.
 fn required(section: Section) -> Vec<&'static str> {
     let needed = |key: &&Key| key.presence == Presence::Required;
     keys::keys_of(section).filter(needed).map(|key| key.name).collect()
@@ -95,11 +96,11 @@ fn property(key: &Key) -> Json {
 }
 
 fn description(key: &Key) -> String {
-    let sweep = if key.sweep { " Several values are a sweep." } else { "" };
+    let sweep = if key.sweep { " Several values form a sweep." } else { "" };
     format!("{} Allowed: {}.{sweep}", key.doc, key.kind.allowed())
 }
 
-/// The forms that a value of `kind` can have; with `sweep` also ranges.
+/// The forms of a value of `kind`; with `sweep` also ranges.
 fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
     match kind {
         Kind::Text => vec![json!({ "type": "string", "minLength": 1, "maxLength": 100 })],
@@ -178,7 +179,7 @@ fn table(fields: &[(&str, Json)], required: &[&str]) -> Json {
     })
 }
 
-/// A value inside a table, where a sweep may stand too.
+/// A value inside a table, which may be a sweep.
 fn nested(kind: Kind, sweep: bool) -> Json {
     let mut forms = forms(kind, sweep);
     if sweep {
@@ -188,7 +189,7 @@ fn nested(kind: Kind, sweep: bool) -> Json {
     json!({ "anyOf": forms })
 }
 
-/// Text of the form of `unit`, or a range of such.
+/// Text of the form `unit`, or a range of such values.
 fn text(unit: &str, sweep: bool) -> Json {
     let one = format!(" *{unit} *");
     let range = format!("{one}\\.\\.{one} +([xX*][0-9]+|step +{unit}) *");

@@ -1,102 +1,101 @@
-//! A search: runs that are decided one after another from what was measured.
+//! A search: runs that are chosen one after another from earlier results.
 //!
-//! Here is what a search is to do, everything resolved: the run that its runs are made from, and
-//! the method by which they are chosen. What comes next is a pure function of the plan and the
-//! load points so far (`analysis::search::next`); each run that it gives is a resolved, stored
-//! [`Run`] like any other, so nothing that reads records needs to know of searches.
+//! This module describes a resolved search: the template of its runs, and the method that chooses
+//! them. The next run is a pure function of the plan and the load points so far
+//! (`analysis::search::next`). Each run is a resolved, stored [`Run`], so readers of records need
+//! not know about searches.
 //!
-//! The index of a search's runs counts on from its template's, and their seeds are derived from its
-//! template's seed, so that the same answers of a target lead to the same runs.
+//! Run indexes count up from the template's, and seeds are derived from the template's seed, so that
+//! equal measurements lead to equal runs.
 
 use serde::{Deserialize, Serialize};
+use units::OpsPerSec;
 
 use crate::arrival::Arrival;
-use crate::plan::{Run, Stream};
 use crate::random;
 use crate::reach::Reach;
+use crate::run::{Run, Stream};
 use crate::scale::{self, Scale};
 use crate::value::Value;
 
-/// What a search is to do.
+/// A resolved search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Search {
-    /// The load point that it is about, in words: `random read 8 KiB`.
+    /// A description of the workload: `random read 8 KiB`.
     pub name: String,
-    /// The run that its runs are made from, at the largest load that any of them may have (queue
-    /// depth, workers): whoever must know beforehand what a plan needs looks at it. Its index is
-    /// that of the search's first run.
+    /// The template of its runs, with the largest load of any of them (queue depth, workers), so that
+    /// files, memory and threads can be provided beforehand. Its index is that of the first run.
     pub template: Run,
-    /// How the next run is chosen.
+    /// The method that chooses the next run.
     pub method: SearchMethod,
-    /// How often the load points that were found are measured.
+    /// The repeats of each load point.
     pub repeats: Repeats,
-    /// At most so many runs, repeats included.
+    /// Maximum number of runs, including repeats.
     pub runs_max: u32,
 }
 
-/// How the next run is chosen.
+/// The method that chooses the next run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchMethod {
-    /// A closed curve: a ladder of queue depths.
+    /// A closed curve over rising queue depths.
     QueueDepth(QueueDepthLadder),
     /// An open curve: saturation first, then load points at shares of it.
     OfferedRate(OfferedRates),
-    /// Known load points, repeated until they are known well enough.
+    /// Fixed load points, repeated until they are precise enough.
     Repeat(Repeat),
-    /// The least concurrency that reaches a rate.
+    /// The smallest concurrency that reaches a rate.
     Reach(Reach),
-    /// What limits the rate: one change of circumstances at a time.
+    /// Scaling experiments to find what limits throughput: one change at a time.
     Scale(Scale),
 }
 
-/// A closed curve: 1 operation outstanding first (the floor of the response time), then `step`
-/// times as many again and again until more load brings no more, then depths between, where the
-/// curve bends.
+/// A closed curve. The queue depth starts at 1 (the latency floor) and is multiplied by `step` until
+/// throughput stops rising; then depths are added where the curve bends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueDepthLadder {
-    /// The deepest that is tried, over all workers.
+    /// The maximum queue depth, over all workers.
     pub queue_depth_max: u32,
-    /// Each depth over the one before it.
+    /// Factor from one depth to the next.
     #[serde(default = "doubling")]
     pub step: u32,
-    /// A doubling that raises the rate by less than this many thousandths brings no gain; two of
-    /// them in a row end the ladder.
+    /// A step that raises throughput by less than this many thousandths per doubling is no gain; two
+    /// of them in a row end the ladder.
     pub gain_min_permille: u16,
-    /// The objective: a mean response time above it ends the ladder, in nanoseconds.
+    /// The objective in nanoseconds: a mean response time above it ends the ladder.
     pub response_time_max_ns: Option<u64>,
-    /// At most this many depths between, where the curve bends.
+    /// Maximum number of depths added where the curve bends.
     pub refine_max: u32,
 }
 
-/// An open curve: the saturation by a ladder of queue depths, then Poisson arrivals at evenly
-/// spaced shares of it, until one is more than the target takes.
+/// An open curve: a ladder of queue depths finds saturation, then Poisson arrivals follow at evenly
+/// spaced shares of it, until one overloads the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedRates {
-    /// How saturation is found; its objective for the response time ends the open curve too.
+    /// Finds saturation; its response time objective also ends the open curve.
     pub ladder: QueueDepthLadder,
     /// Load points up to saturation: 10 are at 10 %, 20 % … 100 % of it.
     pub load_points: u32,
-    /// Further ones above it, as far apart.
+    /// Load points above it, at the same spacing.
     pub beyond: u32,
 }
 
-/// Load points that are known beforehand.
+/// Fixed load points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
     /// One run of each.
     pub points: Vec<Run>,
 }
 
-/// How often load points are measured.
+/// The number of runs of each load point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeats {
-    /// At least so often.
+    /// Minimum.
     pub least: u32,
-    /// At most so often.
+    /// Maximum.
     pub most: u32,
-    /// A load point needs no more once its 95 % interval is within this many thousandths of the
-    /// value; without it, all are measured `least` times.
+    /// A load point is done when its 95 % confidence interval is within ± this many thousandths of the
+    /// value; without it, after `least` runs.
     pub until_permille: Option<u16>,
 }
 
@@ -110,14 +109,13 @@ impl Repeats {
     }
 }
 
-/// The step of ladders in plans that do not say.
+/// The step in older plans, which lack it.
 const fn doubling() -> u32 {
     2
 }
 
 impl SearchMethod {
-    /// Runs besides one for each load point: points on which a decision depends and that are not
-    /// precise enough are measured again.
+    /// Additional runs for load points that decide what comes next and are not precise enough.
     pub const fn decisive_runs_max(&self) -> u32 {
         match self {
             SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) => 2,
@@ -125,7 +123,7 @@ impl SearchMethod {
         }
     }
 
-    /// At most so many load points.
+    /// Maximum number of load points.
     pub fn load_points_max(&self) -> u32 {
         match self {
             SearchMethod::QueueDepth(ladder) => ladder.load_points_max(),
@@ -140,8 +138,7 @@ impl SearchMethod {
 }
 
 impl QueueDepthLadder {
-    /// The depths of the ladder, over all workers: 1, each next one `step` times as deep, and the
-    /// deepest.
+    /// The depths of the ladder, over all workers: 1, multiplied by `step` up to the maximum.
     pub fn depths(&self) -> Vec<u32> {
         let step = self.step.max(2);
         let rungs = std::iter::successors(Some(1u32), |depth| depth.checked_mul(step));
@@ -157,8 +154,7 @@ impl QueueDepthLadder {
 }
 
 impl Search {
-    /// The runs that stand for all of its runs where it must be known beforehand what they need:
-    /// files, memory, threads. None of its runs needs more than the largest of these.
+    /// Runs that need at least as many files, threads and as much memory as any run of the search.
     pub fn model_runs(&self) -> &[Run] {
         match &self.method {
             SearchMethod::Repeat(repeat) => &repeat.points,
@@ -169,7 +165,7 @@ impl Search {
         }
     }
 
-    /// The mean response time that is to be met, in nanoseconds.
+    /// The objective for the mean response time, in nanoseconds.
     pub const fn response_time_max_ns(&self) -> Option<u64> {
         match &self.method {
             SearchMethod::QueueDepth(ladder) => ladder.response_time_max_ns,
@@ -179,7 +175,7 @@ impl Search {
         }
     }
 
-    /// Whether the run of this index is one of the search's.
+    /// Whether the run with this index belongs to the search.
     pub fn owns(&self, run_index: u32) -> bool {
         (self.template.index..self.template.index.saturating_add(self.runs_max))
             .contains(&run_index)
@@ -193,8 +189,8 @@ impl Search {
 }
 
 impl Run {
-    /// The same with `total` operations outstanding over all workers of each stream: on as many
-    /// workers as share them evenly, at most those there are. The load point is named by it.
+    /// This run with a queue depth of `total` over all workers of each stream: on the largest number of
+    /// its workers that divides it evenly. The load point is named by it.
     pub fn with_queue_depth(&self, total: u32) -> Run {
         let total = total.max(1);
         let mut run = self.clone();
@@ -213,10 +209,10 @@ impl Run {
         run
     }
 
-    /// The same with Poisson arrivals of `rate` operations per second in each stream, rounded to
-    /// four digits. The load point is named by it.
-    pub fn with_offered_rate(&self, rate: f64) -> Run {
-        let offered_rate = four_digits(rate);
+    /// This run with Poisson arrivals at `rate` in each stream, rounded to four digits. The load
+    /// point is named by it.
+    pub fn with_offered_rate(&self, rate: OpsPerSec) -> Run {
+        let offered_rate = four_digits(rate.get());
         let mut run = self.clone();
         for stream in &mut run.streams {
             stream.arrival = Arrival::Poisson { offered_rate };
@@ -225,18 +221,7 @@ impl Run {
         run
     }
 
-    /// The same with `workers` workers in each stream, each with the queue depth that it has. The
-    /// load point is named by it.
-    pub fn with_workers(&self, workers: u32) -> Run {
-        let mut run = self.clone();
-        for stream in &mut run.streams {
-            stream.workers = workers.max(1);
-        }
-        run.name("workers", workers.max(1).to_string());
-        run
-    }
-
-    /// Names the load point by `key`, in place of an earlier value of it.
+    /// Names the load point by `key`, and replaces an earlier value.
     fn name(&mut self, key: &str, value: String) {
         match self.parameters.iter_mut().find(|(known, _)| known == key) {
             Some(parameter) => parameter.1 = value,
@@ -250,13 +235,13 @@ impl Run {
     }
 }
 
-/// A rate that can be read aloud: nobody asks for 16,383.97 operations per second.
+/// Rounds a rate to four digits, for readable load points.
 fn four_digits(rate: f64) -> f64 {
     if rate.is_nan() || rate <= 0.0 || rate.is_infinite() {
         return 0.001;
     }
     let unit = 10f64.powf(rate.log10().floor() - 3.0);
-    // Multiplied and divided by whole numbers where it is above 1, so that the result is exact.
+    // Multiplying and dividing by whole numbers keeps the result exact.
     let rounded = if unit >= 1.0 {
         (rate / unit).round() * unit
     } else {

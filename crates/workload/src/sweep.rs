@@ -1,16 +1,15 @@
-//! Ranges that stand for several values: `1..32 x2` (doublings), `10..100 step 10`, also downwards
-//! (`100%..0% step 10%`). The first value always belongs to it; the last does where it is reached
-//! exactly.
+//! Ranges of values: `1..32 x2` (doubling), `10..100 step 10`, also downwards (`100%..0% step 10%`).
+//! The last value is included only if it is reached exactly.
 
 use crate::value::Value;
 
-/// More values than this are a slip, not a sweep; a plan has a limit of the same size.
+/// The maximum number of values; equal to the maximum number of runs of a plan.
 pub(crate) const MOST: usize = 10_000;
 
-/// The values of a range whose ends and step are read by `parse`.
+/// The values of a range; `parse` reads its ends and its step.
 ///
 /// # Errors
-/// How to put it right.
+/// How to correct the range.
 pub(crate) fn expand(
     text: &str,
     parse: impl Fn(&str) -> Option<Value>,
@@ -26,9 +25,9 @@ pub(crate) fn expand(
             let (last, factor) = rest
                 .rsplit_once(char::is_whitespace)
                 .filter(|(_, factor)| factor.starts_with(['x', 'X', '*']))
-                .ok_or("say how to go from one value to the next: `x2` or `step 10`")?;
+                .ok_or("add a factor or a step: `x2` or `step 10`")?;
             let factor = factor[1..].parse::<u32>().ok().filter(|factor| *factor >= 2);
-            let factor = factor.ok_or("the factor is a whole number from 2")?;
+            let factor = factor.ok_or("the factor must be a whole number from 2")?;
             (last, By::Factor(f64::from(factor)))
         }
     };
@@ -45,14 +44,14 @@ enum By {
 
 fn steps(first: f64, last: f64, by: By) -> Result<Vec<f64>, String> {
     let up = last >= first;
-    // A range such as 0.1..0.3 step 0.1 must not lose its last value to rounding.
+    // Keeps the last value of 0.1..0.3 step 0.1 despite rounding.
     let slack = (last - first).abs().max(last.abs()) * 1e-9;
     let inside = |value: f64| if up { value <= last + slack } else { value >= last - slack };
     let mut values = Vec::new();
     let mut value = first;
     while inside(value) {
         if values.len() >= MOST {
-            return Err(format!("that would be more than {MOST} values"));
+            return Err(format!("a range has at most {MOST} values"));
         }
         values.push(value);
         let next = match by {
@@ -61,7 +60,7 @@ fn steps(first: f64, last: f64, by: By) -> Result<Vec<f64>, String> {
             By::Factor(factor) => value / factor,
         };
         if next == value {
-            return Err("it never reaches its end".to_owned());
+            return Err("the range never reaches its end".to_owned());
         }
         value = next;
     }
@@ -84,13 +83,13 @@ fn same_kind(model: &Value, amount: f64) -> Value {
         Value::Bytes(_) => Value::Bytes(whole),
         Value::Count(_) => Value::Count(whole),
         Value::Share(_) => Value::Share(whole.min(1000) as u16),
-        Value::Rate(_) => Value::Rate(tidy(amount)),
-        _ => Value::Skew(tidy(amount)),
+        Value::Rate(_) => Value::Rate(rounded(amount)),
+        _ => Value::Skew(rounded(amount)),
     }
 }
 
-/// Nine digits: 0.1 + 0.2 is 0.3 for a user.
-fn tidy(amount: f64) -> f64 {
+/// Rounds to nine decimals, so that 0.1 + 0.2 is shown as 0.3.
+fn rounded(amount: f64) -> f64 {
     (amount * 1e9).round() / 1e9
 }
 
@@ -115,13 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_makes_no_sense_is_told_why() {
+    fn an_invalid_range_is_refused_with_the_reason() {
         for (text, why) in [
-            ("1..32", "say how to go"),
+            ("1..32", "add a factor or a step"),
             ("1..32 x1", "from 2"),
             ("0..32 x2", "never reaches"),
             ("1..9 step 0", "never reaches"),
-            ("1..1000000 step 1", "more than"),
+            ("1..1000000 step 1", "at most 10000 values"),
             ("a..9 step 1", "`a` is not"),
         ] {
             let found = counts(text).unwrap_err();

@@ -1,21 +1,21 @@
-//! A value as it was read, and as it is shown.
+//! A value of an experiment key, and its printed form.
 
 use std::fmt;
 use std::time::Duration;
 
+use settings::SourceSpan;
 use units::print_duration;
 
 use crate::arrival::Arrival;
-use crate::diagnostic::Place;
 use crate::pattern::AccessPattern;
-use crate::plan::WeightedSize;
+use crate::run::WeightedSize;
 
 /// A value of one of the kinds of [`crate::keys::Kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Words.
+    /// Free text.
     Text(String),
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
     /// Nanoseconds.
     Duration(u64),
@@ -37,17 +37,17 @@ pub enum Value {
     Arrival(Arrival),
 }
 
-/// One of the values of a key, and where it is written.
+/// One of the values of a key, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The value.
     pub value: Value,
-    /// Where it is written.
-    pub place: Place,
+    /// Its position in the text.
+    pub span: SourceSpan,
 }
 
 impl fmt::Display for Value {
-    /// As a user would write it, without quotes.
+    /// As written in a file, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |ns: u64| print_duration(Duration::from_nanos(ns));
         match self {
@@ -93,7 +93,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Bytes in the largest unit that divides them, so that no digit is lost: `8KiB`, `1536MiB`.
+/// Bytes in the largest unit that divides them exactly: `8KiB`, `1536MiB`.
 pub(crate) fn exact_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let step = if bytes == 0 { 0 } else { (bytes.trailing_zeros() / 10).min(5) };
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_shown_without_losing_a_byte() {
+    fn sizes_are_printed_without_rounding() {
         assert_eq!(exact_bytes(8192), "8KiB");
         assert_eq!(exact_bytes(1536 << 20), "1536MiB");
         assert_eq!(exact_bytes(513), "513");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_a_user_would_write_them() {
+    fn values_are_printed_as_written_in_a_file() {
         for (value, shown) in [
             (Value::Share(335), "33.5%"),
             (Value::Share(700), "70%"),

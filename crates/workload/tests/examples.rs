@@ -1,6 +1,5 @@
-//! Every example and profile: it parses, it plans, it keeps to the schema, and its operations are
-//! the same as ever.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! Every example and profile parses, resolves, follows the schema, and has unchanged operations.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +9,7 @@ use sha2::{Digest, Sha256};
 use workload::experiment::{PROFILES, parse, profile};
 use workload::keys::{KEYS, Section};
 use workload::op::OpStream;
-use workload::plan::{EngineChoice, Plan, Stream, TargetSpec};
+use workload::plan::{IoMethod, Plan, Stream, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 use workload::schema::json_schema;
 
@@ -42,26 +41,26 @@ fn plan(name: &str, text: &str) -> Plan {
     let experiment = parse(text, name).unwrap_or_else(|problems| {
         panic!("{}", problems.iter().map(|p| format!("{p}\n")).collect::<String>())
     });
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     resolve(&experiment, name, TargetSpec::Null, &options).unwrap()
 }
 
 #[test]
-fn there_are_examples_and_each_is_named_as_its_file_and_says_when_to_use_it() {
+fn every_example_has_the_name_of_its_file_and_states_its_use() {
     let examples = experiments();
     assert!(examples.len() >= 8 + PROFILES.len());
     for (name, text) in &examples {
         let plan = plan(name, text);
         assert_eq!(&plan.name, name);
-        assert!(text.starts_with("# "), "{name} begins with what it is");
+        assert!(text.starts_with("# "), "{name} begins with a description");
         if profile(name).is_none() {
-            assert!(text.contains("\n# Use it "), "{name} says when to use it");
+            assert!(text.contains("\n# Use it "), "{name} states its use");
         }
     }
 }
 
 #[test]
-fn no_example_fills_a_laptop_or_takes_an_afternoon() {
+fn every_example_needs_at_most_8_gib_and_one_hour() {
     for (name, text) in experiments() {
         let plan = plan(&name, &text);
         assert!(plan.bytes_needed() <= units::Bytes::gib(8), "{name}: {}", plan.bytes_needed());
@@ -69,7 +68,7 @@ fn no_example_fills_a_laptop_or_takes_an_afternoon() {
     }
 }
 
-/// SHA-256 of the first 100,000 operations of a stream, in the order of their numbers.
+/// SHA-256 of the first 100,000 operations of a stream, ordered by number.
 fn fingerprint(stream: &Stream, seed: u64) -> String {
     let operations = OpStream::new(stream, seed);
     let mut hash = Sha256::new();
@@ -85,11 +84,11 @@ fn fingerprint(stream: &Stream, seed: u64) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// If this fails, the same experiment does other operations than before: results are not comparable
-/// any more. Where that is meant, `UPDATE_EXPECT=1 cargo test -p workload` writes the file anew,
-/// and CHANGELOG.md says so under "Numbers".
+/// If this fails, the same experiment issues different operations than before, and results are no
+/// longer comparable. If that is intended, rewrite the file with `UPDATE_EXPECT=1 cargo test -p
+/// workload`, and add it to "Numbers" in CHANGELOG.md.
 #[test]
-fn the_operations_of_every_example_are_the_same_as_ever() {
+fn the_operations_of_every_example_are_unchanged() {
     let mut found = String::from(
         "# SHA-256 (first half) of the first 100,000 operations of each stream, in the first run \
          of each variant.\n# Changed only on purpose: see crates/workload/tests/examples.rs.\n",
@@ -109,7 +108,7 @@ fn the_operations_of_every_example_are_the_same_as_ever() {
 }
 
 #[test]
-fn every_example_keeps_to_the_schema() {
+fn every_example_follows_the_schema() {
     let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
     for (name, text) in experiments() {
         let value: serde_json::Value = toml::from_str(&text).unwrap();
@@ -181,7 +180,7 @@ fn every_key_of_the_table_is_in_the_schema() {
 }
 
 #[test]
-fn every_example_value_of_the_table_is_allowed_there() {
+fn the_example_of_every_key_is_allowed() {
     for key in KEYS.iter().filter(|key| key.section == Section::Stream) {
         let mut stream = vec![
             "read = '50%'".to_owned(),
@@ -198,7 +197,7 @@ fn every_example_value_of_the_table_is_allowed_there() {
 }
 
 #[test]
-fn the_reference_page_is_the_tables() {
+fn the_reference_page_is_up_to_date() {
     let page = root().join("docs/reference/experiment.md");
     expect_test::expect_file![page].assert_eq(&workload::reference::reference_markdown());
 }

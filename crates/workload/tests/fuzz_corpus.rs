@@ -1,6 +1,6 @@
-//! Replays the corpus of the fuzz target `experiment`, and damages it a little: the parser never
-//! panics, and what it accepts can be planned and done.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! Replays the corpus of the fuzz target `experiment`, also with small damage: the parser never
+//! panics, and accepted experiments resolve.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../../fuzz/src/experiment.rs"]
 mod experiment;
@@ -16,7 +16,7 @@ fn inputs() -> Vec<(PathBuf, Vec<u8>)> {
             .iter()
             .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
             .map(|entry| entry.unwrap().path())
-            // Of examples, those of another kind are in folders of their own.
+            // Examples of other files are in folders.
             .filter(|path| path.is_file())
             .collect();
     paths.sort();
@@ -24,7 +24,7 @@ fn inputs() -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn the_corpus_is_read_or_refused_but_never_breaks_the_parser() {
+fn the_corpus_never_makes_the_parser_panic() {
     let inputs = inputs();
     assert!(inputs.len() >= 30, "{} inputs", inputs.len());
     for (_, input) in &inputs {
@@ -32,18 +32,18 @@ fn the_corpus_is_read_or_refused_but_never_breaks_the_parser() {
     }
 }
 
-/// A poor man's fuzzer with a fixed seed, for machines without the real one: bytes are cut out,
-/// doubled, and exchanged for others that mean something in TOML.
+/// A small fuzzer with a fixed seed, for machines without cargo-fuzz: removes, repeats and replaces
+/// bytes with characters that are significant in TOML.
 #[test]
-fn damaged_files_are_read_or_refused_but_never_break_the_parser() {
+fn damaged_files_never_make_the_parser_panic() {
     const MEANINGFUL: &[u8] = b"[]{}=\"'.,#\n %0123456789xkMs/-_e\xc3\x00";
     for (number, (_, input)) in inputs().into_iter().enumerate() {
         for round in 0..60u64 {
             let mut damaged = input.clone();
             for change in 0..=round % 4 {
                 let seed = random::derive(number as u64, round * 4 + change);
-                let draw = |place, bound: usize| {
-                    random::below(random::at(seed, place), bound as u64) as usize
+                let draw = |number, bound: usize| {
+                    random::below(random::at(seed, number), bound as u64) as usize
                 };
                 if damaged.is_empty() {
                     break;

@@ -1,11 +1,11 @@
-//! What an NFS export as target means for a plan: how durable writes are, and connections.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! Plans for NFS exports: durability of writes, and connections.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
-use workload::diagnostic::Diagnostic;
+use settings::Diagnostic;
 use workload::experiment::parse_with;
 use workload::overrides::Override;
-use workload::plan::{EmulatedVolume, EngineChoice, Plan, TargetSpec, WriteStability};
+use workload::plan::{EmulatedVolume, IoMethod, Plan, TargetSpec, WriteStability};
 use workload::resolve::{ResolveOptions, resolve};
 
 const STREAM: &str = "
@@ -19,7 +19,7 @@ queue_depth = 1
 ";
 
 const OPTIONS: ResolveOptions =
-    ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
 
 fn export(connections: Option<u32>) -> TargetSpec {
     TargetSpec::Nfs { url: "nfs://server/vol1".to_owned(), connections }
@@ -59,7 +59,7 @@ fn refused(settings: &[&str], target: TargetSpec, options: &ResolveOptions, expe
 }
 
 #[test]
-fn writes_over_nfs_are_unstable_unless_the_experiment_says_otherwise() {
+fn nfs_writes_are_unstable_by_default() {
     use WriteStability::{DataSync, FileSync, Unstable};
     assert_eq!(stabilities(&[], export(None)), [Some(Unstable)]);
     assert_eq!(stabilities(&["dsync=true"], export(None)), [Some(DataSync)]);
@@ -71,7 +71,7 @@ fn writes_over_nfs_are_unstable_unless_the_experiment_says_otherwise() {
 }
 
 #[test]
-fn the_way_nfs_writes_means_nothing_on_another_target() {
+fn write_stability_is_refused_for_other_targets() {
     for target in [TargetSpec::Null, TargetSpec::Directory { path: "/mnt/vol1".to_owned() }] {
         assert_eq!(stabilities(&["dsync=true"], target.clone()), [None]);
         refused(
@@ -79,14 +79,14 @@ fn the_way_nfs_writes_means_nothing_on_another_target() {
             target,
             &OPTIONS,
             expect![[r#"
-                --set:1:17: stream `log` says how NFS writes, and the target is no NFS export, found `data_sync`, allowed: `write_stability` where the target is `nfs://...` (`dsync = true` makes the writes of a directory durable)
+                --set:1:17: stream `log` sets `write_stability`, but the target is not an NFS export, found `data_sync`, allowed: `write_stability` only for a target `nfs://...` (`dsync = true` makes the writes of a directory durable)
             "#]],
         );
     }
 }
 
 #[test]
-fn each_worker_needs_a_connection_of_its_own() {
+fn each_worker_needs_its_own_connection() {
     assert!(try_plan(&["workers=4"], export(Some(4)), &OPTIONS).is_ok());
     assert!(try_plan(&["workers=400"], export(None), &OPTIONS).is_ok());
     refused(
@@ -94,35 +94,35 @@ fn each_worker_needs_a_connection_of_its_own() {
         export(Some(4)),
         &OPTIONS,
         expect![[r#"
-            x.toml:1:1: a run has more workers than connections, and each connection has one worker, found nconnect=4, 8 workers, allowed: `nconnect` of at least 8, or fewer `workers` (without `nconnect` each worker has a connection of its own)
+            x.toml:1:1: a run has more workers than connections; each worker needs its own connection, found nconnect=4, 8 workers, allowed: `nconnect` of at least 8, or fewer `workers` (omit `nconnect` to give each worker one connection)
         "#]],
     );
 }
 
 #[test]
-fn no_engine_can_be_chosen_for_an_export() {
-    let options = ResolveOptions { engine: EngineChoice::Psync, ..OPTIONS };
+fn an_export_has_no_choice_of_engine() {
+    let options = ResolveOptions { io_method: IoMethod::Psync, ..OPTIONS };
     refused(
         &[],
         export(None),
         &options,
         expect![[r#"
-            --engine:1:1: an NFS export has no engine to choose: our own client in user space sends the calls, allowed: `--engine` where the target is a directory
+            --engine:1:1: an NFS export is accessed by the built-in client, without an engine, allowed: `--engine` only for a directory
         "#]],
     );
 }
 
 #[test]
-fn an_emulated_volume_survives_being_written_and_read() {
+fn a_plan_with_an_emulated_volume_round_trips() {
     let plan = try_plan(&["workers=2"], emulated(), &OPTIONS).unwrap();
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
-    assert_eq!(plan.target.in_words(), "emulated volume (1 TiB Ultra)");
-    assert_eq!(plan.target.connections(), Some(4));
+    assert_eq!(plan.target().in_words(), "emulated volume (1 TiB Ultra)");
+    assert_eq!(plan.target().connections(), Some(4));
 }
 
 #[test]
-fn a_plan_of_before_nfs_is_read_and_one_of_a_directory_is_written_as_before() {
+fn the_plan_of_a_directory_is_stored_as_before_nfs() {
     let directory = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
     let plan = try_plan(&[], directory, &OPTIONS).unwrap();
     let text = serde_json::to_string(&plan).unwrap();
@@ -131,7 +131,7 @@ fn a_plan_of_before_nfs_is_read_and_one_of_a_directory_is_written_as_before() {
 }
 
 #[test]
-fn a_run_may_have_its_own_number_of_connections_and_names_it() {
+fn a_run_can_override_the_number_of_connections() {
     let of = |settings: &[&str], target| {
         let plan = try_plan(settings, target, &OPTIONS).unwrap();
         let text = serde_json::to_string(&plan).unwrap();
@@ -145,13 +145,13 @@ fn a_run_may_have_its_own_number_of_connections_and_names_it() {
 }
 
 #[test]
-fn a_runs_own_number_of_connections_needs_a_client_of_ours_and_one_for_each_worker() {
+fn nconnect_needs_the_built_in_client_and_one_connection_per_worker() {
     refused(
         &["run.nconnect=4"],
         TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
         &OPTIONS,
         expect![[r#"
-            --set:1:14: the connections of a mount are set when it is mounted, found `4`, allowed: `nconnect` where the target is `nfs://...` or the emulated volume (mount it with `-o nconnect=8`, or measure its export: `nfs://SERVER/EXPORT?nconnect=8`)
+            --set:1:14: `nconnect` cannot change the connections of a mounted directory, found `4`, allowed: `nconnect` only for a target `nfs://...` or the emulated volume (mount it with `-o nconnect=8`, or measure its export: `nfs://SERVER/EXPORT?nconnect=8`)
         "#]],
     );
     refused(
@@ -159,14 +159,14 @@ fn a_runs_own_number_of_connections_needs_a_client_of_ours_and_one_for_each_work
         TargetSpec::Null,
         &OPTIONS,
         expect![[r#"
-        --set:1:14: a null target has no connections, found `4`, allowed: `nconnect` where the target is `nfs://...` or the emulated volume (leave `nconnect` away)
-    "#]],
+            --set:1:14: the target `null:` has no connections, found `4`, allowed: `nconnect` only for a target `nfs://...` or the emulated volume (omit `nconnect`)
+        "#]],
     );
-    // Whatever the target is.
+    // For any target.
     let settings = ["run.nconnect=1,2", "workers=2"].map(Override::set);
     let problems = parse_with(STREAM, "x.toml", &settings).unwrap_err();
     let expected = expect![[r#"
-        x.toml:1:1: a run has more workers than connections, and each connection has one worker, found nconnect=1, 2 workers, allowed: `nconnect` of at least 2, or fewer `workers` (without `nconnect` each worker has a connection of its own)
+        x.toml:1:1: a run has more workers than connections; each worker needs its own connection, found nconnect=1, 2 workers, allowed: `nconnect` of at least 2, or fewer `workers` (omit `nconnect` to give each worker one connection)
     "#]];
     expected.assert_eq(&format!("{}\n", problems[0]));
 }

@@ -1,11 +1,11 @@
-//! From an experiment to a plan: what is laid over what, what is swept, in which order runs are
-//! done.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! Resolving experiments into plans: precedence of settings, sweeps, and the order of runs.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
+use units::OpsPerSec;
 use workload::experiment::{parse, parse_with};
 use workload::overrides::Override;
-use workload::plan::{EngineChoice, Plan, Run, TargetSpec};
+use workload::plan::{IoMethod, Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 const TWO_STREAMS: &str = "
@@ -25,7 +25,7 @@ queue_depth = 1
 ";
 
 const OPTIONS: ResolveOptions =
-    ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
 
 fn plan_with(text: &str, settings: &[&str]) -> Plan {
     let overrides: Vec<Override> = settings.iter().map(|text| Override::set(text)).collect();
@@ -42,7 +42,7 @@ fn check(text: &str, settings: &[&str], expected: Expect) {
 }
 
 #[test]
-fn sweeps_multiply_and_the_first_written_changes_slowest() {
+fn sweeps_are_combined_and_the_first_changes_slowest() {
     let text = format!("{TWO_STREAMS}fsync_every = ['2..4 x2', 9]\n[run]\nmeasure=['5s','1m']\n");
     check(
         &text,
@@ -59,7 +59,7 @@ fn sweeps_multiply_and_the_first_written_changes_slowest() {
 }
 
 #[test]
-fn a_setting_of_every_stream_is_one_axis_and_of_one_stream_its_own() {
+fn a_setting_of_every_stream_is_one_axis_and_that_of_one_stream_is_a_separate_axis() {
     check(
         TWO_STREAMS,
         &["queue_depth=1,8"],
@@ -87,7 +87,7 @@ fn a_setting_of_every_stream_is_one_axis_and_of_one_stream_its_own() {
 }
 
 #[test]
-fn sweeps_stand_inside_arrival_and_pattern_and_in_options() {
+fn sweeps_are_allowed_inside_arrival_and_pattern_and_in_options() {
     check(
         TWO_STREAMS,
         &["db.arrival.poisson=1k/s,2000/s", "db.pattern.zipf=0.9..1.1 step 0.1"],
@@ -135,7 +135,7 @@ fn sweeps_stand_inside_arrival_and_pattern_and_in_options() {
 }
 
 #[test]
-fn variants_lie_over_streams_and_the_command_line_over_variants() {
+fn variants_override_streams_and_the_command_line_overrides_variants() {
     let text = format!(
         "{TWO_STREAMS}
         [[variant]]
@@ -195,7 +195,7 @@ area = '1MiB'
 ";
 
 #[test]
-fn a_variant_keeps_its_name_until_the_command_line_changes_what_it_was_given_for() {
+fn a_variant_keeps_its_name_unless_the_command_line_changes_its_operations() {
     let unchanged = expect![[r#"
         order entry #0
         random 70% read 64 KiB #0
@@ -242,7 +242,7 @@ fn a_variant_keeps_its_name_until_the_command_line_changes_what_it_was_given_for
 }
 
 #[test]
-fn a_variant_without_a_name_names_every_stream_that_it_is_about() {
+fn a_variant_without_a_name_is_described_by_its_streams() {
     let text = format!(
         "{TWO_STREAMS}
         [[variant]]
@@ -272,7 +272,7 @@ fn a_variant_without_a_name_names_every_stream_that_it_is_about() {
 }
 
 #[test]
-fn variants_whose_names_are_equal_and_whose_operations_differ_are_refused() {
+fn variants_with_equal_names_and_different_operations_are_refused() {
     let text = "
         name = 'same'
         [stream.main]
@@ -294,7 +294,7 @@ fn variants_whose_names_are_equal_and_whose_operations_differ_are_refused() {
 }
 
 #[test]
-fn later_settings_of_the_command_line_go_before_earlier_ones() {
+fn later_settings_of_the_command_line_override_earlier_ones() {
     let plan = plan_with(TWO_STREAMS, &["queue_depth=3", "queue_depth=5", "run.seed=8"]);
     assert_eq!(plan.known_runs().count(), 1);
     assert_eq!(plan.known_runs().next().unwrap().streams[0].queue_depth, 5);
@@ -313,10 +313,10 @@ fn later_settings_of_the_command_line_go_before_earlier_ones() {
 }
 
 #[test]
-fn a_rate_is_per_second_whether_that_is_written_or_not() {
+fn a_rate_is_per_second_with_or_without_the_unit() {
     let offered = |set: &str| {
         let plan = plan_with(TWO_STREAMS, &[set]);
-        plan.known_runs().next().unwrap().streams[0].arrival.offered_rate()
+        plan.known_runs().next().unwrap().streams[0].arrival.offered_rate().map(OpsPerSec::get)
     };
     for rate in ["500", "500/s", "0.5k", "0.5k/s"] {
         assert_eq!(offered(&format!("db.arrival.poisson={rate}")), Some(500.0), "{rate}");
@@ -324,18 +324,19 @@ fn a_rate_is_per_second_whether_that_is_written_or_not() {
     let in_a_file =
         TWO_STREAMS.replace("queue_depth = 4", "queue_depth = 4\narrival = { poisson = 500 }");
     let plan = plan_with(&in_a_file, &[]);
-    assert_eq!(plan.known_runs().next().unwrap().streams[0].arrival.offered_rate(), Some(500.0));
+    let arrival = plan.known_runs().next().unwrap().streams[0].arrival;
+    assert_eq!(arrival.offered_rate(), Some(OpsPerSec::new(500.0)));
 }
 
 #[test]
-fn a_setting_of_the_command_line_fills_a_gap_of_the_file() {
+fn the_command_line_can_supply_a_missing_key() {
     let text = TWO_STREAMS.replace("queue_depth = 4\n", "");
     assert!(parse(&text, "x.toml").is_err());
     assert_eq!(plan_with(&text, &["db.queue_depth=4"]).known_runs().count(), 1);
 }
 
 #[test]
-fn repeats_follow_one_another_as_written() {
+fn as_written_repeats_are_consecutive() {
     check(
         TWO_STREAMS,
         &["db.queue_depth=1,2", "run.repeats=2"],
@@ -349,7 +350,7 @@ fn repeats_follow_one_another_as_written() {
 }
 
 #[test]
-fn randomised_runs_hold_every_load_point_once_in_each_repeat() {
+fn every_randomised_block_has_every_load_point_once() {
     let settings = ["db.queue_depth=1..64 x2", "run.repeats=4", "run.order=randomised"];
     let plan = plan_with(TWO_STREAMS, &settings);
     let runs: Vec<&Run> = plan.known_runs().collect();
@@ -365,7 +366,7 @@ fn randomised_runs_hold_every_load_point_once_in_each_repeat() {
     }
     orders.sort();
     orders.dedup();
-    assert!(orders.len() > 1, "every block is drawn anew");
+    assert!(orders.len() > 1, "every block has its own order");
     for (index, run) in runs.iter().enumerate() {
         assert_eq!(run.index as usize, index);
     }
@@ -373,7 +374,7 @@ fn randomised_runs_hold_every_load_point_once_in_each_repeat() {
 }
 
 #[test]
-fn a_runs_seed_comes_from_load_point_and_repeat_and_not_from_the_order() {
+fn the_seed_of_a_run_depends_on_load_point_and_repeat_only() {
     let seeds = |order: &str| {
         let order = format!("run.order={order}");
         let plan = plan_with(TWO_STREAMS, &["db.queue_depth=1,2,3", "run.repeats=3", &order]);
@@ -393,7 +394,7 @@ fn a_runs_seed_comes_from_load_point_and_repeat_and_not_from_the_order() {
 }
 
 #[test]
-fn the_area_is_spread_over_the_files_in_whole_blocks() {
+fn the_area_is_distributed_over_the_files_in_whole_blocks() {
     let plan = plan_with(TWO_STREAMS, &["db.files=3", "db.area=1GiB"]);
     let set = plan.known_runs().next().unwrap().streams[0].working_set;
     assert_eq!(set.area_bytes, (1u64 << 30) / 3 / 4096 * 4096);
@@ -420,8 +421,23 @@ fn verification_of_a_null_target_is_refused() {
 }
 
 #[test]
-fn a_plan_survives_being_written_and_read() {
+fn a_plan_round_trips() {
     let plan = plan_with(TWO_STREAMS, &["db.queue_depth=1,2", "db.pattern.zipf=1.1"]);
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
+
+#[test]
+fn a_plan_stores_one_target_bare_and_several_as_a_list() {
+    let mut plan = plan_with(TWO_STREAMS, &[]);
+    assert_eq!(serde_json::to_value(&plan).unwrap()["target"], "null");
+
+    plan.targets = ["a", "b"].map(|path| TargetSpec::Directory { path: path.to_owned() }).into();
+    let mut stored = serde_json::to_value(&plan).unwrap();
+    assert_eq!(stored["target"].as_array().map(Vec::len), Some(2));
+    assert_eq!(serde_json::from_value::<Plan>(stored.clone()).unwrap(), plan);
+
+    stored["target"] = serde_json::json!([]);
+    let error = serde_json::from_value::<Plan>(stored).unwrap_err();
+    assert!(error.to_string().contains("a plan without a target"), "{error}");
 }

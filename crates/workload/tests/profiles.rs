@@ -1,11 +1,11 @@
-//! The built-in experiments keep what they promise.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! The built-in experiments are as described.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 
 use workload::experiment::{PROFILES, parse_with, profile};
 use workload::overrides::Override;
-use workload::plan::{EngineChoice, Plan, TargetSpec};
+use workload::plan::{IoMethod, Plan, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 fn plan(name: &str) -> Plan {
@@ -16,12 +16,12 @@ fn plan_with(name: &str, overrides: &[Override]) -> Plan {
     let text = profile(name).unwrap();
     let experiment =
         parse_with(text, name, overrides).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     resolve(&experiment, &format!("profile:{name}"), TargetSpec::Null, &options).unwrap()
 }
 
 #[test]
-fn every_profile_of_the_list_is_there_and_can_be_planned() {
+fn every_listed_profile_exists_and_resolves() {
     for (name, description) in PROFILES {
         let plan = plan(name);
         assert_eq!(plan.name, *name);
@@ -46,8 +46,8 @@ fn the_four_corners_leave_a_minute_of_three_for_the_fill() {
 fn the_quick_corners_leave_a_third_of_thirty_seconds_for_the_fill() {
     let plan = plan("four-corners-quick");
     assert_eq!(plan.searches().count(), 4);
-    // The worst case of each corner: the whole ladder of 1, 4, 16, 64 and 256, and two load points
-    // measured again because the end of the ladder depends on them.
+    // The worst case of each corner: queue depths 1, 4, 16, 64 and 256, and two repeated load points
+    // that decide the end.
     let runs = 4 * (5 + 2);
     assert_eq!(plan.runs_max(), runs);
     assert_eq!(plan.time_max(), runs * Duration::from_millis(100 + 600));
@@ -55,7 +55,7 @@ fn the_quick_corners_leave_a_third_of_thirty_seconds_for_the_fill() {
     assert!(plan.bytes_needed() <= units::Bytes::mib(512));
 }
 
-/// The load points of a profile with settings of the command line.
+/// The load points of a profile with settings from the command line.
 fn load_points(name: &str, settings: &[&str]) -> Vec<String> {
     let overrides: Vec<Override> = settings.iter().map(|text| Override::set(text)).collect();
     let plan = plan_with(name, &overrides);
@@ -63,7 +63,7 @@ fn load_points(name: &str, settings: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn load_points_are_named_after_what_runs_and_not_after_what_the_profile_runs() {
+fn load_points_are_named_after_the_operations_that_actually_run() {
     for (name, settings, expected) in [
         (
             "four-corners-quick",
@@ -105,7 +105,7 @@ fn corners_that_the_command_line_makes_equal_are_run_once() {
 }
 
 #[test]
-fn queue_depths_on_the_command_line_take_the_place_of_the_ladder() {
+fn queue_depths_on_the_command_line_replace_the_ladder() {
     let plan = plan_with("four-corners-quick", &[Override::set("queue_depth=2,8")]);
     assert_eq!(plan.searches().count(), 0);
     let runs: Vec<_> = plan.known_runs().collect();
@@ -120,23 +120,23 @@ fn queue_depths_on_the_command_line_take_the_place_of_the_ladder() {
 }
 
 #[test]
-fn one_queue_depth_on_the_command_line_is_the_deepest_of_the_ladder() {
+fn one_queue_depth_on_the_command_line_is_the_maximum_of_the_search() {
     let plan = plan_with("four-corners-quick", &[Override::set("queue_depth=32")]);
     assert_eq!(plan.searches().count(), 4);
     assert!(plan.model_runs().all(|run| run.queue_depth_total() == 32));
 }
 
 #[test]
-fn a_ladder_that_is_asked_for_with_several_queue_depths_is_refused() {
+fn a_queue_depth_search_with_several_queue_depths_is_refused() {
     let settings = ["queue_depth=2,8", "search.method=queue-depth", "search.step=2"];
     let overrides = settings.map(Override::set);
     let text = profile("four-corners-quick").unwrap();
     let problems = parse_with(text, "four-corners-quick", &overrides).unwrap_err();
-    assert_eq!(problems[0].message, "a search tries queue depths itself");
+    assert_eq!(problems[0].message, "a search chooses the queue depths itself");
 }
 
 #[test]
-fn ranges_go_from_all_reads_to_all_writes_in_random_order_below_four_minutes() {
+fn ranges_go_from_all_reads_to_all_writes_in_random_order_in_under_four_minutes() {
     let full = plan("ranges");
     assert_eq!(full.known_runs().count(), 22);
     assert!(full.time_max() <= Duration::from_secs(200), "{:?}", full.time_max());
@@ -164,7 +164,7 @@ fn curves_take_at_most_four_minutes_and_quick_ones_at_most_one() {
 }
 
 #[test]
-fn a_profile_knows_its_rougher_form() {
+fn every_profile_has_a_quick_form() {
     use workload::experiment::quick_profile;
     for name in ["four-corners", "curve", "ranges"] {
         assert_eq!(quick_profile(name).unwrap(), format!("{name}-quick"));

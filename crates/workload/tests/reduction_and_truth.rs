@@ -1,5 +1,5 @@
-//! Data as written: as reducible as asked, and every damage to it is found.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+//! The written data: as compressible and repetitive as configured, and every damage is detected.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ fn written(pattern: DataPattern, tile_bytes: u32, blocks: usize) -> Vec<u8> {
     let mut data = vec![0; blocks * BLOCK];
     let half = data.len() / 2;
     maker.fill(0, 0, 0, &mut data[..half]);
-    // As a mixed file looks after overwriting: another generation, another file.
+    // Like an overwritten file: another generation, another file.
     maker.fill(1, 1 << 30, 3, &mut data[half..]);
     data
 }
 
-/// Share of bytes that zstd removes when each block is compressed alone, as a storage that
-/// compresses inline does.
+/// Share of bytes that zstd removes if each block is compressed separately, like inline compression of
+/// storage.
 fn compressed_away(data: &[u8]) -> f64 {
     let packed: usize = data
         .chunks_exact(BLOCK)
@@ -42,39 +42,39 @@ fn copies(data: &[u8], block: usize) -> f64 {
 }
 
 #[test]
-fn data_is_as_compressible_and_as_repetitive_as_asked() {
+fn data_is_as_compressible_and_repetitive_as_configured() {
     for compressible_permille in [0, 250, 500, 750] {
         for duplicate_permille in [0, 250, 500] {
             let pattern = DataPattern { compressible_permille, duplicate_permille };
             let data = written(pattern, 4096, 4000);
             let away = compressed_away(&data);
-            let asked = f64::from(compressible_permille) / 1000.0;
-            assert!((away - asked).abs() <= 0.05, "{pattern:?}: {away} compressed away");
+            let expected = f64::from(compressible_permille) / 1000.0;
+            assert!((away - expected).abs() <= 0.05, "{pattern:?}: {away} compressed away");
             let copied = copies(&data, BLOCK);
-            let asked = f64::from(duplicate_permille) / 1000.0;
-            assert!((copied - asked).abs() <= 0.05, "{pattern:?}: {copied} are copies");
+            let expected = f64::from(duplicate_permille) / 1000.0;
+            assert!((copied - expected).abs() <= 0.05, "{pattern:?}: {copied} are copies");
         }
     }
 }
 
 #[test]
-fn tiles_of_one_sector_reach_their_shares_too() {
+fn tiles_of_one_sector_have_the_configured_shares_too() {
     for (compressible_permille, duplicate_permille) in [(0, 0), (500, 0), (0, 250), (500, 500)] {
         let pattern = DataPattern { compressible_permille, duplicate_permille };
         let data = written(pattern, 512, 2000);
         let copied = copies(&data, 512);
-        let asked = f64::from(duplicate_permille) / 1000.0;
-        assert!((copied - asked).abs() <= 0.05, "{pattern:?}: {copied} are copies");
+        let expected = f64::from(duplicate_permille) / 1000.0;
+        assert!((copied - expected).abs() <= 0.05, "{pattern:?}: {copied} are copies");
         if duplicate_permille == 0 {
             let away = compressed_away(&data);
-            let asked = f64::from(compressible_permille) / 1000.0;
-            assert!((away - asked).abs() <= 0.05, "{pattern:?}: {away} compressed away");
+            let expected = f64::from(compressible_permille) / 1000.0;
+            assert!((away - expected).abs() <= 0.05, "{pattern:?}: {away} compressed away");
         }
     }
 }
 
 #[test]
-fn incompressible_data_does_not_compress_across_blocks_either() {
+fn incompressible_data_does_not_compress_across_blocks() {
     let data = written(DataPattern::default(), 4096, 4000);
     let packed = zstd::bulk::compress(&data, 3).unwrap().len();
     assert!(packed as f64 > data.len() as f64 * 0.98, "{packed} of {}", data.len());
@@ -87,7 +87,7 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
     })
 }
 
-/// A tile as it was written, and what reading it back needs.
+/// A tile as written.
 fn tile(maker: &TileMaker, file: u32, offset: u64, generation: u32) -> Vec<u8> {
     let mut tile = vec![0; maker.tile_bytes()];
     maker.fill(file, offset, generation, &mut tile);
@@ -96,12 +96,12 @@ fn tile(maker: &TileMaker, file: u32, offset: u64, generation: u32) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn what_was_written_is_good(
-        pattern in patterns(), small: bool, seed: u64, file in 0..100u32, place in 0..1u64 << 40,
+    fn a_written_tile_is_good(
+        pattern in patterns(), small: bool, seed: u64, file in 0..100u32, position in 0..1u64 << 40,
         generation: u32,
     ) {
         let maker = TileMaker::new(seed, pattern, if small { 512 } else { 4096 });
-        let offset = place * maker.tile_bytes() as u64;
+        let offset = position * maker.tile_bytes() as u64;
         let tile = tile(&maker, file, offset, generation);
         let found = maker.inspect(file, offset, &tile, &mut vec![0; 4096]);
         if maker.is_duplicate(file, offset) {
@@ -112,12 +112,12 @@ proptest! {
     }
 
     #[test]
-    fn every_flipped_byte_is_found(
-        pattern in patterns(), small: bool, seed: u64, place in 0..1u64 << 30,
+    fn every_flipped_byte_is_detected(
+        pattern in patterns(), small: bool, seed: u64, position in 0..1u64 << 30,
         generation in 0..9u32, at in 0..4096usize, flip in 1..=255u8,
     ) {
         let maker = TileMaker::new(seed, pattern, if small { 512 } else { 4096 });
-        let offset = place * maker.tile_bytes() as u64;
+        let offset = position * maker.tile_bytes() as u64;
         let mut tile = tile(&maker, 3, offset, generation);
         let at = at % tile.len();
         let expected = tile[at];
@@ -127,13 +127,13 @@ proptest! {
             let wrong = TileFound::Corrupt { at_byte: at as u32, expected, found: tile[at] };
             prop_assert_eq!(found, wrong);
         } else {
-            // The stamp is what is broken: no tile of ours can be recognised.
+            // Without a valid stamp, no tile is recognised.
             prop_assert_eq!(found, TileFound::Foreign);
         }
     }
 
     #[test]
-    fn a_torn_tile_is_found(
+    fn a_torn_tile_is_detected(
         seed: u64, cut in 1..8usize, compressible_permille in 0..=500u16,
     ) {
         let pattern = DataPattern { compressible_permille, duplicate_permille: 0 };
@@ -148,24 +148,24 @@ proptest! {
     }
 
     #[test]
-    fn a_tile_at_the_wrong_place_says_where_it_belongs(
-        seed: u64, file in 0..4u32, place in 0..1000u64, there in 0..1000u64,
+    fn a_misplaced_tile_is_reported_with_its_origin(
+        seed: u64, file in 0..4u32, position in 0..1000u64, other in 0..1000u64,
     ) {
-        prop_assume!((file, place) != (2, there));
+        prop_assume!((file, position) != (2, other));
         let maker = TileMaker::new(seed, DataPattern::default(), 4096);
-        let tile = tile(&maker, file, place * 4096, 5);
-        let found = maker.inspect(2, there * 4096, &tile, &mut [0; 4096]);
-        let wanted = TileFound::Misplaced { file, offset_bytes: place * 4096, generation: 5 };
-        prop_assert_eq!(found, wanted);
+        let tile = tile(&maker, file, position * 4096, 5);
+        let found = maker.inspect(2, other * 4096, &tile, &mut [0; 4096]);
+        let expected = TileFound::Misplaced { file, offset_bytes: position * 4096, generation: 5 };
+        prop_assert_eq!(found, expected);
     }
 
     #[test]
-    fn a_unique_tile_where_a_duplicate_belongs_is_misplaced_and_the_other_way_round(seed: u64) {
+    fn a_unique_tile_in_place_of_a_duplicate_is_misplaced_and_vice_versa(seed: u64) {
         let pattern = DataPattern { compressible_permille: 0, duplicate_permille: 500 };
         let maker = TileMaker::new(seed, pattern, 4096);
         let (mut unique, mut duplicate) = (None, None);
-        for place in 0..64 {
-            let offset = place * 4096;
+        for position in 0..64 {
+            let offset = position * 4096;
             let kind = if maker.is_duplicate(0, offset) { &mut duplicate } else { &mut unique };
             *kind = Some(offset);
         }
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn zeros_and_strangers_are_told_apart(seed: u64, byte in 1..=255u8, pattern in patterns()) {
+    fn zeros_and_foreign_data_are_distinguished(seed: u64, byte in 1..=255u8, pattern in patterns()) {
         let maker = TileMaker::new(seed, pattern, 4096);
         let mut scratch = [0; 4096];
         prop_assert_eq!(maker.inspect(0, 0, &[0; 4096], &mut scratch), TileFound::Zero);

@@ -1,4 +1,4 @@
-//! Properties of the stream of operations, over many workloads.
+//! Properties of operation streams, over many workloads.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ fn patterns() -> impl Strategy<Value = AccessPattern> {
     ]
 }
 
-/// Streams as a plan may hold them: transfers in sectors that fit the area, one size if sequential.
+/// Valid streams: transfers in sectors that fit the area, and one size if sequential.
 fn streams() -> impl Strategy<Value = Stream> {
     let sizes = prop::collection::vec((1..64u64, 1..1000u32), 1..4);
     let set = (1..9u32, 16..64u64, 1..17u64);
@@ -80,7 +80,7 @@ fn run_of(stream: Stream) -> Run {
 
 proptest! {
     #[test]
-    fn operations_stay_inside_the_area_and_on_whole_sectors(
+    fn operations_are_whole_sectors_within_the_area(
         stream in streams(), seed: u64, step in 0..u64::MAX / 1024,
     ) {
         let operations = OpStream::new(&stream, seed);
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_operations_and_another_seed_others(
+    fn equal_seeds_give_equal_operations_and_different_seeds_different_ones(
         stream in streams(), seed: u64,
     ) {
         let first = |seed| -> Vec<Op> {
@@ -108,8 +108,8 @@ proptest! {
             (0..200).map(|step| operations.op(0, step)).collect()
         };
         prop_assert_eq!(first(seed), first(seed));
-        let places = u64::from(stream.working_set.files) * stream.working_set.area_bytes / 512;
-        if stream.access_pattern == AccessPattern::Uniform && places > 64
+        let sectors = u64::from(stream.working_set.files) * stream.working_set.area_bytes / 512;
+        if stream.access_pattern == AccessPattern::Uniform && sectors > 64
             && stream.transfer_sizes[0].size_bytes * 4 < stream.working_set.area_bytes
         {
             prop_assert_ne!(first(seed), first(seed ^ 1));
@@ -117,8 +117,8 @@ proptest! {
     }
 
     #[test]
-    fn sequential_touches_every_offset_once_in_each_pass(
-        files in 1..5u32, places in 1..20u64, sectors in 1..9u64, workers in 1..5u32,
+    fn sequential_accesses_every_offset_once_in_each_pass(
+        files in 1..5u32, positions in 1..20u64, sectors in 1..9u64, workers in 1..5u32,
         pass in 0..3u64,
     ) {
         let size_bytes = sectors * 512;
@@ -129,27 +129,27 @@ proptest! {
             working_set: WorkingSet {
                 files,
                 file_size_bytes: 1 << 20,
-                area_bytes: places * size_bytes,
+                area_bytes: positions * size_bytes,
             },
             workers,
             fsync_every_writes: None,
             ..base_stream()
         };
         let operations = OpStream::new(&stream, 1);
-        let all = places * u64::from(files);
+        let all = positions * u64::from(files);
         let mut starts = HashSet::new();
         for lane in 0..workers {
-            let mut touched = HashSet::new();
+            let mut accessed = HashSet::new();
             for step in pass * all..(pass + 1) * all {
                 let op = operations.op(lane, step);
-                prop_assert!(touched.insert((op.file, op.offset_bytes)), "touched twice");
+                prop_assert!(accessed.insert((op.file, op.offset_bytes)), "accessed twice");
             }
-            prop_assert_eq!(touched.len() as u64, all);
+            prop_assert_eq!(accessed.len() as u64, all);
             let first = operations.op(lane, 0);
             starts.insert((first.file, first.offset_bytes));
         }
         if u64::from(workers) <= all {
-            prop_assert_eq!(starts.len(), workers as usize, "each worker starts elsewhere");
+            prop_assert_eq!(starts.len(), workers as usize, "each worker has its own start");
         }
     }
 
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn the_mix_is_exact_in_every_thousand_data_operations(
+    fn the_mix_is_exact_over_every_1000_data_operations(
         read_permille in 0..=1000u16, workers in 1..4u32, fsync in prop::option::of(1..50u32),
     ) {
         let stream = Stream {
@@ -186,15 +186,15 @@ proptest! {
                 .map(|step| operations.op(lane, step).kind)
                 .filter(|kind| *kind != OpKind::Fsync)
                 .collect();
-            for thousand in kinds.chunks_exact(1000) {
-                let reads = thousand.iter().filter(|kind| **kind == OpKind::Read).count();
+            for block in kinds.chunks_exact(1000) {
+                let reads = block.iter().filter(|kind| **kind == OpKind::Read).count();
                 prop_assert_eq!(reads, usize::from(read_permille));
             }
         }
     }
 
     #[test]
-    fn an_fsync_follows_so_many_writes_and_goes_to_the_file_of_the_last_operation(
+    fn an_fsync_follows_the_given_number_of_writes_on_the_file_of_the_last_operation(
         writes in 1..40u32, write_permille in 1..=1000u16,
     ) {
         let stream = Stream {
@@ -207,10 +207,11 @@ proptest! {
         let last = ops.iter().rposition(|op| op.kind == OpKind::Fsync).expect("one in 40,000");
         let count = |kind| ops[..=last].iter().filter(|op| op.kind == kind).count() as f64;
         let between = count(OpKind::Write) / count(OpKind::Fsync);
-        // A cycle is a whole number of operations, so up to one write more than asked; and the
-        // last thousand, cut short, may hold some of its writes early or late.
-        let asked = f64::from(writes);
-        prop_assert!(between >= asked - 0.25 && between <= asked + 1.25, "{between} for {asked}");
+        // A cycle is a whole number of operations, so up to one write more than configured; and the
+        // last block is incomplete.
+        let expected = f64::from(writes);
+        let is_near = between >= expected - 0.25 && between <= expected + 1.25;
+        prop_assert!(is_near, "{between} for {expected}");
         for pair in ops.windows(2).filter(|pair| pair[1].kind == OpKind::Fsync) {
             prop_assert_eq!(pair[0].file, pair[1].file);
         }
@@ -218,7 +219,7 @@ proptest! {
 }
 
 #[test]
-fn transfer_sizes_come_in_their_shares() {
+fn transfer_sizes_have_their_shares() {
     let stream = Stream {
         transfer_sizes: vec![
             WeightedSize { size_bytes: 4096, weight: 600 },
@@ -233,17 +234,17 @@ fn transfer_sizes_come_in_their_shares() {
         let size = u64::from(operations.op(0, step).size_bytes);
         counts[stream.transfer_sizes.iter().position(|s| s.size_bytes == size).unwrap()] += 1;
     }
-    // Chi-square with two degrees of freedom exceeds 9.21 with a chance of 1 %.
+    // Chi-square with two degrees of freedom exceeds 9.21 with a probability of 1 %.
     let found: f64 = counts
         .iter()
         .zip([60_000.0, 30_000.0, 10_000.0])
-        .map(|(count, wanted)| (f64::from(*count) - wanted).powi(2) / wanted)
+        .map(|(count, expected)| (f64::from(*count) - expected).powi(2) / expected)
         .sum();
     assert!(found < 9.21, "{counts:?}: {found}");
 }
 
 #[test]
-fn places_do_not_depend_on_kind_or_size() {
+fn files_do_not_depend_on_kind_or_size() {
     let stream = Stream {
         transfer_sizes: vec![
             WeightedSize { size_bytes: 4096, weight: 1 },
@@ -265,7 +266,7 @@ fn places_do_not_depend_on_kind_or_size() {
 }
 
 #[test]
-fn streams_of_different_names_do_different_things() {
+fn streams_with_different_names_have_different_offsets() {
     let other = Stream { name: "t".to_owned(), ..base_stream() };
     let (first, second) = (OpStream::new(&base_stream(), 1), OpStream::new(&other, 1));
     let same = (0..1000)

@@ -1,9 +1,8 @@
-//! A document that says a test holds something names the test, and the test exists.
+//! Claims in documents name the test or rule that enforces them, and it exists.
 //!
-//! In `ARCHITECTURE.md` and the ADRs a claim ends with "Held by" and names in backticks: a test
-//! function (in Rust or, for the browser, in JavaScript) or `tidy: rule`. Every invariant of
-//! `ARCHITECTURE.md` has one. Documentation that claims what nothing enforces is the most common
-//! lie of a codebase.
+//! In `ARCHITECTURE.md` and the ADRs, a claim ends with "Enforced by" and names in backticks: a
+//! test function (in Rust or, for the browser, in JavaScript) or `tidy: rule`. Every invariant of
+//! `ARCHITECTURE.md` has one, so that no document promises what nothing enforces.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +11,9 @@ use super::tree::{Diagnostic, Tree};
 pub(crate) const RULE: &str = "claims";
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
-const HELD_BY: &str = "Held by";
+const ENFORCED_BY: &str = "Enforced by";
 
-/// Every "Held by", and that each invariant has one.
+/// Claims that name unknown tests or rules, and invariants without a claim.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     let tests = test_names(tree);
     let mut found = Vec::new();
@@ -22,7 +21,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
         *path == ARCHITECTURE || (path.starts_with("docs/adr/") && path.ends_with(".md"))
     });
     for (path, text) in documents {
-        for (line, name) in claimed(text) {
+        for (line, name) in enforcing_names(text) {
             let exists = match name.strip_prefix("tidy: ") {
                 Some(rule) => super::rule_names().any(|known| known == rule),
                 None => tests.contains(&name),
@@ -33,7 +32,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
                     line,
                     rule: RULE,
                     found: format!("`{name}` is neither a test nor a tidy rule"),
-                    remedy: "name the test that holds the claim, write it, or drop the claim"
+                    remedy: "name the test that enforces the claim, write it, or drop the claim"
                         .into(),
                 });
             }
@@ -41,13 +40,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     }
     if let Some(text) = tree.text(ARCHITECTURE) {
         for (line, invariant) in invariants(text) {
-            if !invariant.contains(HELD_BY) {
+            if !invariant.contains(ENFORCED_BY) {
                 found.push(Diagnostic {
                     path: ARCHITECTURE.to_owned(),
                     line,
                     rule: RULE,
-                    found: "an invariant that names nothing that holds it".into(),
-                    remedy: "end it with: Held by `name_of_a_test` or `tidy: rule`".into(),
+                    found: "an invariant without a test or rule".into(),
+                    remedy: "end it with: Enforced by `name_of_a_test` or `tidy: rule`".into(),
                 });
             }
         }
@@ -79,24 +78,24 @@ fn invariants(text: &str) -> Vec<(usize, String)> {
     items
 }
 
-/// `(line, name)` of everything in backticks between "Held by" and the end of its paragraph or
-/// item.
-fn claimed(text: &str) -> Vec<(usize, String)> {
+/// `(line, name)` of everything in backticks between "Enforced by" and the end of its paragraph or
+/// list item.
+fn enforcing_names(text: &str) -> Vec<(usize, String)> {
     let mut names = Vec::new();
-    let mut held = false;
+    let mut inside = false;
     for (index, line) in text.lines().enumerate() {
         let begins_item = line.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
         if line.trim().is_empty() || begins_item {
-            held = false;
+            inside = false;
         }
-        let claim = match line.split_once(HELD_BY) {
+        let claim = match line.split_once(ENFORCED_BY) {
             Some((_, after)) => {
-                held = true;
+                inside = true;
                 after
             }
             None => line,
         };
-        if held {
+        if inside {
             let spans = claim.split('`').skip(1).step_by(2);
             names.extend(spans.map(|name| (index + 1, name.to_owned())));
         }
@@ -104,8 +103,8 @@ fn claimed(text: &str) -> Vec<(usize, String)> {
     names
 }
 
-/// Names of all tests: functions under `#[test]`, those of `proptest!`, and titles of browser
-/// tests.
+/// Names of all tests: functions under `#[test]`, including those in `proptest!`, and titles of
+/// browser tests.
 fn test_names(tree: &Tree) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (_, file) in tree.rust() {
@@ -145,34 +144,35 @@ mod tests {
     }
 
     #[test]
-    fn an_invariant_that_names_a_test_or_a_rule_is_no_offence() {
-        let item = "1. Nothing is lost. Held by\n   `nothing_is_lost` and `tidy: edges`.";
+    fn an_invariant_that_names_a_test_or_a_rule_is_not_reported() {
+        let item = "1. Nothing is lost. Enforced by\n   `nothing_is_lost` and `tidy: edges`.";
         let text = &format!("## Invariants\n\n{item}\n");
         assert_eq!(lines(text), Vec::<usize>::new());
     }
 
     #[test]
-    fn an_invariant_that_names_what_is_no_test_is_an_offence() {
-        assert_eq!(lines("## Invariants\n\n1. Nothing. Held by `not_a_test`.\n"), [3]);
-        assert_eq!(lines("## Invariants\n\n1. Nothing. Held by `tidy: hope`.\n"), [3]);
+    fn an_invariant_that_names_an_unknown_test_or_rule_is_reported() {
+        assert_eq!(lines("## Invariants\n\n1. So. Enforced by `not_a_test`.\n"), [3]);
+        assert_eq!(lines("## Invariants\n\n1. So. Enforced by `tidy: hope`.\n"), [3]);
     }
 
     #[test]
-    fn an_invariant_that_names_nothing_is_an_offence() {
-        assert_eq!(lines("## Invariants\n\n1. Said only.\n2. Held by `nothing_is_lost`.\n"), [3]);
+    fn an_invariant_without_a_name_is_reported() {
+        let text = "## Invariants\n\n1. A promise.\n2. Enforced by `nothing_is_lost`.\n";
+        assert_eq!(lines(text), [3]);
     }
 
     #[test]
-    fn a_claim_of_a_decision_record_is_checked_too() {
-        let adr = ("docs/adr/0001-x.md", "It is so. Held by `gone`.\n");
+    fn claims_of_adrs_are_checked() {
+        let adr = ("docs/adr/0001-x.md", "It is so. Enforced by `gone`.\n");
         assert_eq!(check(&Tree::of(&[adr, CODE])).len(), 1);
     }
 
     #[test]
-    fn titles_of_browser_tests_can_be_named() {
+    fn titles_of_browser_tests_count_as_tests() {
         let browser =
             ("tests/browser/report.mjs", "test('the page has no error', async () => {});\n");
-        let text = ("ARCHITECTURE.md", "Held by `the page has no error`.\n");
+        let text = ("ARCHITECTURE.md", "Enforced by `the page has no error`.\n");
         assert_eq!(check(&Tree::of(&[browser, text])), []);
     }
 }

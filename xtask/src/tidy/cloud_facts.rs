@@ -1,8 +1,7 @@
-//! Facts about the cloud are rows of `data/`, with source and date, and nowhere else: a number of
-//! the service in code has neither, and nobody notices when the service changes it.
+//! Facts about the cloud are rows of `data/` with source and date, never numbers in code.
 //!
-//! Two signs give such a number away: it is that of a row, and telling enough that this is no
-//! accident; or it is a constant whose comment says that a document of the vendor's has it.
+//! A number in code is reported if it equals that of a row and is distinctive enough to exclude a
+//! coincidence, or if it is a constant whose comment cites a document of the vendor.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +11,8 @@ use super::tree::{Diagnostic, RustFile, Tree};
 
 pub(crate) const RULE: &str = "cloud-facts";
 
-/// Files whose numbers belong to the service, its machines or their prices. Published figures and
-/// settings of clients are measured or advised, and recur in code that computes with the same.
+/// Files with facts about the service, its machines and prices. Published figures and client
+/// settings are left out: the same numbers occur in code for other reasons.
 const DATA: &[&str] = &[
     "data/avs.toml",
     "data/prices.toml",
@@ -22,7 +21,7 @@ const DATA: &[&str] = &[
     "data/vm_sizes.toml",
 ];
 
-/// What comments say of a number that is the vendor's.
+/// Text in comments that cites the vendor.
 const CITATIONS: &[&str] = &[
     "AD:",
     "azure-docs",
@@ -33,19 +32,19 @@ const CITATIONS: &[&str] = &[
     "same document",
 ];
 
-/// Smaller numbers mean too much else.
-const TELLING_MIN: u64 = 1000;
-/// Fewer digits behind the point mean too much else.
-const TELLING_DIGITS: usize = 5;
+/// Smaller numbers are not distinctive.
+const DISTINCTIVE_MIN: u64 = 1000;
+/// Numbers with fewer decimals are not distinctive.
+const DISTINCTIVE_DECIMALS: usize = 5;
 
-/// Numbers of rows that are something else where they are.
-const OTHERWISE: &[(&str, &str)] =
+/// Lines whose number equals that of a row but means something else.
+const EXCEPTIONS: &[(&str, &str)] =
     &[("crates/analysis/src/host_check/network.rs", "const MTU: u64 = 1500;")];
 
 const REMEDY: &str =
     "make it a row of data/ with source and date, and read it through crates/cloud";
 
-/// Numbers of the service in the product's code.
+/// Finds facts in the product's code.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     let facts = facts(tree);
     let product = |path: &str, file: &RustFile| {
@@ -56,9 +55,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
         let code = file.parts.code_without_tests();
         let comments: Vec<&str> = file.parts.comments.lines().collect();
         for (index, line) in code.lines().enumerate() {
-            let is_otherwise = OTHERWISE.contains(&(path, line.trim()));
+            let is_exception = EXCEPTIONS.contains(&(path, line.trim()));
             let number = numbers(line).find(|number| facts.contains(number));
-            let words = match number.filter(|_| !is_otherwise) {
+            let violation = match number.filter(|_| !is_exception) {
                 Some(number) => format!("{number} is a row of data/"),
                 None => match cited(line, &comments[..index]) {
                     Some(citation) => format!("a constant that cites `{citation}`"),
@@ -69,7 +68,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
                 path: path.to_owned(),
                 line: index + 1,
                 rule: RULE,
-                found: words,
+                found: violation,
                 remedy: REMEDY.to_owned(),
             });
         }
@@ -77,7 +76,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     found
 }
 
-/// Telling numbers of all rows, without digit separators.
+/// Distinctive numbers of all rows, without digit separators.
 fn facts(tree: &Tree) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for text in DATA.iter().filter_map(|path| tree.text(path)) {
@@ -85,31 +84,31 @@ fn facts(tree: &Tree) -> BTreeSet<String> {
         let rows =
             tables.values().filter_map(Value::as_array).flatten().filter_map(Value::as_table);
         for value in rows.flat_map(Table::values) {
-            all.extend(telling(value));
+            all.extend(distinctive(value));
         }
     }
     all
 }
 
-/// A number as code would write it, if it is one that means little else: no power of two, no whole
-/// thousands, and of prices only those with many digits.
-fn telling(value: &Value) -> Option<String> {
+/// A number as code would write it, if it is distinctive: not a power of two, not whole thousands,
+/// and with enough decimals.
+fn distinctive(value: &Value) -> Option<String> {
     match value {
         Value::Integer(number) => {
             let number = u64::try_from(*number).ok()?;
-            let is_round = number.is_power_of_two() || number.is_multiple_of(TELLING_MIN);
-            (number > TELLING_MIN && !is_round).then(|| number.to_string())
+            let is_round = number.is_power_of_two() || number.is_multiple_of(DISTINCTIVE_MIN);
+            (number > DISTINCTIVE_MIN && !is_round).then(|| number.to_string())
         }
         Value::String(text) => {
             let (whole, digits) = text.split_once('.')?;
             let is_number = [whole, digits].iter().all(|p| p.bytes().all(|b| b.is_ascii_digit()));
-            (is_number && digits.len() >= TELLING_DIGITS).then(|| text.clone())
+            (is_number && digits.len() >= DISTINCTIVE_DECIMALS).then(|| text.clone())
         }
         _ => None,
     }
 }
 
-/// The number literals of a line, without separators and types.
+/// The number literals of a line, without digit separators and types.
 fn numbers(line: &str) -> impl Iterator<Item = String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let words = line.split(move |c: char| !is_part(c));
@@ -120,7 +119,7 @@ fn numbers(line: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// What the comment over a constant with a number cites.
+/// The citation in the comment above a constant with a number.
 fn cited(line: &str, before: &[&str]) -> Option<&'static str> {
     let code = line.trim_start();
     let code = code.strip_prefix("pub ").or(code.strip_prefix("pub(crate) ")).unwrap_or(code);
@@ -145,26 +144,26 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_a_row_in_code_is_an_offence_but_not_in_a_test() {
+    fn a_number_of_a_row_is_reported_in_product_code_only() {
         let text = "const INODES: u64 = 2_147_483_632;\nlet price = 0.000202_f64;\n";
         let found = check_one("crates/volume/src/server/volumes.rs", text);
         let lines: Vec<usize> = found.iter().map(|one| one.line).collect();
         assert_eq!(lines, [1, 2], "{found:?}");
         assert!(found[0].found.contains("2147483632 is a row of data/"), "{}", found[0].found);
         assert_eq!(check_one("crates/volume/tests/limits.rs", text), []);
-        assert_eq!(check_one("xtask/src/bench/nfs.rs", text), []);
+        assert_eq!(check_one("bench/src/nfs.rs", text), []);
         let test = format!("#[cfg(test)]\nmod tests {{\n{text}}}\n");
         assert_eq!(check_one("crates/volume/src/model.rs", &test), []);
     }
 
     #[test]
-    fn round_numbers_and_powers_of_two_are_no_facts() {
+    fn round_numbers_and_powers_of_two_are_not_reported() {
         let text = "const A: u64 = 1024;\nconst B: u64 = 12_000;\nconst C: u64 = 2_147_483_633;\n";
         assert_eq!(check_one("crates/volume/src/model.rs", text), []);
     }
 
     #[test]
-    fn a_constant_that_cites_a_document_of_the_vendor_is_an_offence() {
+    fn a_constant_that_cites_the_vendor_is_reported() {
         for citation in CITATIONS {
             let text =
                 format!("/// By {citation}\n/// of June.\npub const MAX: Bytes = gib(16 << 10);\n");

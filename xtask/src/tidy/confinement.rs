@@ -1,5 +1,5 @@
-//! Things that may live in some crates only: `unsafe`, tokio, serde, statistics, and the arithmetic
-//! between quotas and throughput limits.
+//! Confines `unsafe`, tokio, serde, statistics, and the conversion between quotas and throughput
+//! limits to certain crates.
 
 use super::tree::{Diagnostic, Manifest, Tree, find_word, folder_of};
 
@@ -9,20 +9,22 @@ pub(crate) const SERDE_RULE: &str = "serde-at-the-edges";
 pub(crate) const STATISTICS_RULE: &str = "no-statistics-in-report";
 pub(crate) const QUOTA_RULE: &str = "quota-arithmetic";
 
-/// Crates that may have tokio; none of them exists yet.
+/// Crates that may depend on tokio. Only `volume` exists so far, and it does not.
 const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
 
-/// Crates that may have serde: the experiment and the stored plan, the target's manifest, the
-/// store, the report's exports, the command line's `--json`, the project's tools; and, for TOML as
-/// a tree of values without any derive, the rows of facts and the descriptions of volumes, of a
-/// topology and of machines' loads.
+/// Crates that may depend on the serde family: experiment and stored plan, manifest of the target,
+/// store and the events in its journals (`metrics`), exports, events, `--json`, and tools; also
+/// those that read TOML as a tree of values, without derives: facts, volumes, topologies and load
+/// profiles.
 const SERDE: &[&str] = &[
-    "workload", "target", "store", "report", "cli", "xtask", "cloud", "volume", "predict", "sizing",
+    "settings", "workload", "metrics", "target", "store", "report", "commands", "cli", "xtask",
+    "facts", "bench", "cloud", "volume", "predict", "sizing",
 ];
-const SERDE_FAMILY: &[&str] = &["serde", "serde_json", "toml", "rmp-serde", "schemars", "csv"];
+const SERDE_FAMILY: &[&str] =
+    &["serde", "serde_json", "postcard", "toml", "rmp-serde", "schemars", "csv"];
 
-/// Names that compute a statistic. A report that calls one has begun to think. Rounding to the
-/// digits that are shown is layout, and asking a finding for its percentile is reading.
+/// Names that compute statistics, which a report must not. Rounding to the displayed digits is
+/// layout, and reading a percentile of a finding is not a computation.
 const STATISTICS: &[&str] = &[
     "percentile_ns(",
     "mean_ns(",
@@ -40,9 +42,8 @@ const STATISTICS: &[&str] = &[
     "Recorder",
 ];
 
-/// The numbers from which the throughput limit of a volume or a pool is computed: the rate of a
-/// service level, and the bounds of what is assigned or bought. Without them no other crate can
-/// compute a limit itself, so all of them have the ceilings and ranges of `cloud`.
+/// The numbers from which the throughput limit of a volume or pool is computed. Without them, no
+/// other crate can compute a limit, so all crates use the limits of `cloud`.
 const QUOTA_ARITHMETIC: &[&str] = &[
     "kib_per_sec_per_gib",
     "LimitName::FlexibleThroughputMaxPerTib",
@@ -50,7 +51,7 @@ const QUOTA_ARITHMETIC: &[&str] = &[
     "LimitName::ManualThroughputMax",
 ];
 
-/// `unsafe` in product code outside `uring`, and in tests that do not say why.
+/// Finds `unsafe` in product code outside `uring`, and in tests without a stated reason.
 pub(crate) fn check_unsafe(tree: &Tree) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (path, file) in tree.rust().filter(|(path, _)| !path.starts_with("crates/uring/")) {
@@ -58,9 +59,9 @@ pub(crate) fn check_unsafe(tree: &Tree) -> Vec<Diagnostic> {
             if file.is_test { file.parts.code.clone() } else { file.parts.code_without_tests() };
         let excused = file.is_test && find_word(&code, "expect(unsafe_code").is_some();
         for (index, line) in code.lines().enumerate() {
-            let opened = find_word(line, "allow(unsafe_code").is_some()
+            let is_unsafe = find_word(line, "allow(unsafe_code").is_some()
                 || find_word(line, "unsafe").is_some();
-            if opened && !excused {
+            if is_unsafe && !excused {
                 found.push(Diagnostic {
                     path: path.to_owned(),
                     line: index + 1,
@@ -68,7 +69,7 @@ pub(crate) fn check_unsafe(tree: &Tree) -> Vec<Diagnostic> {
                     found: "`unsafe` outside crates/uring".into(),
                     remedy:
                         "move it into crates/uring behind a safe function; a file under tests/ \
-                             may say `#![expect(unsafe_code, reason = \"…\")]`"
+                             may use `#![expect(unsafe_code, reason = \"…\")]`"
                             .into(),
                 });
             }
@@ -81,23 +82,23 @@ pub(crate) fn check_unsafe(tree: &Tree) -> Vec<Diagnostic> {
                 path: manifest.path.clone(),
                 line,
                 rule: UNSAFE_RULE,
-                found: "the lint `unsafe_code` is set apart from the workspace's".into(),
-                remedy: "say `[lints] workspace = true` only".into(),
+                found: "the lint `unsafe_code` differs from that of the workspace".into(),
+                remedy: "use only `[lints] workspace = true`".into(),
             });
         }
     }
     found
 }
 
-/// tokio among the dependencies of a crate that drives threads itself.
+/// Finds dependencies on tokio outside [`TOKIO`].
 pub(crate) fn check_tokio(tree: &Tree) -> Vec<Diagnostic> {
-    let remedy = "use a thread, or argue for an edge in an ADR";
+    let remedy = "use a thread, or propose the dependency in an ADR";
     check_dependencies(tree, TOKIO_RULE, &["tokio"], TOKIO, remedy)
 }
 
-/// serde among the dependencies of a crate that is no edge.
+/// Finds dependencies on the serde family outside [`SERDE`].
 pub(crate) fn check_serde(tree: &Tree) -> Vec<Diagnostic> {
-    let remedy = "write and read the type in the crate that stores or shows it \
+    let remedy = "serialise the type in the crate that stores or displays it \
                   (docs/adr/0011-serde-at-the-edges.md)";
     check_dependencies(tree, SERDE_RULE, SERDE_FAMILY, SERDE, remedy)
 }
@@ -128,7 +129,7 @@ fn check_dependencies(
     found
 }
 
-/// Statistics in the report's code.
+/// Finds statistics in the code of `report`.
 pub(crate) fn check_statistics(tree: &Tree) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     debug_assert_eq!(folder_of("report"), "crates/report/");
@@ -139,10 +140,8 @@ pub(crate) fn check_statistics(tree: &Tree) -> Vec<Diagnostic> {
                     path: path.to_owned(),
                     line: index + 1,
                     rule: STATISTICS_RULE,
-                    found: format!("`{name}` computes in the report"),
-                    remedy: "compute it in crates/analysis, with a known-answer test, and show it \
-                             here"
-                        .into(),
+                    found: format!("`{name}` computes a statistic in the report"),
+                    remedy: "compute it in crates/analysis, with a known-answer test".into(),
                 });
             }
         }
@@ -150,8 +149,8 @@ pub(crate) fn check_statistics(tree: &Tree) -> Vec<Diagnostic> {
     found
 }
 
-/// Arithmetic between quotas and throughput limits outside `cloud`; tests may work limits out on
-/// their own.
+/// Finds conversions between quotas and throughput limits outside `cloud`. Tests may compute limits
+/// independently.
 pub(crate) fn check_quota_arithmetic(tree: &Tree) -> Vec<Diagnostic> {
     let cloud = folder_of("cloud");
     let outside = |path: &str, is_test: bool| !is_test && !path.starts_with(&cloud);
@@ -165,7 +164,7 @@ pub(crate) fn check_quota_arithmetic(tree: &Tree) -> Vec<Diagnostic> {
                     line: index + 1,
                     rule: QUOTA_RULE,
                     found: format!("`{name}` outside crates/cloud"),
-                    remedy: "ask `Catalog::volume_limit`, `Catalog::least_quota` or \
+                    remedy: "call `Catalog::volume_limit`, `Catalog::least_quota` or \
                              `Catalog::pool_throughput`"
                         .into(),
                 });
@@ -180,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_computed_outside_cloud_is_an_offence() {
+    fn a_limit_computed_outside_cloud_is_reported() {
         for name in QUOTA_ARITHMETIC {
             let text = format!("fn f(x: X) {{ let y = x.g({name}); }}\n");
             let test = format!("#[cfg(test)]\nmod tests {{\n    {text}}}\n");
@@ -189,16 +188,16 @@ mod tests {
                 ("crates/sizing/tests/proofs.rs", &text),
                 ("crates/volume/src/model.rs", &test),
                 ("crates/cloud/src/volume_limit.rs", &text),
-                ("xtask/src/bench/nfs.rs", &text),
+                ("bench/src/nfs.rs", &text),
             ]);
             let found = check_quota_arithmetic(&tree);
             let paths: Vec<&str> = found.iter().map(|one| one.path.as_str()).collect();
-            assert_eq!(paths, ["crates/sizing/src/storage.rs", "xtask/src/bench/nfs.rs"], "{name}");
+            assert_eq!(paths, ["bench/src/nfs.rs", "crates/sizing/src/storage.rs"], "{name}");
         }
     }
 
     #[test]
-    fn unsafe_outside_uring_is_an_offence() {
+    fn unsafe_outside_uring_is_reported() {
         let tree = Tree::of(&[
             ("crates/engine/src/a.rs", "fn f() {\n    unsafe { g() }\n}\n"),
             ("crates/uring/src/ring.rs", "fn f() { unsafe { g() } }\n"),
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_may_be_unsafe_only_where_it_says_why() {
+    fn an_unsafe_test_needs_a_reason() {
         let said =
             "#![expect(unsafe_code, reason = \"counts allocations\")]\nunsafe impl A for B {}\n";
         let tree = Tree::of(&[
@@ -223,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_sets_the_unsafe_lint_apart_is_an_offence() {
+    fn a_manifest_with_another_unsafe_lint_is_reported() {
         let tree =
             Tree::of(&[("crates/engine/Cargo.toml", "[lints.rust]\nunsafe_code = \"allow\"\n")]);
         assert_eq!(check_unsafe(&tree)[0].line, 2);
     }
 
     #[test]
-    fn tokio_outside_its_crates_is_an_offence() {
+    fn tokio_outside_its_crates_is_reported() {
         let manifest = "[dependencies]\ntokio = { workspace = true }\n";
         let tree = Tree::of(&[
             ("crates/engine/Cargo.toml", manifest),
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn serde_in_a_crate_that_is_no_edge_is_an_offence() {
+    fn serde_outside_its_crates_is_reported() {
         let manifest = "[dependencies]\nserde_json = { workspace = true }\n";
         let tree = Tree::of(&[
             ("crates/analysis/Cargo.toml", manifest),
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn each_statistic_is_an_offence_in_the_report_and_nowhere_else() {
+    fn each_statistic_is_reported_only_in_the_report() {
         for name in STATISTICS {
             let text = format!("fn f(x: X) {{ let y = x.{name}); }}\n");
             let tree = Tree::of(&[

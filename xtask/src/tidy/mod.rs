@@ -1,7 +1,8 @@
-//! The rules of the house that no compiler holds, each a function from the tree to diagnostics.
+//! `cargo xtask tidy`: rules of the repository that no compiler enforces.
 //!
-//! A rule reads [`Tree`] only, never the disk, so that each has a test which breaks it on purpose.
-//! Adding a rule: a module here, a line in [`RULES`], a test that it fails when broken.
+//! A rule is a function from the [`Tree`] to diagnostics. It never reads the disk, so that a test
+//! can break it on purpose. To add a rule: a module here, a line in [`RULES`], and a test that
+//! breaks it.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,24 +15,22 @@ mod confinement;
 mod dependencies;
 mod edges;
 mod form;
-mod licences;
 mod links;
 mod purity;
+mod retired;
 mod rust_text;
 mod sizes;
-mod snippets;
 mod tree;
 mod words;
 
 pub(crate) use tree::{Diagnostic, Tree};
 
-/// A rule: its name as it stands in diagnostics and in `ARCHITECTURE.md`, and what holds it.
+/// A rule: its name in diagnostics and in `ARCHITECTURE.md`, and its check.
 pub(crate) struct Rule {
     name: &'static str,
     check: fn(&Tree) -> Vec<Diagnostic>,
 }
 
-/// All rules. They need nothing but the tree.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: edges::RULE, check: edges::check },
     Rule { name: purity::RULE, check: purity::check },
@@ -42,20 +41,19 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: confinement::QUOTA_RULE, check: confinement::check_quota_arithmetic },
     Rule { name: cloud_facts::RULE, check: cloud_facts::check },
     Rule { name: words::RULE, check: words::check },
+    Rule { name: retired::RULE, check: retired::check },
     Rule { name: form::RULE, check: form::check },
     Rule { name: links::RULE, check: links::check },
-    Rule { name: snippets::RULE, check: snippets::check },
     Rule { name: dependencies::RULE, check: dependencies::check },
-    Rule { name: licences::RULE, check: licences::check },
     Rule { name: claims::RULE, check: claims::check },
 ];
 
-/// Names of all rules, for claims that name one.
+/// Names of all rules, for the rule `claims`.
 fn rule_names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.name)
 }
 
-/// Checks the whole tree, prints every offence, and fails if there is one.
+/// Checks the whole tree, prints all diagnostics, and fails if there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let tree = Tree::read(root).context("read the tree")?;
     let diagnostics: Vec<Diagnostic> = RULES.iter().flat_map(|rule| (rule.check)(&tree)).collect();
@@ -66,9 +64,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     writeln!(out, "{}", sizes::report(&tree))?;
     if !diagnostics.is_empty() {
-        bail!("tidy found {} offences, listed above", diagnostics.len());
+        bail!("tidy found {} violations, listed above", diagnostics.len());
     }
-    writeln!(out, "tidy: {} files, {} rules, no offence", tree.len(), RULES.len())?;
+    writeln!(out, "tidy: {} files, {} rules, no violations", tree.len(), RULES.len())?;
     Ok(())
 }
 
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_has_its_own_name() {
+    fn names_of_rules_are_unique() {
         let mut names: Vec<_> = rule_names().collect();
         names.sort_unstable();
         names.dedup();

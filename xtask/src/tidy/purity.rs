@@ -4,13 +4,22 @@ use super::tree::{Diagnostic, Tree, find_word};
 
 pub(crate) const RULE: &str = "purity";
 
-/// The cores that exist or are planned (`nfs3`, `cloud`).
 const CORES: &[&str] = &[
-    "units", "workload", "metrics", "analysis", "files", "nfs3", "cloud", "predict", "rvtools",
+    "units",
+    "statistics",
+    "settings",
+    "workload",
+    "metrics",
+    "analysis",
+    "files",
+    "nfs3",
+    "cloud",
+    "predict",
+    "rvtools",
     "sizing",
 ];
 
-/// What a core's code may not name, and what it reads there.
+/// Names that a core must not use, and what they read.
 const BANNED: &[(&str, &str)] = &[
     ("std::time::Instant", "a clock"),
     ("SystemTime", "a clock"),
@@ -35,10 +44,10 @@ const BANNED: &[(&str, &str)] = &[
     ("HashSet", "the unseeded order of a hash set"),
 ];
 
-/// Names taken out of `std` in braces: `use std::{fs, time::Instant}`.
+/// Names imported from `std` in braces, as in `use std::{fs, time::Instant}`.
 const BANNED_IN_STD: &[&str] = &["fs", "os", "net", "thread", "env", "process", "time::Instant"];
 
-/// Dependencies from outside that a core may have: they read nothing.
+/// Third-party dependencies of cores: they perform no I/O.
 const PURE_DEPENDENCIES: &[&str] = &[
     "serde",
     "serde_json",
@@ -48,28 +57,29 @@ const PURE_DEPENDENCIES: &[&str] = &[
     "rand_distr",
     "puruspe",
     "rmpfit",
-    // It can open files, and is given bytes: `std::fs` is banned in the core that has it.
+    // It can open files, but the core passes it bytes, since `std::fs` is banned there.
     "calamine",
     "csv-core",
 ];
 
-/// The code and the dependencies of every core.
+/// Checks the code and the dependencies of every core.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for core in CORES {
-        // Examples are programs beside the core, which measure it from outside.
+        // Examples are programs that measure the core; they are not part of it.
         for (path, code) in tree.product_code(core).filter(|(path, _)| !path.contains("/examples/"))
         {
             for (index, line) in code.lines().enumerate() {
-                if let Some((name, reads)) = offence(line) {
+                if let Some((name, reads)) = violation(line) {
                     found.push(Diagnostic {
                         path: path.to_owned(),
                         line: index + 1,
                         rule: RULE,
                         found: format!("`{name}` in the core `{core}` reads {reads}"),
-                        remedy: "take the value as an argument from the caller (`now`, a seed, \
-                                 bytes); keep things in order with BTreeMap or Vec"
-                            .into(),
+                        remedy:
+                            "take the value as an argument (`now`, a seed, bytes); use BTreeMap \
+                                 or Vec for a fixed order"
+                                .into(),
                     });
                 }
             }
@@ -86,8 +96,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
                     rule: RULE,
                     found: format!("the core `{}` depends on `{name}`", manifest.package),
                     remedy:
-                        "leave it to a crate with hands, or show that it reads nothing and add \
-                             it to PURE_DEPENDENCIES in xtask/src/tidy/purity.rs"
+                        "use it in a crate that performs I/O, or verify that it performs none and \
+                             add it to PURE_DEPENDENCIES in xtask/src/tidy/purity.rs"
                             .into(),
                 });
             }
@@ -96,14 +106,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     found
 }
 
-fn offence(line: &str) -> Option<(String, &'static str)> {
+fn violation(line: &str) -> Option<(String, &'static str)> {
     if let Some((name, reads)) = BANNED.iter().find(|(name, _)| find_word(line, name).is_some()) {
         return Some(((*name).to_owned(), reads));
     }
     let (_, list) = line.split_once("std::{")?;
     let banned = |part: &&str| BANNED_IN_STD.iter().any(|name| part.trim().starts_with(name));
     let part = list.split([',', '{', '}']).find(banned)?;
-    Some((format!("std::{}", part.trim()), "what a core may not"))
+    Some((format!("std::{}", part.trim()), "the outside world"))
 }
 
 #[cfg(test)]
@@ -111,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_banned_name_is_an_offence_in_a_core() {
+    fn each_banned_name_is_reported_in_a_core() {
         for (name, _) in BANNED {
             let text = format!("fn f() {{\n    let x = {name}();\n}}\n");
             let tree = Tree::of(&[("crates/metrics/src/lib.rs", &text)]);
@@ -122,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn names_taken_from_std_in_braces_are_seen() {
+    fn names_imported_from_std_in_braces_are_reported() {
         let tree = Tree::of(&[("crates/units/src/a.rs", "use std::{fmt, fs};\n")]);
         assert_eq!(check(&tree).len(), 1);
     }
 
     #[test]
-    fn hands_tests_examples_comments_and_strings_may_name_them() {
+    fn other_crates_tests_examples_comments_and_strings_are_not_checked() {
         let core = "//! Never std::fs.\nconst A: &str = \"std::env\";\n\
                     #[cfg(test)]\nmod tests { use std::fs; }\n";
         let tree = Tree::of(&[
@@ -141,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_with_a_dependency_that_reads_is_an_offence() {
+    fn an_impure_dependency_of_a_core_is_reported() {
         let manifest =
             "[dependencies]\nserde = { workspace = true }\nrustix = { workspace = true }\n";
         let tree = Tree::of(&[("crates/workload/Cargo.toml", manifest)]);

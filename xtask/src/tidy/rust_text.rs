@@ -1,16 +1,16 @@
-//! A Rust file taken apart into code, string contents and comments, line for line.
+//! Splits a Rust file into code, contents of strings, and comments.
 //!
-//! Not a parser: a scanner that knows just enough (comments, strings, raw strings, characters,
-//! lifetimes, brackets) for the rules to look at the right part of a line. Each part has the
-//! file's own lines; what does not belong to the part is blanked.
+//! A scanner, not a parser: it knows comments, strings, raw strings, characters, lifetimes and
+//! brackets, which is enough for rules to check the right part of a line. Each part has all lines
+//! of the file, with blanks for the other parts.
 
 /// The three parts of a file, each as long as the file.
 pub(crate) struct RustText {
-    /// Everything but comments and the contents of strings.
+    /// Everything except comments and the contents of strings.
     pub code: String,
-    /// The contents of strings alone.
+    /// The contents of strings.
     pub strings: String,
-    /// Comments alone, doc comments too.
+    /// Comments, including doc comments.
     pub comments: String,
 }
 
@@ -22,7 +22,7 @@ enum Part {
 }
 
 impl RustText {
-    /// Takes a file apart.
+    /// Splits a file into its parts.
     pub(crate) fn scan(text: &str) -> RustText {
         let chars: Vec<char> = text.chars().collect();
         let mut parts = Vec::with_capacity(chars.len());
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_strings_and_comments_come_apart() {
+    fn code_strings_and_comments_are_split() {
         let parts = RustText::scan("let a = \"std::fs // no\"; // unsafe\nlet b = '\"';\n");
         assert_eq!(parts.code.trim_end(), "let a = \"             \";          \nlet b = '\"';");
         assert!(parts.strings.contains("std::fs // no"));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_strings_lifetimes_and_nested_comments_are_known() {
+    fn raw_strings_lifetimes_and_nested_comments_are_recognised() {
         let text = "r#\"say \"unsafe\" \"#; fn f<'a>(x: &'a str) { /* a /* b */ c */ g('\\'') }";
         let parts = RustText::scan(text);
         assert!(!parts.code.contains("unsafe"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_tests_only_is_left_out() {
+    fn test_modules_are_blanked() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests { fn b() { if x { } } }\nfn c() {}\n";
         let code = RustText::scan(text).code_without_tests();
         assert!(code.contains("fn a()") && code.contains("fn c()"));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_module_in_another_file_is_named() {
+    fn a_test_module_in_another_file_is_found() {
         let parts = RustText::scan("#[cfg(test)]\nmod stalls;\nmod other;\n");
         assert_eq!(parts.test_modules_elsewhere(), ["stalls"]);
     }

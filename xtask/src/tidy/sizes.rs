@@ -1,16 +1,16 @@
-//! The ten largest files: reported so that they are looked at, never an offence.
+//! Lists the ten largest files, for information; file size is not a rule.
 
 use std::fmt::Write;
 
 use super::tree::Tree;
 
-/// A list of the ten largest Rust files with their lines.
+/// The ten largest Rust files, with their numbers of lines.
 pub(crate) fn report(tree: &Tree) -> String {
     let mut sizes: Vec<(usize, &str)> =
         tree.rust().map(|(path, file)| (file.text.lines().count(), path)).collect();
     sizes.sort_by(|a, b| b.cmp(a));
     let mut text = String::from(
-        "the ten largest files (at 500 lines ask whether there are two things inside):",
+        "the ten largest files (beyond 500 lines, check whether a file contains two things):",
     );
     for (lines, path) in sizes.iter().take(10) {
         write!(text, "\n  {lines:5}  {path}").expect("writing to a string cannot fail");
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_files_come_first_and_ten_of_them() {
+    fn the_ten_largest_files_are_listed_largest_first() {
         let files: Vec<(String, String)> =
             (0..12).map(|i| (format!("crates/units/src/f{i:02}.rs"), "\n".repeat(i))).collect();
         let files: Vec<(&str, &str)> =

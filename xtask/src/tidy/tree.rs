@@ -1,4 +1,4 @@
-//! The checkout as the rules see it: every text file with its content, every path that exists.
+//! The repository as the rules see it: the content of every text file, and every path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,18 +8,18 @@ use anyhow::{Context, Result};
 
 use super::rust_text::RustText;
 
-/// One offence: where, against which rule, and what to do.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
-    /// Path from the checkout's top.
+    /// Path from the root of the repository.
     pub path: String,
-    /// Line from 1; 0 where the file as a whole is meant.
+    /// Line, from 1; 0 for the whole file.
     pub line: usize,
     /// The rule's name.
     pub rule: &'static str,
     /// What was found.
     pub found: String,
-    /// What to do instead.
+    /// How to fix it.
     pub remedy: String,
 }
 
@@ -33,40 +33,40 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A Rust file: its text and what the scanner made of it.
+/// A Rust file: its text and its parts.
 pub(crate) struct RustFile {
-    /// The text as it stands.
+    /// The whole text.
     pub text: String,
-    /// Code, strings and comments apart.
+    /// Code, strings and comments.
     pub parts: RustText,
-    /// The whole file is test code: under `tests/` or `benches/`, or a module declared for tests
-    /// only.
+    /// Whether the whole file is test code: under `tests/` or `benches/`, or a module declared
+    /// under `#[cfg(test)]`.
     pub is_test: bool,
 }
 
-/// The checkout.
+/// All files of the repository.
 #[derive(Default)]
 pub(crate) struct Tree {
-    /// Every file and folder, from the checkout's top, with `/`.
+    /// Every file and folder, from the root, with `/`.
     paths: BTreeSet<String>,
     /// Text files that are not Rust.
     texts: BTreeMap<String, String>,
     rust: BTreeMap<String, RustFile>,
 }
 
-/// Endings of files that are read as text.
+/// File extensions that are read as text.
 const TEXT: &[&str] =
     &["md", "toml", "sh", "js", "mjs", "css", "html", "jinja", "json", "yml", "yaml", "jsonl"];
 
-/// Folders that are made by tools, by name, wherever they are.
-const MADE: &[&str] = &[".git", "node_modules"];
+/// Names of folders that tools generate.
+const GENERATED: &[&str] = &[".git", "node_modules"];
 
 impl Tree {
-    /// Reads the checkout at `root`, leaving out what git and tools make there.
+    /// Reads the repository at `root`, without folders that git and tools generate.
     pub(crate) fn read(root: &Path) -> Result<Tree> {
         let mut tree = Tree::default();
         tree.read_folder(root, "")?;
-        tree.settle();
+        tree.mark_test_files();
         Ok(tree)
     }
 
@@ -82,7 +82,7 @@ impl Tree {
             }
             tree.insert((*path).to_owned(), Some((*text).to_owned()));
         }
-        tree.settle();
+        tree.mark_test_files();
         tree
     }
 
@@ -93,14 +93,13 @@ impl Tree {
             let file_name = entry.file_name().to_string_lossy().into_owned();
             let path =
                 if name.is_empty() { file_name.clone() } else { format!("{name}/{file_name}") };
-            // `target` is cargo's only at the top (and in the fuzz package); `crates/target` is
-            // ours.
-            let made = MADE.contains(&file_name.as_str())
+            // `target` is cargo's folder at the root and in `fuzz`; `crates/target` is a crate.
+            let is_generated = GENERATED.contains(&file_name.as_str())
                 || matches!(path.as_str(), "target" | "fuzz/target");
-            if made {
+            if is_generated {
                 continue;
             }
-            if entry.file_type().with_context(|| format!("look at {path}"))?.is_dir() {
+            if entry.file_type().with_context(|| format!("inspect {path}"))?.is_dir() {
                 self.paths.insert(path.clone());
                 self.read_folder(&entry.path(), &path)?;
                 continue;
@@ -133,8 +132,8 @@ impl Tree {
         self.paths.insert(path);
     }
 
-    /// Marks files that are test code because their parent module says so.
-    fn settle(&mut self) {
+    /// Marks files whose parent module declares them under `#[cfg(test)]`.
+    fn mark_test_files(&mut self) {
         let mut tests = BTreeSet::new();
         for (path, file) in &self.rust {
             for module in file.parts.test_modules_elsewhere() {
@@ -158,7 +157,7 @@ impl Tree {
         self.texts.len() + self.rust.len()
     }
 
-    /// Whether a file or folder is there.
+    /// Whether a file or folder exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         path.is_empty() || self.paths.contains(path)
     }
@@ -178,7 +177,7 @@ impl Tree {
         self.rust.iter().map(|(path, file)| (path.as_str(), file))
     }
 
-    /// Every Rust file of a crate that is not test code, with its code less test modules.
+    /// Every Rust file of a package that is not test code, with its code without test modules.
     pub(crate) fn product_code(&self, package: &str) -> impl Iterator<Item = (&str, String)> {
         let folder = folder_of(package);
         self.rust()
@@ -186,18 +185,15 @@ impl Tree {
             .map(|(path, file)| (path, file.parts.code_without_tests()))
     }
 
-    /// Every package: its name (that of its folder) and its manifest.
+    /// The manifest of every package; the package has the name of its folder.
     pub(crate) fn manifests(&self) -> Vec<Manifest> {
         let mut manifests = Vec::new();
         for (path, text) in self.texts() {
-            let package = match path.strip_suffix("/Cargo.toml") {
-                Some("xtask") => "xtask",
-                Some(folder) => match folder.strip_prefix("crates/") {
-                    Some(package) if !package.contains('/') => package,
-                    _ => continue,
-                },
-                None => continue,
-            };
+            let Some(folder) = path.strip_suffix("/Cargo.toml") else { continue };
+            let package = folder.rsplit('/').next().unwrap_or(folder);
+            if !folder_of(package).starts_with(&format!("{folder}/")) {
+                continue;
+            }
             let table = text.parse::<toml::Table>();
             manifests.push(Manifest {
                 package: package.to_owned(),
@@ -212,7 +208,13 @@ impl Tree {
 
 /// The folder of a package, with a closing `/`.
 pub(crate) fn folder_of(package: &str) -> String {
-    if package == "xtask" { "xtask/".to_owned() } else { format!("crates/{package}/") }
+    match package {
+        // Not `xtask/`: that contains the package `facts`.
+        "xtask" => "xtask/src/".to_owned(),
+        "facts" => "xtask/facts/".to_owned(),
+        "bench" => "bench/".to_owned(),
+        package => format!("crates/{package}/"),
+    }
 }
 
 /// A package's Cargo.toml.
@@ -227,28 +229,17 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Names in one dependency table: `dependencies`, `dev-dependencies`, `build-dependencies`.
+    /// The dependency tables of a manifest.
+    pub(crate) const KINDS: [&'static str; 3] =
+        ["dependencies", "dev-dependencies", "build-dependencies"];
+
+    /// Names in one of the dependency tables.
     pub(crate) fn names(&self, kind: &str) -> Vec<String> {
         let table = self.table.get(kind).and_then(toml::Value::as_table);
         table.into_iter().flatten().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Names of dependencies in any table that are not taken from the workspace's list.
-    pub(crate) fn own_versions(&self) -> Vec<String> {
-        let mut own = Vec::new();
-        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let table = self.table.get(kind).and_then(toml::Value::as_table);
-            for (name, value) in table.into_iter().flatten() {
-                let inherited = value.get("workspace").and_then(toml::Value::as_bool);
-                if inherited != Some(true) {
-                    own.push(name.clone());
-                }
-            }
-        }
-        own
-    }
-
-    /// The line (from 1) that begins with `name`, else 0.
+    /// The line (from 1) that starts with `name`, or 0.
     pub(crate) fn line_of(&self, name: &str) -> usize {
         let found = self.text.lines().position(|line| {
             line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['=', '.']))
@@ -281,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_whole() {
+    fn only_whole_words_are_found() {
         assert_eq!(find_word("a unsafe b", "unsafe"), Some(2));
         assert_eq!(find_word("unsafe_code", "unsafe"), None);
         assert_eq!(find_word("std::fs::read", "std::fs"), Some(0));
@@ -290,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_declared_for_tests_only_is_test_code() {
+    fn a_module_declared_under_cfg_test_is_test_code() {
         let tree = Tree::of(&[
             ("crates/units/src/lib.rs", "mod bytes;\n#[cfg(test)]\nmod checks;\n"),
             ("crates/units/src/checks.rs", "fn f() {}\n"),
@@ -301,14 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_tells_its_dependencies_and_where_they_stand() {
+    fn a_manifest_has_names_and_lines_of_dependencies() {
         let tree = Tree::of(&[(
             "crates/units/Cargo.toml",
             "[dependencies]\nserde = { workspace = true }\nlibc = \"0.2\"\n",
         )]);
         let manifest = &tree.manifests()[0];
         assert_eq!(manifest.names("dependencies"), ["libc", "serde"]);
-        assert_eq!(manifest.own_versions(), ["libc"]);
         assert_eq!(manifest.line_of("libc"), 3);
     }
 }

@@ -1,38 +1,37 @@
-//! What two experiments differ in besides their figures: whoever compares must know, because a
-//! difference may come from there.
+//! Differences between experiments besides their figures, which may explain a difference.
 
+use super::caveats;
 use super::facts::{Fact, Item};
-use super::flaws;
 use super::side::{PointSide, Side};
 
-/// Something that differs.
+/// A difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it belongs to.
+    /// Its category.
     pub item: Item,
-    /// Its name: `kernel.release`, or a key of the plan.
+    /// Its key: `kernel.release`, or a key of the plan.
     pub key: String,
-    /// Of the first; `None` where its record does not say.
+    /// Value of the first; `None` if its record has none.
     pub first: Option<String>,
-    /// Of the other.
+    /// Value of the other.
     pub second: Option<String>,
-    /// In how many of the common load points, of a key of the plan; 0 for the whole experiment.
+    /// Number of common load points that differ, for a key of the plan; 0 for the whole experiment.
     pub load_points: usize,
-    /// It forbids to call a winner.
-    pub forbids: bool,
+    /// Whether it prevents a verdict.
+    pub prevents_verdict: bool,
 }
 
-/// The share of bytes that never passed the wire.
+/// The key for the share of bytes served by a cache.
 const CACHED: &str = "bytes from this host's cache";
 
-/// Everything that differs, item by item.
+/// All differences, by category.
 pub(super) fn differences(
     first: &Side,
     second: &Side,
     matched: &[(&PointSide, &PointSide)],
     allowed: &[Item],
 ) -> Vec<Difference> {
-    let forbids = |item: Item| item.forbids() && !allowed.contains(&item);
+    let prevents_verdict = |item: Item| item.prevents_verdict() && !allowed.contains(&item);
     let mut found = Vec::new();
     let value = |facts: &[Fact], key: &str| {
         facts.iter().find(|fact| fact.key == key).map(|fact| fact.value.clone())
@@ -48,7 +47,7 @@ pub(super) fn differences(
                 first: a,
                 second: b,
                 load_points: 0,
-                forbids: forbids(fact.item),
+                prevents_verdict: prevents_verdict(fact.item),
             });
         }
     }
@@ -67,19 +66,19 @@ pub(super) fn differences(
                     first: mine,
                     second: theirs,
                     load_points: 1,
-                    forbids: forbids(Item::Plan),
+                    prevents_verdict: prevents_verdict(Item::Plan),
                 }),
             }
         }
     }
-    if let Some((first, second, load_points)) = flaws::cached_apart(matched) {
+    if let Some((first, second, load_points)) = caveats::cached_apart(matched) {
         found.push(Difference {
             item: Item::Cache,
             key: CACHED.to_owned(),
             first: Some(first),
             second: Some(second),
             load_points,
-            forbids: forbids(Item::Cache),
+            prevents_verdict: prevents_verdict(Item::Cache),
         });
     }
     found.sort_by_key(|difference| difference.item);
@@ -88,7 +87,7 @@ pub(super) fn differences(
 
 type KeyValues = (String, Option<String>, Option<String>);
 
-/// The keys of a load point that differ.
+/// The differing keys of a load point.
 fn keys(a: &PointSide, b: &PointSide) -> Vec<KeyValues> {
     let value = |point: &PointSide, key: &str| {
         point.keys.iter().find(|(k, _)| k == key).map(|(_, value)| value.clone())

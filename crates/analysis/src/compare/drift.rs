@@ -1,23 +1,22 @@
-//! How far the drift of a host could move two sessions apart: the uncertainty of a difference
-//! between repeats that ran back to back.
+//! Uncertainty of a difference between repeats that ran back to back: how much the drift of a host
+//! could contribute.
 //!
 //! Repeats of one record share the state of the host, so they are not independent, and one session
-//! of each side does not show how much sessions differ. What the records do show is how far a
-//! figure moves from one repeat to the next. Here all of that movement is taken as a random walk:
-//! of the processes that move as much per step it is the one that carries furthest. For an
-//! autoregressive host (correlations 0.6 to 0.95 between neighbouring repeats) the variance is too
-//! large by a factor of 1.1 to 3; for independent repeats by more, which is the price of not
-//! knowing. `docs/method.md`, Comparison, has the formula; `tests/compare_hosts.rs` the simulated
-//! error rates.
+//! per side does not show how much sessions differ. The records do show how much a figure changes
+//! from one repeat to the next. All of this change is modelled as a random walk, which of all
+//! processes with equal steps drifts furthest. For an autoregressive host (correlations 0.6 to 0.95
+//! between neighbouring repeats) the variance is too large by a factor of 1.1 to 3; for independent
+//! repeats by more. `docs/method.md`, Comparison, contains the formula, `tests/compare_hosts.rs`
+//! the simulated error rates.
 
 use super::side::Repeat;
 
-/// Sessions further apart than this many lengths of the longer one count as this far apart: over a
-/// longer time a host forgets its state, and a random walk would overstate how far it moves. With
-/// the factor 3 the bound still covers correlations up to 0.95.
+/// Longest distance between sessions, in lengths of the longer session: over longer times the state
+/// of a host decorrelates, and a random walk would overstate its drift. With the factor 3 the bound
+/// still covers correlations up to 0.95.
 const GAP_MAX_SESSIONS: f64 = 3.0;
 
-/// The variance that drift gives the difference of two means.
+/// Variance of the difference of two means due to drift.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Drift {
     /// Variance of the second mean minus the first.
@@ -26,18 +25,18 @@ pub(super) struct Drift {
     pub(super) degrees: f64,
 }
 
-/// One value on the clock of both sides.
+/// A value with its time on a common clock.
 struct Point {
     at: f64,
-    /// Its share in the difference of the means: -1/n of the first side, 1/n of the second.
+    /// Its weight in the difference of the means: -1/n for the first side, 1/n for the second.
     weight: f64,
 }
 
-/// The bound from the steps between neighbouring repeats; `None` where neither side has two.
+/// The bound from the steps between neighbouring repeats; `None` if neither side has two repeats.
 ///
 /// With steps of variance `q` per unit of time, the difference of the means has the variance `q sum
 /// (t[k+1] - t[k]) W[k]^2`, where `W[k]` is the sum of the weights up to `k`. `q` is the sum of the
-/// squared steps over the time that they took.
+/// squared steps divided by their total time.
 pub(super) fn of(first: &[Repeat], second: &[Repeat]) -> Option<Drift> {
     let steps = first.len().saturating_sub(1) + second.len().saturating_sub(1);
     if steps == 0 {
@@ -66,8 +65,8 @@ pub(super) fn of(first: &[Repeat], second: &[Repeat]) -> Option<Drift> {
     Some(Drift { variance: (a + b) / (a_time + b_time) * reach, degrees: steps as f64 })
 }
 
-/// When the repeats of both sides began, in seconds. Where the wall clock does not say (it stood
-/// still or went back), repeats are one unit apart and the sides follow each other.
+/// Start times of both sides' repeats, in seconds. If the wall clock is unusable (it stood still or
+/// went back), repeats are one unit apart and the second side follows the first.
 fn clocks(first: &[Repeat], second: &[Repeat]) -> (Vec<f64>, Vec<f64>) {
     let of = |side: &[Repeat]| -> Vec<f64> {
         side.iter().map(|repeat| repeat.began_unix_ms as f64 / 1e3).collect()
@@ -75,7 +74,7 @@ fn clocks(first: &[Repeat], second: &[Repeat]) -> (Vec<f64>, Vec<f64>) {
     let (mut a, mut b) = (of(first), of(second));
     if !a.is_sorted_by(|x, y| x < y) || !b.is_sorted_by(|x, y| x < y) {
         let count = |from: usize, side: &[Repeat]| -> Vec<f64> {
-            (from..from + side.len()).map(|place| place as f64).collect()
+            (from..from + side.len()).map(|index| index as f64).collect()
         };
         return (count(0, first), count(first.len(), second));
     }
@@ -118,7 +117,7 @@ mod tests {
         near(drift.variance, 2.0 * 33.0 / 12.0);
         near(drift.degrees, 6.0);
         assert_eq!(of(&b, &a), Some(drift), "the order of the sides does not matter");
-        // The same without a clock.
+        // The same without usable times.
         let (a, b) = (repeats(0, 0, &[5.0, 6.0, 5.0, 7.0]), repeats(0, 0, &[1.0, 2.0, 3.0, 1.0]));
         near(of(&a, &b).unwrap().variance, 2.0 * 33.0 / 12.0);
     }
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn single_runs_show_no_drift() {
         assert_eq!(of(&repeats(0, 1, &[5.0]), &repeats(1, 1, &[6.0])), None);
-        // One side with repeats serves both: steps 1 and -1, and a single run one step later.
+        // One side with repeats is enough: steps 1 and -1, and a single run one step later.
         let drift = of(&repeats(0, 1, &[5.0, 6.0, 5.0]), &repeats(3, 1, &[6.0])).unwrap();
         near(drift.variance, 1.0 / 9.0 + 4.0 / 9.0 + 1.0);
         near(drift.degrees, 2.0);

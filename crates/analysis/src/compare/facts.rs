@@ -1,27 +1,24 @@
-//! What an experiment was measured on and with, sorted into items that a user can allow to differ.
+//! The circumstances of an experiment, grouped into items that a user can allow to differ.
 
 use std::collections::BTreeSet;
 
-use metrics::interleaved::INTERLEAVED;
+use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
 use units::{Bytes, BytesPerSec, Nanos};
 use workload::plan::{EmulatedVolume, TargetSpec};
 
-use crate::findings::engine_name;
-use crate::verdict::known::NULL_ROUND_TRIP;
-
-/// One thing that is known of how an experiment was measured.
+/// A fact about the circumstances of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it belongs to.
+    /// Its item.
     pub item: Item,
-    /// Its name, as the record has it: `kernel.release`.
+    /// Its name as in the record: `kernel.release`.
     pub key: String,
-    /// Its value, as the record has it.
+    /// Its value as in the record.
     pub value: String,
 }
 
-/// Something that two experiments can differ in.
+/// A group of facts in which two experiments can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
     /// The operating system's kernel.
@@ -42,22 +39,22 @@ pub enum Item {
     Network,
     /// The clock source.
     Clock,
-    /// What was sent operations.
+    /// The target.
     Target,
     /// The emulated volume's settings.
     Volume,
-    /// What was asked of the load points.
+    /// The plan of the load points.
     Plan,
-    /// Whether a cache of this host answered.
+    /// Whether a cache of this host served data.
     Cache,
     /// The build of this program.
     Tool,
-    /// Anything else: told, but no obstacle.
+    /// Anything else: reported, but does not prevent a verdict.
     Other,
 }
 
 impl Item {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of reports.
     pub const ALL: [Item; 15] = [
         Item::Kernel,
         Item::Engine,
@@ -97,18 +94,18 @@ impl Item {
         }
     }
 
-    /// Whether a difference in it forbids to call a winner, unless the user allows it.
-    pub const fn forbids(self) -> bool {
+    /// Whether a difference in it prevents a verdict unless the user allows it.
+    pub const fn prevents_verdict(self) -> bool {
         !matches!(self, Item::Other)
     }
 
     /// The item of that name.
     pub fn named(name: &str) -> Option<Item> {
-        Item::ALL.into_iter().find(|item| item.name() == name && item.forbids())
+        Item::ALL.into_iter().find(|item| item.name() == name && item.prevents_verdict())
     }
 }
 
-/// Facts that differ from one moment to the next, or only say in other words what stands elsewhere.
+/// Facts that change from one moment to the next, or that repeat other facts.
 const IGNORED: &[&str] = &[
     "command.line",
     "experiment.text",
@@ -117,13 +114,13 @@ const IGNORED: &[&str] = &[
     "mount.security",
     "mount.version",
     "mount.wsize_bytes",
-    NULL_ROUND_TRIP,
+    "target.null_round_trip_ns",
 ];
 
-/// Where an export is served.
-const PLACE_OF_SERVICE: &[&str] = &["target.servers", "target.url"];
+/// The address of an export.
+const SERVICE_ADDRESS: &[&str] = &["target.servers", "target.url"];
 
-/// The leading part of a fact's name, and the item it belongs to; the first that fits.
+/// Prefixes of facts' names with their items; the first match counts.
 const ITEMS: &[(&str, Item)] = &[
     ("kernel.", Item::Kernel),
     ("io_uring.", Item::Kernel),
@@ -155,13 +152,13 @@ const ITEMS: &[(&str, Item)] = &[
     ("fourcorners.", Item::Tool),
 ];
 
-/// What the name of a mount option's fact begins with.
+/// Prefix of the names of mount options' facts.
 pub const OPTION: &str = "mount option ";
 
-/// Lists of mount options, which are told apart one by one.
+/// Lists of mount options, which are compared option by option.
 const OPTION_LISTS: &[&str] = &["mount.options", "mount.super_options"];
 
-/// Mount options that are no setting of the mount but say where it leads, or who asks.
+/// Mount options that are not settings but contain addresses of the server or client.
 const OPTIONS: &[(&str, Item)] = &[
     ("addr", Item::Target),
     ("clientaddr", Item::Other),
@@ -171,28 +168,29 @@ const OPTIONS: &[(&str, Item)] = &[
     ("port", Item::Target),
 ];
 
-/// The facts of a record: of its environment, and of its plan as a whole.
+/// The facts of a record: its environment, and its plan as a whole.
 pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
-    let emulated = matches!(record.plan.target, TargetSpec::Emulated { .. });
-    // An emulated volume is served anew each time, on whatever port is free.
+    let emulated = matches!(record.plan.target(), TargetSpec::Emulated { .. });
+    // An emulated volume is started for each experiment, on any free port.
     let of_moment = |name: &str| {
         IGNORED.contains(&name)
-            || name.starts_with(INTERLEAVED)
-            || (emulated && PLACE_OF_SERVICE.contains(&name))
+            || Interleaved::is_about(name)
+            || (emulated && SERVICE_ADDRESS.contains(&name))
     };
-    let told = record.environment.iter().filter(|(name, _)| !of_moment(name));
-    let mut facts: Vec<Fact> = told
+    let pairs = record.environment.pairs();
+    let named = pairs.into_iter().filter(|(name, _)| !of_moment(name));
+    let mut facts: Vec<Fact> = named
         .flat_map(|(name, value)| match OPTION_LISTS.contains(&name.as_str()) {
-            true => options(value),
-            false => vec![fact(item_of(name), name, value.clone())],
+            true => options(&value),
+            false => vec![fact(item_of(&name), &name, value)],
         })
         .collect();
-    // Both lists say `rw`.
+    // Both lists contain `rw`.
     let mut seen = BTreeSet::new();
     facts.retain(|fact| seen.insert(fact.key.clone()));
     let plan = &record.plan;
-    facts.push(fact(Item::Engine, "engine", engine_name(record.engine.engine).to_owned()));
-    facts.extend(of_target(&plan.target));
+    facts.push(fact(Item::Engine, "engine", record.io_method.io_method.name().to_owned()));
+    facts.extend(of_target(plan.target()));
     facts.push(fact(Item::Plan, "run.pin", plan.pin.to_string()));
     facts.push(fact(Item::Plan, "run.verify", plan.verify.to_string()));
     facts.push(fact(Item::Other, "experiment.name", plan.name.clone()));
@@ -205,7 +203,7 @@ fn item_of(name: &str) -> Item {
     ITEMS.iter().find(|(start, _)| name.starts_with(start)).map_or(Item::Other, |(_, item)| *item)
 }
 
-/// Each option of a mount as a fact of its own.
+/// Each option of a mount as a fact.
 fn options(list: &str) -> Vec<Fact> {
     let each = list.split(',').filter(|option| !option.is_empty());
     each.map(|option| {
@@ -223,10 +221,10 @@ fn fact(item: Item, key: &str, value: String) -> Fact {
 
 fn of_target(target: &TargetSpec) -> Vec<Fact> {
     let mut facts = vec![fact(Item::Target, "target", target.in_words())];
-    if target.is_nfs() {
-        let asked =
+    if target.capabilities().own_client {
+        let connections =
             target.connections().map_or("one for each worker".to_owned(), |n| n.to_string());
-        facts.push(fact(Item::Nconnect, "nconnect", asked));
+        facts.push(fact(Item::Nconnect, "nconnect", connections));
     }
     if let TargetSpec::Emulated { volume, connections: _, options } = target {
         let EmulatedVolume {

@@ -1,8 +1,8 @@
-//! The figures that are compared, and which direction of each is the good one.
+//! The compared figures, and whether higher or lower is better.
 
 use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
 
-/// A number of a load point that two systems can differ in.
+/// A figure of a load point in which two systems can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Figure {
     /// Operations completed per second.
@@ -24,7 +24,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// All of them, in the order in which they are shown.
+    /// All of them, in the order of reports.
     pub const ALL: [Figure; 8] = [
         Figure::AchievedRate,
         Figure::Throughput,
@@ -59,13 +59,13 @@ impl Figure {
         }
     }
 
-    /// Whether more of it is better.
+    /// Whether higher is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Figure::AchievedRate | Figure::Throughput)
     }
 
-    /// How far apart two values can be and still be counted as the same: the width of the
-    /// histogram's bucket of a percentile, in nanoseconds. Other figures are sums and exact.
+    /// Resolution of a value: for percentiles the width of the histogram's bucket, in nanoseconds.
+    /// Other figures are exact sums.
     pub(super) fn resolution(self, value: f64) -> f64 {
         if self.percentile().is_none() {
             return 0.0;
@@ -74,7 +74,7 @@ impl Figure {
         (bucket_high_ns(bucket) + 1 - bucket_low_ns(bucket)) as f64
     }
 
-    /// Which percentile of the response times it is, as a fraction.
+    /// The percentile of the response times, as a fraction.
     pub(super) const fn percentile(self) -> Option<f64> {
         match self {
             Figure::ResponseP50 => Some(0.5),

@@ -1,28 +1,29 @@
-//! One figure of one load point, first against second: how far apart, how surely, and the verdict.
+//! Comparison of one figure of one load point: the difference, its uncertainty and the verdict.
+
+use statistics::distributions::t_quantile;
+use statistics::ranks::{self, RankTest};
 
 use super::drift::{self, Drift};
 use super::facts::Item;
 use super::figure::Figure;
 use super::paired::{self, Paired};
-use super::ranks::{self, RankTest};
 use super::side::{Sample, Side};
 use super::welch::{self, Difference, LEVEL, Mean, POWER, Ratio};
-use crate::distributions::t_quantile;
 use crate::effective::effective_samples;
 use crate::estimate::{Estimate, INTERVALS_MIN, Method};
 
-/// One figure compared.
+/// Comparison of one figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureComparison {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// The verdict of the whole comparison rests on it.
+    /// Whether the verdict of the whole comparison depends on it.
     pub main: bool,
-    /// What its uncertainty rests on.
+    /// Basis of its uncertainty.
     pub basis: Basis,
-    /// The first side's: the mean of its repeats' values.
+    /// The first side's mean over its repeats.
     pub first: Option<Estimate>,
-    /// The other side's.
+    /// The second side's mean over its repeats.
     pub second: Option<Estimate>,
     /// Second minus first.
     pub difference: Option<Estimate>,
@@ -31,40 +32,38 @@ pub struct FigureComparison {
     /// Two-sided p-value that there is no difference: of the blocks' t test, or of Welch's with the
     /// variance that the drift between repeats gives.
     pub p: Option<f64>,
-    /// What the p-value would be if repeats that ran back to back were independent.
+    /// The p-value under the assumption that back-to-back repeats are independent.
     pub p_independent: Option<f64>,
-    /// The same held to one error rate over all tests of its family; `None` where it is in none.
+    /// The p-value adjusted for all tests of its family; `None` if it is in no family.
     pub p_adjusted: Option<f64>,
-    /// Repeats of both sides that have a value.
+    /// Number of repeats with a value on each side.
     pub repeats: usize,
-    /// The comparison by ranks.
+    /// Rank test.
     pub ranks: Option<RankTest>,
-    /// The change, as a share of the first, that is found with a probability of 80 % among so many
-    /// tests.
+    /// Detectable change relative to the first side, with a power of 80 % among this many tests.
     pub detectable: Option<f64>,
-    /// With 95 % certainty the change is not larger than this share of the first.
+    /// Upper bound of the change relative to the first side, at 95 % confidence.
     pub at_most: Option<f64>,
     /// The two sides ran under different host state.
     pub host_differs: bool,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What the uncertainty of a difference rests on.
+/// Basis of a difference's uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// Blocks of two runs, one of each side.
     Blocks,
-    /// How much the repeats of each side differ, and how far they drift.
+    /// The variation and the drift of each side's repeats.
     Repeats,
-    /// One side is a single run, which is taken to differ from run to run as the other side does.
+    /// One side is a single run; its variation between runs is assumed equal to the other side's.
     Borrowed,
-    /// Two single runs, and how much single runs are known to differ.
+    /// Two single runs with a given run-to-run variation.
     Given,
-    /// Two single runs, by how much they change within themselves. How much one run differs from
-    /// the next is not known.
+    /// Two single runs, by the variation within each. The run-to-run variation is unknown.
     WithinRuns,
-    /// Nothing: there are not enough numbers.
+    /// None: too few values.
     Nothing,
 }
 
@@ -81,7 +80,7 @@ impl Basis {
         }
     }
 
-    /// Whether it tells how much one run differs from the next, without which there is no verdict.
+    /// Whether it includes the variation between runs, which a verdict requires.
     pub const fn between_runs(self) -> bool {
         matches!(self, Basis::Blocks | Basis::Repeats | Basis::Borrowed | Basis::Given)
     }
@@ -95,46 +94,44 @@ impl Basis {
     }
 }
 
-/// What a figure's comparison comes to.
+/// Verdict on a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The second is better.
     Better,
     /// The second is worse.
     Worse,
-    /// None was found, and one of the wanted size would have been.
+    /// No difference, although one of the relevant size would have been detected.
     NoDifference,
-    /// Nothing can be said.
-    CannotTell(Doubt),
+    /// Inconclusive.
+    CannotTell(InconclusiveCause),
 }
 
-/// Why nothing can be said.
+/// Why a comparison is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// One of the sides has no such number, or too few.
+pub enum InconclusiveCause {
+    /// One side has no values, or too few.
     NotMeasured,
-    /// Two single runs, which differ by more than they change within themselves; that may be what
-    /// any two runs do.
+    /// Two single runs that differ by more than the variation within them, which is common.
     SingleRunsDiffer,
-    /// Two single runs, which do not differ beyond what they change within themselves.
+    /// Two single runs that differ by no more than the variation within them.
     SingleRuns,
-    /// The means differ, the ranks do not: a few wild values decide.
+    /// The means differ but the ranks do not: the difference is due to outliers.
     TestsDisagree,
-    /// It would be a difference by itself, but among so many tests chance alone may bring it.
+    /// Significant as a single test, but not among this many tests.
     AmongMany,
-    /// The repeats ran back to back, and the drift from one to the next explains the difference.
+    /// The repeats ran back to back, and their drift explains the difference.
     Drift,
-    /// The repeats ran back to back and are too few to rule out that the host changed between the
-    /// sides.
+    /// Too few back-to-back repeats to exclude a change of the host between the sides.
     FewBackToBack,
     /// The sides ran under different host state.
     HostDiffers,
-    /// A change that would matter could not have been seen.
+    /// A relevant change would not have been detected.
     TooCoarse,
 }
 
 impl FigureComparison {
-    /// Whether its repeats ran in one session of each side.
+    /// Whether each side's repeats ran in one session.
     pub fn is_back_to_back(&self) -> bool {
         matches!(self.basis, Basis::Repeats | Basis::Borrowed)
     }
@@ -152,41 +149,24 @@ impl Verdict {
     }
 }
 
-impl Doubt {
-    /// The reason in words.
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            Doubt::NotMeasured => "too few samples on one side",
-            Doubt::SingleRunsDiffer => "differs within these runs; one run each",
-            Doubt::SingleRuns => "one run each",
-            Doubt::TestsDisagree => "means and ranks disagree",
-            Doubt::AmongMany => "could be chance among so many figures",
-            Doubt::Drift => "the drift between back-to-back repeats explains it",
-            Doubt::FewBackToBack => "too few back-to-back repeats",
-            Doubt::HostDiffers => "host state differs",
-            Doubt::TooCoarse => "runs differ too much to see it",
-        }
-    }
-}
-
-/// Repeats of both sides together that a verdict on back-to-back records takes. A host whose speed
-/// changes once, at any of the `n - 1` steps between them, does so exactly between the sides with a
-/// probability of at most `1 / e / (n - 1)` (one change of a Poisson process, none else): below 5 %
-/// from 9 on.
+/// Least number of repeats of both sides together for a verdict on back-to-back records. If the
+/// speed of a host changes once, at any of the `n - 1` steps between repeats, it does so exactly
+/// between the sides with a probability of at most `1 / e / (n - 1)` (exactly one change of a
+/// Poisson process): below 5 % from 9 on.
 const BACK_TO_BACK_LEAST: usize = 9;
 
-/// How the runs of two sides lie in time.
+/// Order of two sides' runs in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Design {
     /// They took turns in blocks of two, in random order.
     Interleaved,
-    /// All of one side ran before all of the other, or in an order of the user's own.
+    /// All of one side ran before all of the other, or in an order chosen by the user.
     BackToBack,
 }
 
 impl Design {
-    /// What differs between the sides because it is what is compared: of sides that took turns
-    /// within one command, the targets and the way to them.
+    /// Items that differ because they are compared: for sides that took turns within one command,
+    /// the target and the path to it.
     pub(super) const fn compares(self) -> &'static [Item] {
         match self {
             Design::Interleaved => {
@@ -207,11 +187,11 @@ impl Design {
     }
 }
 
-/// A test by ranks with a larger p-value does not even hint at a difference. To ask for 5 % here
-/// too costs power: of 1,000 simulated pairs 75 % would be found where 80 % are stated.
+/// Highest p-value of the rank test for a difference. 5 % here too would reduce the power: of 1,000
+/// simulated pairs 75 % would be found instead of the stated 80 %.
 const HINT: f64 = 0.20;
 
-/// Compares one figure; the verdict is given when all tests are known.
+/// Compares one figure; the verdict follows once all tests are known.
 pub(super) fn compared(
     a: &Sample,
     b: &Sample,
@@ -234,7 +214,7 @@ pub(super) fn compared(
         detectable: None,
         at_most: None,
         host_differs: false,
-        verdict: Verdict::CannotTell(Doubt::NotMeasured),
+        verdict: Verdict::CannotTell(InconclusiveCause::NotMeasured),
     };
     if design == Design::Interleaved
         && let Some(paired) = paired::paired(a, b)
@@ -244,7 +224,7 @@ pub(super) fn compared(
     }
     let Some((first, second, basis)) = means(a, b, run_to_run) else { return figure };
     let independent = match basis {
-        // One estimate of one variance serves both.
+        // One estimate of the common variance applies to both.
         Basis::Borrowed => {
             let repeats = a.repeats.len().max(b.repeats.len());
             welch::difference_with(&first, &second, repeats as f64 - 1.0)
@@ -266,7 +246,7 @@ pub(super) fn compared(
         _ => (first, second, independent),
     };
     if first.variance() + second.variance() == 0.0 {
-        // No scatter gives no scale: by the order alone.
+        // Without scatter there is no scale: use the order only.
         difference.p = figure.ranks.map_or(1.0, |ranks| ranks.p);
     }
     let (method, samples) = (basis.method(), difference.degrees + 1.0);
@@ -318,8 +298,8 @@ fn in_blocks(figure: &mut FigureComparison, paired: &Paired) {
     figure.at_most = Some(largest_change(*ratio));
 }
 
-/// The difference with the variance that drift gives it, where that is larger than what independent
-/// repeats would have.
+/// The difference with the variance due to drift, if that exceeds the variance of independent
+/// repeats.
 fn with_drift(
     first: Mean,
     second: Mean,
@@ -336,9 +316,9 @@ fn with_drift(
     (first, second, welch::difference_with(&first, &second, degrees))
 }
 
-/// The change, as a share of the first, that is found with a probability of 80 % among so many
-/// tests: `(t(1 - 0.025 / tests) + t(0.80))` standard errors. Holm's correction asks no more than
-/// that of any of them.
+/// Detectable change relative to the first side, with a power of 80 % among this many tests:
+/// `(t(1 - 0.025 / tests) + t(0.80))` standard errors, which is the most that Holm's correction
+/// requires of any test.
 pub(super) fn detectable(figure: &FigureComparison, tests: usize) -> Option<f64> {
     let (first, difference) = (figure.first?, figure.difference?);
     let degrees = difference.samples - 1.0;
@@ -347,7 +327,7 @@ pub(super) fn detectable(figure: &FigureComparison, tests: usize) -> Option<f64>
     (first.value > 0.0).then(|| factor * error / first.value)
 }
 
-/// A value of which nothing else is known.
+/// A value of unknown variance.
 fn bare(sample: &Sample) -> Option<Estimate> {
     let samples = sample.repeats.len() as f64;
     sample.mean().map(|mean| Estimate { samples, ..Estimate::bare(mean) })
@@ -360,9 +340,9 @@ fn count(sample: &Sample) -> f64 {
     }
 }
 
-/// Both means with what is known of their variances; `None` where that is nothing.
+/// Both means with their variances; `None` if those are unknown.
 fn means(a: &Sample, b: &Sample, run_to_run: Option<f64>) -> Option<(Mean, Mean, Basis)> {
-    // A value lies anywhere in its bucket, which more repeats do not change.
+    // A value can be anywhere in its bucket, however many repeats there are.
     let of = |values: &[f64]| {
         let mean = Mean::of(values);
         mean.with_least_variance((a.figure.resolution(mean.value) / 2.0).powi(2))
@@ -382,7 +362,7 @@ fn means(a: &Sample, b: &Sample, run_to_run: Option<f64>) -> Option<(Mean, Mean,
     }
 }
 
-/// A single run that differs from the next as those of the other side do.
+/// A single run with the other side's variation between runs.
 fn borrowed(value: f64, other: &Mean, repeats: usize) -> Mean {
     let of_one_run = other.variance() * repeats as f64;
     Mean::known_by(value, of_one_run, repeats as f64 - 1.0)
@@ -409,7 +389,8 @@ fn single_runs(
     Some((mean(x, x_batches), mean(y, y_batches), basis))
 }
 
-/// The variance of a run's value by how much its batches differ, and its degrees of freedom.
+/// The variance of a run's value from the differences between its batches, with its degrees of
+/// freedom.
 fn within(batches: &[f64]) -> (f64, f64) {
     let count = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / count;
@@ -424,7 +405,7 @@ fn independent(batches: &[f64]) -> f64 {
     effective_samples(&deviations)
 }
 
-/// Neighbouring batches taken together, so that what is left resembles its neighbours no more.
+/// Merges neighbouring batches until they are uncorrelated.
 fn decorrelated(batches: &[f64]) -> Vec<f64> {
     if batches.is_empty() {
         return Vec::new();
@@ -433,26 +414,26 @@ fn decorrelated(batches: &[f64]) -> Vec<f64> {
     batches.chunks(size).map(|c| c.iter().sum::<f64>() / c.len() as f64).collect()
 }
 
-/// What a figure comes to, when the p-values of its family are known.
+/// The verdict on a figure, given the p-values of its family.
 pub(super) fn verdict(figure: &FigureComparison, resolution: f64) -> Verdict {
-    let Some(p) = figure.p else { return Verdict::CannotTell(Doubt::NotMeasured) };
+    let Some(p) = figure.p else { return Verdict::CannotTell(InconclusiveCause::NotMeasured) };
     let Some(adjusted) = figure.p_adjusted else {
         return Verdict::CannotTell(match p <= LEVEL {
-            true => Doubt::SingleRunsDiffer,
-            false => Doubt::SingleRuns,
+            true => InconclusiveCause::SingleRunsDiffer,
+            false => InconclusiveCause::SingleRuns,
         });
     };
     if figure.host_differs && figure.basis != Basis::Blocks {
-        return Verdict::CannotTell(Doubt::HostDiffers);
+        return Verdict::CannotTell(InconclusiveCause::HostDiffers);
     }
     if adjusted <= LEVEL {
         if figure.is_back_to_back() && figure.repeats < BACK_TO_BACK_LEAST {
-            return Verdict::CannotTell(Doubt::FewBackToBack);
+            return Verdict::CannotTell(InconclusiveCause::FewBackToBack);
         }
-        // Where the ranks could have hinted at it and did not, few values make the difference.
+        // If the rank test could have found it and did not, few values cause the difference.
         let ranks = figure.ranks.filter(|_| figure.basis == Basis::Repeats);
         if ranks.is_some_and(|ranks| ranks.p_least <= HINT && ranks.p > HINT) {
-            return Verdict::CannotTell(Doubt::TestsDisagree);
+            return Verdict::CannotTell(InconclusiveCause::TestsDisagree);
         }
         let more = figure.difference.is_some_and(|difference| difference.value > 0.0);
         return match more == figure.figure.more_is_better() {
@@ -461,13 +442,13 @@ pub(super) fn verdict(figure: &FigureComparison, resolution: f64) -> Verdict {
         };
     }
     if p <= LEVEL {
-        return Verdict::CannotTell(Doubt::AmongMany);
+        return Verdict::CannotTell(InconclusiveCause::AmongMany);
     }
     if figure.p_independent.is_some_and(|p| p <= LEVEL) {
-        return Verdict::CannotTell(Doubt::Drift);
+        return Verdict::CannotTell(InconclusiveCause::Drift);
     }
     match figure.detectable {
         Some(share) if share <= resolution => Verdict::NoDifference,
-        _ => Verdict::CannotTell(Doubt::TooCoarse),
+        _ => Verdict::CannotTell(InconclusiveCause::TooCoarse),
     }
 }

@@ -1,34 +1,33 @@
-//! Whether both sides of a comparison ran on the same host state: a difference between a quiet and
-//! a busy hour of one host is none between two targets.
+//! Compares the host state of both sides: a difference between a quiet and a busy hour of a host is
+//! not a difference between targets.
 //!
-//! For: steal and the processor time of other processes, which come from outside. Not for: the
-//! run-queue delay of this process's threads and the CPU pressure, which the measurement causes
-//! itself too, so that a faster target changes them.
+//! For: steal and processor time of other processes, which are external. Not for: run-queue delay
+//! of this process and CPU pressure, which the measurement also causes, so a faster target changes
+//! them.
 
 use metrics::run_record::RunRecord;
 
 use crate::host_state;
 use crate::window;
 
-/// Steal that differs by more than this share of the processors' time is another host state: a
-/// hundredth moves a p99 (the same bound as for the warning of a noisy host).
-const STEAL_APART: f64 = 0.01;
-/// So is processor time of other processes beyond this share. The counters behind it have ticks of
-/// 10 ms, and an idle system uses one or two hundredths.
-const OTHERS_APART: f64 = 0.05;
+/// Steal that differs by more than this share of processor time is a different host state: 1 %
+/// moves a p99 (the same bound as for the warning about a noisy host).
+const STEAL_DIFFERENCE_MAX: f64 = 0.01;
+/// The same for other processes. The counters have ticks of 10 ms, and an idle system uses 1 % or 2
+/// %.
+const OTHERS_DIFFERENCE_MAX: f64 = 0.05;
 
-/// The kernel counts in ticks of 10 ms for each processor. A few of them, at the edges of short
-/// runs, are no difference.
+/// A difference of a few kernel ticks (10 ms each) at the edges of short runs does not count.
 const TICKS_NS: f64 = 5.0 * 10e6;
 
-/// Who used the processors that fourcorners may use, during the windows of a load point.
+/// Use of the processors available to fourcorners during the windows of a load point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostUse {
-    /// Share of their time that the hypervisor took, 0 to 1.
+    /// Share of time taken by the hypervisor, 0 to 1.
     pub steal: f64,
-    /// Share that other processes used. Slightly negative where nothing else ran.
+    /// Share used by other processes; may be slightly negative if nothing else ran.
     pub others: f64,
-    /// Shares that lie closer together than this may differ by the ticks of the counters alone.
+    /// Resolution of the shares, due to kernel ticks.
     pub resolution: f64,
 }
 
@@ -44,33 +43,21 @@ pub struct HostContrast {
 impl HostContrast {
     /// Whether steal differs.
     pub fn in_steal(&self) -> bool {
-        (self.first.steal - self.second.steal).abs() > STEAL_APART.max(self.resolution())
+        (self.first.steal - self.second.steal).abs() > STEAL_DIFFERENCE_MAX.max(self.resolution())
     }
 
     /// Whether the processor time of other processes differs.
     pub fn in_others(&self) -> bool {
-        (self.first.others - self.second.others).abs() > OTHERS_APART.max(self.resolution())
+        (self.first.others - self.second.others).abs()
+            > OTHERS_DIFFERENCE_MAX.max(self.resolution())
     }
 
     fn resolution(&self) -> f64 {
         self.first.resolution.max(self.second.resolution)
     }
-
-    /// What differs, the first side's value before the second's.
-    pub fn in_words(&self) -> String {
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share.max(0.0));
-        let pair = |what: &str, a: f64, b: f64| {
-            format!("{what} {} against {} of the processors' time", percent(a), percent(b))
-        };
-        let steal = self.in_steal().then(|| pair("steal", self.first.steal, self.second.steal));
-        let others = self
-            .in_others()
-            .then(|| pair("other processes", self.first.others, self.second.others));
-        steal.into_iter().chain(others).collect::<Vec<_>>().join(", ")
-    }
 }
 
-/// Of all repeats of a load point together; `None` where the host was not read.
+/// All repeats of a load point together; `None` without host counters.
 pub(super) fn of_records(records: &[&RunRecord]) -> Option<HostUse> {
     let intervals: Vec<_> = records.iter().flat_map(|record| window::measured(record)).collect();
     let summary = host_state::summary(&host_state::samples(&intervals), &[])?;
@@ -81,7 +68,7 @@ pub(super) fn of_records(records: &[&RunRecord]) -> Option<HostUse> {
     })
 }
 
-/// Both where they differ materially; `None` where they do not, or one side was not read.
+/// Both host states if they differ materially; `None` otherwise, or without counters of one side.
 pub(super) fn contrast(first: Option<HostUse>, second: Option<HostUse>) -> Option<HostContrast> {
     let contrast = HostContrast { first: first?, second: second? };
     (contrast.in_steal() || contrast.in_others()).then_some(contrast)

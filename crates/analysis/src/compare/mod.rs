@@ -1,52 +1,50 @@
-//! Whether two systems differ: the same load points measured twice (or more often) and compared
-//! figure by figure, with what chance alone would have done beside each difference.
+//! Compares experiments figure by figure and tests whether two systems differ.
 //!
-//! For: a verdict that holds at a stated rate of error. Not for: one system's own numbers, nor for
-//! words and layout. [`Side::of`] takes from a record what is needed; [`compare`] is a pure
-//! function of sides.
+//! For: verdicts with a stated error rate. Not for: the figures of one system, or sentences.
+//! [`Side::of`] extracts the required data from a record; [`compare`] is a pure function of sides.
 //!
-//! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`paired`] (runs
-//! that took turns), [`drift`] (sessions that ran back to back), [`welch`] and [`ranks`] (the
-//! tests), [`holm`] (many tests at once), [`differences`] (what else differs), [`host_use`] and
-//! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas,
+//! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`paired`]
+//! (interleaved runs), [`drift`] (back-to-back sessions), [`welch`] and [`statistics::ranks`]
+//! (tests), [`holm`] (multiple tests), [`differences`] (other differences), [`host_use`], [`flaws`]
+//! and [`caveats`] (problems of the measurements), [`side`]. `docs/method.md` has the formulas,
 //! under Comparison.
 
+pub mod caveats;
 pub mod differences;
 mod drift;
 pub mod facts;
 pub mod figure;
 pub mod figures;
 pub mod flaws;
-pub mod holm;
 pub mod host_use;
 mod paired;
 mod plan_keys;
 pub mod ranking;
-pub mod ranks;
 pub mod side;
 pub mod welch;
 
+use statistics::holm::holm;
+
+use caveats::Caveat;
 use differences::Difference;
 use facts::Item;
 use figures::{Design, FigureComparison, Verdict};
-use flaws::Caveat;
 use host_use::HostContrast;
 use ranking::Ranking;
-use side::{PointSide, Side};
+use side::{PointSide, Side, SideCaveat};
 
-/// A comparison that could not have seen a change of this share is no evidence that there is none.
+/// "No difference" requires that a change of this share would have been detected.
 pub const RESOLUTION: f64 = 0.10;
 
 /// How to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// What may differ, because it is what is compared.
+    /// What may differ, because it is the subject of the comparison.
     pub allowed: Vec<Item>,
-    /// How much single runs of one system are known to differ: the standard deviation of a figure
-    /// from run to run, as a share of it. Without it single runs give no verdict.
+    /// Known relative standard deviation of a figure from run to run. Without it, single runs give
+    /// no verdict.
     pub run_to_run: Option<f64>,
-    /// Where a smaller change than this share could not have been seen, it is not said that there
-    /// is none.
+    /// "No difference" requires that a change of this share would have been detected.
     pub resolution: f64,
 }
 
@@ -82,28 +80,28 @@ pub struct Named {
     pub id: String,
     /// The experiment's name.
     pub name: String,
-    /// What was sent operations, in words.
+    /// The target as the user writes it.
     pub target: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// SHA-256 of the plan's stored form.
     pub plan_hash: String,
-    /// What a reader must know before believing its numbers.
-    pub caveats: Vec<String>,
+    /// Caveats about the record.
+    pub caveats: Vec<SideCaveat>,
 }
 
-/// One experiment against the first.
+/// One experiment compared with the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The other side, as a place in [`Comparison::sides`]; the first is always 0.
+    /// The index of the other side in [`Comparison::sides`]; the first is always 0.
     pub side: usize,
-    /// What differs besides the figures.
+    /// Differences besides the figures.
     pub differences: Vec<Difference>,
-    /// Load points that only one of them has, in words.
+    /// Names of load points that only the first has.
     pub only_in_first: Vec<String>,
-    /// The same of the other.
+    /// Names of load points that only the other has.
     pub only_in_other: Vec<String>,
-    /// What was wrong with the measurement of load points that both have.
+    /// Problems in the measurements of common load points.
     pub caveats: Vec<Caveat>,
     /// The load points that both have.
     pub points: Vec<PointComparison>,
@@ -144,8 +142,7 @@ pub enum Overall {
     NoDifference,
     /// Neither better nor worse anywhere, and in some nothing can be said.
     CannotTell,
-    /// Something else differs that was not allowed to, so that nobody knows what a difference comes
-    /// from.
+    /// Something else differs that was not allowed to, so the cause of a difference is unknown.
     NotComparable,
 }
 
@@ -175,9 +172,9 @@ impl Pair {
         })
     }
 
-    /// Differences that forbid to call a winner.
+    /// Differences that prevent a verdict.
     pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(|difference| difference.forbids)
+        self.differences.iter().filter(|difference| difference.prevents_verdict)
     }
 
     /// Whether a main figure became worse.
@@ -203,7 +200,7 @@ pub fn compare(sides: &[Side], options: &Options) -> Comparison {
     let ranked = comparable && sides.len() > 2;
     Comparison {
         rankings: if ranked { ranking::rankings(sides, options) } else { Vec::new() },
-        sides: sides.iter().enumerate().map(|(place, side)| named(place, side)).collect(),
+        sides: sides.iter().enumerate().map(|(index, side)| named(index, side)).collect(),
         pairs,
         main_tests,
         other_tests,
@@ -211,9 +208,9 @@ pub fn compare(sides: &[Side], options: &Options) -> Comparison {
     }
 }
 
-fn named(place: usize, side: &Side) -> Named {
+fn named(index: usize, side: &Side) -> Named {
     Named {
-        label: label(place),
+        label: label(index),
         id: side.id.clone(),
         name: side.name.clone(),
         target: side.target.clone(),
@@ -224,14 +221,14 @@ fn named(place: usize, side: &Side) -> Named {
 }
 
 /// `A` to `Z`, then by number.
-pub fn label(place: usize) -> String {
-    match u8::try_from(place).ok().filter(|place| *place < 26) {
-        Some(place) => char::from(b'A' + place).to_string(),
-        None => format!("#{}", place + 1),
+pub fn label(index: usize) -> String {
+    match u8::try_from(index).ok().filter(|index| *index < 26) {
+        Some(index) => char::from(b'A' + index).to_string(),
+        None => format!("#{}", index + 1),
     }
 }
 
-fn pair(first: &Side, place: usize, other: &Side, options: &Options) -> Pair {
+fn pair(first: &Side, index: usize, other: &Side, options: &Options) -> Pair {
     let same =
         |a: &PointSide, b: &PointSide| a.variant == b.variant && a.parameters == b.parameters;
     let partner = |point: &PointSide, side: &Side| side.points.iter().any(|p| same(p, point));
@@ -248,10 +245,10 @@ fn pair(first: &Side, place: usize, other: &Side, options: &Options) -> Pair {
         .collect();
     let points: Vec<PointComparison> =
         matched.iter().map(|(a, b)| point(a, b, design, options)).collect();
-    let mut caveats = flaws::caveats((0, place), &matched);
-    caveats.extend(flaws::host_differs(place, &points));
+    let mut caveats = caveats::of_points((0, index), &matched);
+    caveats.extend(caveats::host_differs(index, &points));
     Pair {
-        side: place,
+        side: index,
         differences: differences::differences(first, other, &matched, &allowed),
         only_in_first: only(first, other),
         only_in_other: only(other, first),
@@ -290,7 +287,7 @@ fn adjust(pairs: &mut [Pair], main: bool) -> usize {
         .filter(|figure| figure.main == main && figure.basis.between_runs())
         .collect();
     let p: Vec<f64> = family.iter().filter_map(|figure| figure.p).collect();
-    let (adjusted, count) = (holm::holm(&p), p.len());
+    let (adjusted, count) = (holm(&p), p.len());
     let tested = family.iter_mut().filter(|figure| figure.p.is_some());
     for (figure, p) in tested.zip(adjusted) {
         figure.p_adjusted = Some(p);

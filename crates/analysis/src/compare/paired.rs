@@ -1,20 +1,21 @@
 //! The difference of two sides that were measured in blocks of two, one run of each side in random
-//! order (`run A B --interleave`): whatever the host does over times longer than a block is in both
-//! runs of it and cancels.
+//! order (`run A B --interleave`): changes of the host over times longer than a block affect both
+//! runs and cancel.
 //!
 //! The unit of observation is the block: the logarithm of the second side's value over the first's.
-//! Their mean has a t interval with one degree of freedom less than there are blocks. As many
-//! blocks begin with A as with B (or one more), in random order, so that neither a drift nor an
-//! advantage of the first or second position favours a side.
+//! The interval of their mean is a t interval with one degree of freedom less than the number of
+//! blocks. Equal numbers of blocks (up to one) begin with A and with B, in random order, so that
+//! neither drift nor position favours a side.
 //!
 //! Source: R. A. Fisher, "The Design of Experiments", 1935, chapter III (paired comparison in
 //! randomised order).
 
+use statistics::distributions::{t_both_tails, t_quantile};
+
 use super::side::Sample;
 use super::welch::{LEVEL, Ratio};
-use crate::distributions::{t_both_tails, t_quantile};
 
-/// What the blocks say of a figure.
+/// Comparison of a figure by blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Paired {
     /// The values of each side, block by block.
@@ -27,7 +28,7 @@ pub(super) struct Paired {
     pub(super) degrees: f64,
 }
 
-/// Pairs the repeats of both sides by their numbers; `None` with fewer than two blocks, or where a
+/// Pairs the repeats of both sides by their numbers; `None` with fewer than two blocks, or if a
 /// value is zero and has no logarithm.
 pub(super) fn paired(a: &Sample, b: &Sample) -> Option<Paired> {
     let partner = |number: u32| b.repeats.iter().find(|other| other.number == number);
@@ -42,13 +43,13 @@ pub(super) fn paired(a: &Sample, b: &Sample) -> Option<Paired> {
     let mean = logarithms.iter().sum::<f64>() / count;
     let squares: f64 = logarithms.iter().map(|x| (x - mean).powi(2)).sum();
     let relative = |value: f64| a.figure.resolution(value) / value;
-    // A value lies anywhere in its bucket, which more blocks do not change.
+    // A value can be anywhere in its bucket, however many blocks there are.
     let rounding = (relative(first[0]).powi(2) + relative(second[0]).powi(2)) / 4.0;
     let error = (squares / (count - 1.0) / count).max(rounding).sqrt();
     let degrees = count - 1.0;
     let p = match error > 0.0 {
         true => t_both_tails(mean / error, degrees),
-        // No scatter gives no scale: by the signs alone, which could all have come out alike.
+        // Without scatter there is no scale: use the signs only, which can agree by chance.
         false if mean != 0.0 => 0.5_f64.powf(count - 1.0),
         false => 1.0,
     };
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!((same.p, same.ratio.value), (1.0, 1.0));
         let other = paired(&a, &sample(&[(0, 101.0), (1, 101.0), (2, 101.0)])).unwrap();
         assert_eq!(other.p, 0.25);
-        // A percentile is known to its bucket: 0.1 %. One bucket apart is no difference.
+        // A percentile is exact to its bucket, 0.1 %. A distance of one bucket is no difference.
         let p99 = |value: f64| Sample {
             figure: Figure::ResponseP99,
             ..sample(&(0..8).map(|n| (n, value)).collect::<Vec<_>>())

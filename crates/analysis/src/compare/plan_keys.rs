@@ -1,17 +1,17 @@
-//! What was asked of a load point, key by key, so that two plans that differ can say in what.
+//! The plan of a load point as keys and values, to list the differences between two plans.
 
 use std::time::Duration;
 
-use units::{Bytes, OpsPerSec, print_duration};
+use units::{Bytes, OpsPerSec, Share, print_duration};
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
 
-/// Everything that a run's numbers can depend on, `(key, value as a user would write it)`. What
-/// tells the repeats of one load point apart (place, seed) is left out.
+/// Everything that a run's numbers can depend on, `(key, value as a user writes it)`, without the
+/// properties in which repeats differ (index, seed).
 pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
-    // Taken apart without a rest: a field that is added has to be thought of here.
+    // Without `..`, so that a new field has to be handled here.
     let Run {
         index: _,
         variant: _,
@@ -82,7 +82,7 @@ fn time(ns: u64) -> String {
 }
 
 fn percent(permille: u16) -> String {
-    format!("{} %", f64::from(permille) / 10.0)
+    Share::from_permille(u64::from(permille)).to_string()
 }
 
 fn sizes(sizes: &[WeightedSize]) -> String {

@@ -1,45 +1,46 @@
-//! Three and more systems in order, as far as they differ.
+//! Ranking of three or more systems, as far as they differ.
 
+use statistics::holm::holm;
+
+use super::Options;
 use super::figure::Figure;
 use super::figures::{self, Design, FigureComparison, Verdict};
 use super::host_use;
 use super::side::{PointSide, Sample, Side};
-use super::{Options, holm};
 
-/// The sides in order of one main figure of one load point.
+/// Ranking of the sides by one main figure of one load point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
-    /// The load point in words.
+    /// The load point's label.
     pub load_point: String,
     /// The figure.
     pub figure: Figure,
     /// The best first.
-    pub places: Vec<Place>,
+    pub ranks: Vec<RankedSide>,
 }
 
-/// One side's place.
+/// One side's rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
-    /// The side, as a place among the comparison's sides.
+pub struct RankedSide {
+    /// Index of the side among the comparison's sides.
     pub side: usize,
-    /// The mean of its repeats.
+    /// Mean of its repeats.
     pub value: f64,
-    /// One more than the sides that are better beyond chance: sides that cannot be told apart may
-    /// share it.
+    /// One more than the number of sides that are significantly better. Sides without a significant
+    /// difference may share a rank.
     pub rank: usize,
 }
 
-/// All sides of one load point and figure against each other.
+/// Comparisons of all pairs of sides for one load point and figure.
 struct Field {
     load_point: String,
     figure: Figure,
     values: Vec<f64>,
-    /// `(first, second, first against second)`.
+    /// `(first, second, their comparison)`.
     duels: Vec<(usize, usize, FigureComparison)>,
 }
 
-/// The rankings of the load points that all sides have, all tests of all of them held to one error
-/// rate.
+/// The rankings of the load points that all sides have, with one error rate over all tests.
 pub(super) fn rankings(sides: &[Side], options: &Options) -> Vec<Ranking> {
     let mut fields: Vec<Field> =
         sides[0].points.iter().flat_map(|point| fields(sides, point, options)).collect();
@@ -49,7 +50,7 @@ pub(super) fn rankings(sides: &[Side], options: &Options) -> Vec<Ranking> {
         .filter(|duel| duel.p.is_some() && duel.basis.between_runs())
         .collect();
     let p: Vec<f64> = tests.iter().filter_map(|duel| duel.p).collect();
-    for (duel, adjusted) in tests.iter_mut().zip(holm::holm(&p)) {
+    for (duel, adjusted) in tests.iter_mut().zip(holm(&p)) {
         duel.p_adjusted = Some(adjusted);
     }
     fields.into_iter().map(|field| ranking(field, options)).collect()
@@ -60,19 +61,19 @@ fn fields(sides: &[Side], point: &PointSide, options: &Options) -> Vec<Field> {
         let same = |p: &PointSide| p.variant == point.variant && p.parameters == point.parameters;
         side.points.iter().position(same)
     };
-    let Some(places) = sides.iter().map(of_side).collect::<Option<Vec<usize>>>() else {
+    let Some(indices) = sides.iter().map(of_side).collect::<Option<Vec<usize>>>() else {
         return Vec::new();
     };
     let main = point.subjects.iter().take(1).flat_map(|subject| &subject.samples);
     main.filter(|sample| sample.main)
         .filter_map(|wanted| {
             let sample = |side: usize| -> Option<&Sample> {
-                let subject = sides[side].points[places[side]].subjects.first()?;
+                let subject = sides[side].points[indices[side]].subjects.first()?;
                 subject.samples.iter().find(|sample| sample.figure == wanted.figure)
             };
             let samples: Vec<&Sample> = (0..sides.len()).map(sample).collect::<Option<_>>()?;
             let values = samples.iter().map(|s| s.mean()).collect::<Option<Vec<f64>>>()?;
-            let host = |side: usize| sides[side].points[places[side]].host;
+            let host = |side: usize| sides[side].points[indices[side]].host;
             let mut duels = Vec::new();
             for first in 0..sides.len() {
                 for second in first + 1..sides.len() {
@@ -100,13 +101,13 @@ fn ranking(field: Field, options: &Options) -> Ranking {
         }
     }
     let each = field.values.iter().zip(better_than).enumerate();
-    let mut places: Vec<Place> = each
-        .map(|(side, (value, better))| Place { side, value: *value, rank: better + 1 })
+    let mut ranks: Vec<RankedSide> = each
+        .map(|(side, (value, better))| RankedSide { side, value: *value, rank: better + 1 })
         .collect();
     let more_is_better = field.figure.more_is_better();
-    places.sort_by(|a, b| {
+    ranks.sort_by(|a, b| {
         let by_value = a.value.total_cmp(&b.value);
         a.rank.cmp(&b.rank).then(if more_is_better { by_value.reverse() } else { by_value })
     });
-    Ranking { load_point: field.load_point, figure: field.figure, places }
+    Ranking { load_point: field.load_point, figure: field.figure, ranks }
 }

@@ -1,5 +1,5 @@
-//! One experiment as a comparison needs it: what it was made on, what was asked of each load point,
-//! and what each repeat measured. Small, so that the record itself can be let go of.
+//! The parts of an experiment that a comparison needs: its circumstances, the plan of each load
+//! point and the results of each repeat. Small, so that the record itself can be dropped.
 
 use metrics::interleaved::Interleaved;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
@@ -13,12 +13,11 @@ use super::host_use::{self, HostUse};
 use super::plan_keys;
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
-use crate::window::{self, Measured, Ops};
+use crate::window::{self, Ops, WindowSums};
 use crate::wire::HostCache;
 
-/// A window is cut into at most this many batches where a run stands alone. About thirty are enough
-/// for a variance, and the longer they are, the less neighbours resemble each other (B. Schmeiser,
-/// Operations Research 30, 1982).
+/// Most batches of a single run's window. About thirty are enough for a variance, and longer
+/// batches are less correlated with their neighbours (B. Schmeiser, Operations Research 30, 1982).
 pub const BATCHES_MAX: usize = 32;
 
 /// One experiment.
@@ -28,18 +27,18 @@ pub struct Side {
     pub id: String,
     /// The experiment's name.
     pub name: String,
-    /// What was sent operations, in words.
+    /// The target, in words.
     pub target: String,
     /// When it began, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// SHA-256 of the plan's stored form.
     pub plan_hash: String,
-    /// What it was measured on and with.
+    /// Its circumstances.
     pub facts: Vec<Fact>,
-    /// The comparison that it is one side of, where its runs took turns with those of another.
+    /// The interleaved comparison that it belongs to, if its runs took turns with those of another.
     pub interleaved: Option<Interleaved>,
-    /// What a reader must know before believing its numbers, in whole sentences.
-    pub caveats: Vec<String>,
+    /// Caveats about its numbers.
+    pub caveats: Vec<SideCaveat>,
     /// Its load points, in the order of their first run.
     pub points: Vec<PointSide>,
 }
@@ -49,52 +48,51 @@ pub struct Side {
 pub struct PointSide {
     /// The variant's name.
     pub variant: String,
-    /// What this load point differs by, `(key, value)`.
+    /// The parameters in which load points differ, `(key, value)`.
     pub parameters: Vec<(String, String)>,
-    /// Everything that was asked of it, `(key, value)`.
+    /// Its whole plan, `(key, value)`.
     pub keys: Vec<(String, String)>,
-    /// What was measured, of all operations first.
+    /// Its results, those of all operations first.
     pub subjects: Vec<Subject>,
-    /// What was wrong with the measurement.
+    /// Flaws of the measurement.
     pub flaws: Vec<Flaw>,
-    /// The largest share of the bytes that a cache of this host answered or kept, 0 to 1; `None`
-    /// where nobody counted.
+    /// The largest share of bytes served by a cache of this host, 0 to 1; `None` if not counted.
     pub cached_share: Option<f64>,
-    /// Who used this host's processors; `None` where the host was not read.
+    /// Use of this host's processors; `None` if not recorded.
     pub host: Option<HostUse>,
 }
 
-/// Operations that figures are about.
+/// A group of operations with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
     /// The stream; `None` for all of them together.
     pub stream: Option<String>,
     /// `data` for reads and writes together, or one kind: `read`, `write`, `fsync`.
     pub operations: &'static str,
-    /// What was measured of each figure.
+    /// Its figures.
     pub samples: Vec<Sample>,
 }
 
-/// What was measured of one figure.
+/// The values of one figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// The verdict of the whole comparison rests on it.
+    /// Whether the verdict of the whole comparison depends on it.
     pub main: bool,
-    /// Its value in each repeat that has it, in the order of the runs.
+    /// Its value in each repeat that has one, in the order of the runs.
     pub repeats: Vec<Repeat>,
-    /// Repeats that have no such value: too few samples above a percentile, or no operation.
+    /// Number of repeats without a value: too few samples above a percentile, or no operation.
     pub without: u32,
-    /// Of a single run, its value in each batch of intervals; empty where there are repeats.
+    /// Its value in each batch of intervals of a single run; empty with repeats.
     pub batches: Vec<f64>,
 }
 
 /// The value of a figure in one repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repeat {
-    /// The number of the repeat, from 0. Of two interleaved records the same number of a load point
-    /// is one block.
+    /// The number of the repeat, from 0. In two interleaved records, repeats of a load point with
+    /// the same number form a block.
     pub number: u32,
     /// When its run began, in milliseconds since 1970.
     pub began_unix_ms: u64,
@@ -108,7 +106,7 @@ impl Sample {
         self.repeats.iter().map(|repeat| repeat.value).collect()
     }
 
-    /// The mean of the repeats; `None` where no repeat has a value.
+    /// The mean of the repeats; `None` if no repeat has a value.
     pub fn mean(&self) -> Option<f64> {
         let values = self.values();
         let count = values.len() as f64;
@@ -128,35 +126,51 @@ impl PointSide {
 }
 
 impl Side {
-    /// Takes from a record what a comparison needs.
+    /// Extracts what a comparison needs from a record.
     pub fn of(record: &ExperimentRecord) -> Side {
         let groups = by_load_point(&record.runs);
         let cache = HostCache::of(record);
         Side {
             id: record.id.clone(),
             name: record.plan.name.clone(),
-            target: record.plan.target.in_words(),
+            target: record.plan.target().in_words(),
             started_unix_ms: record.started_unix_ms,
             plan_hash: record.plan_hash.clone(),
             facts: facts::of_record(record),
-            interleaved: Interleaved::of(&record.environment),
+            interleaved: record.environment.interleaved.clone(),
             caveats: caveats(record),
             points: groups.iter().map(|group| point(group, cache)).collect(),
         }
     }
 }
 
-/// How it ended, where not as planned, and what failed.
-fn caveats(record: &ExperimentRecord) -> Vec<String> {
-    let mut caveats = Vec::new();
-    match &record.outcome {
-        Outcome::Done => {}
-        Outcome::Interrupted => caveats.push("was interrupted before its end".to_owned()),
+/// A caveat about a whole record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SideCaveat {
+    /// It was interrupted.
+    Interrupted,
+    /// It failed.
+    Failed {
+        /// The first line of the reason.
+        reason: String,
+    },
+    /// It did not record its end.
+    Aborted,
+    /// This many operations failed; they are in neither rates nor latencies.
+    FailedOperations(u64),
+}
+
+/// Its end, if not as planned, and failed operations.
+fn caveats(record: &ExperimentRecord) -> Vec<SideCaveat> {
+    let mut caveats = match &record.outcome {
+        Outcome::Done => Vec::new(),
+        Outcome::Interrupted => vec![SideCaveat::Interrupted],
         Outcome::Failed { reason } => {
-            caveats.push(format!("failed before its end: {}", reason.lines().next().unwrap_or("")));
+            let reason = reason.lines().next().unwrap_or_default().to_owned();
+            vec![SideCaveat::Failed { reason }]
         }
-        Outcome::Aborted => caveats.push("never said how it ended".to_owned()),
-    }
+        Outcome::Aborted => vec![SideCaveat::Aborted],
+    };
     let failed: u64 = record
         .runs
         .iter()
@@ -165,10 +179,7 @@ fn caveats(record: &ExperimentRecord) -> Vec<String> {
         .map(metrics::interval::StreamInterval::failed)
         .sum();
     if failed > 0 {
-        caveats.push(format!(
-            "had {} failed operations, which are in neither its rates nor its times",
-            units::thousands(failed)
-        ));
+        caveats.push(SideCaveat::FailedOperations(failed));
     }
     caveats
 }
@@ -187,13 +198,13 @@ fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
         .into_iter()
         .map(|(stream, kinds, name)| {
             let repeats: Vec<Part<'_>> = wholes.iter().map(|w| w.part(stream, kinds)).collect();
-            // Of a run that stands alone: how it changes within itself.
+            // The variation within a single run.
             let alone = windows.iter().filter(|_| single).flat_map(|run| &run.windows);
             let batches: Vec<Part<'_>> = alone.map(|w| w.part(stream, kinds)).collect();
             let sample = |(figure, main): (Figure, bool)| {
                 let values: Vec<Option<f64>> =
                     repeats.iter().map(|part| part.value(figure)).collect();
-                // A batch without a value would leave a hole in the order of time.
+                // A batch without a value would leave a gap in time.
                 let batches: Option<Vec<f64>> =
                     batches.iter().map(|part| part.value(figure)).collect();
                 Sample {
@@ -222,7 +233,7 @@ fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
     }
 }
 
-/// The values of the runs that have one.
+/// The values of runs that have one.
 fn repeats_of(runs: &[&RunRecord], values: &[Option<f64>]) -> Vec<Repeat> {
     let each = runs.iter().zip(values).filter_map(|(record, value)| {
         Some(Repeat {
@@ -236,7 +247,7 @@ fn repeats_of(runs: &[&RunRecord], values: &[Option<f64>]) -> Vec<Repeat> {
 
 const DATA: &[OpKind] = &[OpKind::Read, OpKind::Write];
 
-/// All streams together; its kinds, where there are several; each stream, where there are several.
+/// All streams together; each kind, if there are several; each stream, if there are several.
 fn subjects(run: &Run, wholes: &[Window]) -> Vec<(Option<usize>, &'static [OpKind], &'static str)> {
     let mut subjects = vec![(None, DATA, "data")];
     let occurs = |kind: &[OpKind]| wholes.iter().any(|window| window.completed(kind) > 0.0);
@@ -257,16 +268,17 @@ fn subjects(run: &Run, wholes: &[Window]) -> Vec<(Option<usize>, &'static [OpKin
     subjects
 }
 
-/// The figures of a subject, and which of them are main ones. What follows exactly from another is
-/// left out, so that nothing is tested twice: the throughput of one transfer size, and the service
-/// time where it is the response time in all `parts`, as in a closed loop without data to make.
+/// The figures of a subject, and which of them are main ones. Figures that follow exactly from
+/// others are left out, so that nothing is tested twice: the throughput with one transfer size, and
+/// the service time if it equals the response time in all `parts`, as in a closed loop without data
+/// generation.
 fn figures(
     run: &Run,
     stream: Option<usize>,
     kinds: &[OpKind],
     parts: &[Part<'_>],
 ) -> Vec<(Figure, bool)> {
-    let of_interest = |place: usize| stream.is_none_or(|wanted| wanted == place);
+    let of_interest = |index: usize| stream.is_none_or(|wanted| wanted == index);
     let streams: Vec<&Stream> = run
         .streams
         .iter()
@@ -298,14 +310,14 @@ fn figures(
         .collect()
 }
 
-/// A window, or a part of it, added up.
+/// The sums over a window or a part of it.
 struct Window<'a> {
-    streams: Vec<Measured<'a>>,
-    total: Measured<'a>,
+    streams: Vec<WindowSums<'a>>,
+    total: WindowSums<'a>,
     cpu_ns: f64,
 }
 
-/// The window of one run in pieces that follow each other.
+/// Consecutive pieces of one run's window.
 struct Batches<'a> {
     windows: Vec<Window<'a>>,
 }
@@ -317,8 +329,8 @@ impl<'a> Batches<'a> {
         let windows = intervals
             .chunks(size)
             .map(|chunk| {
-                let streams: Vec<Measured<'_>> =
-                    (0..record.run.streams.len()).map(|s| Measured::of(chunk, s, 0)).collect();
+                let streams: Vec<WindowSums<'_>> =
+                    (0..record.run.streams.len()).map(|s| WindowSums::of(chunk, s, 0)).collect();
                 let cpu_ns: u64 =
                     chunk.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
                 Window { total: together(&streams), streams, cpu_ns: cpu_ns as f64 }
@@ -338,7 +350,7 @@ impl<'a> Batches<'a> {
         let mut cpu_ns = first.cpu_ns;
         for window in windows {
             for (sum, stream) in streams.iter_mut().zip(&window.streams) {
-                sum.add_after(stream);
+                sum.append(stream);
             }
             cpu_ns += window.cpu_ns;
         }
@@ -346,10 +358,10 @@ impl<'a> Batches<'a> {
     }
 }
 
-fn together<'a>(streams: &[Measured<'a>]) -> Measured<'a> {
+fn together<'a>(streams: &[WindowSums<'a>]) -> WindowSums<'a> {
     let mut total = streams[0].clone();
     for stream in &streams[1..] {
-        total.add_beside(stream);
+        total.add_stream(stream);
     }
     total
 }
@@ -359,7 +371,7 @@ impl<'a> Window<'a> {
         kinds.iter().map(|kind| self.total.kinds[*kind as usize].completed_total() as f64).sum()
     }
 
-    /// What figures about some operations of a stream, or of all streams, are made of.
+    /// The sums that figures of some operations of a stream, or of all streams, are computed from.
     fn part(&self, stream: Option<usize>, kinds: &[OpKind]) -> Part<'a> {
         let measured = stream.map_or(&self.total, |s| &self.streams[s]);
         Part {
@@ -371,7 +383,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Some operations in a window.
+/// Sums of some operations in a window.
 struct Part<'a> {
     ops: Ops<'a>,
     seconds: f64,
@@ -382,7 +394,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The figure; `None` where nothing was measured of it.
+    /// The figure; `None` if it was not measured.
     fn value(&self, figure: Figure) -> Option<f64> {
         let sum = |values: &[f64]| values.iter().sum::<f64>();
         let (ops, completed) = (&self.ops, sum(&self.ops.completed));

@@ -4,20 +4,20 @@
 //! Biometrics Bulletin 2, 1946; E. C. Fieller, Journal of the Royal Statistical Society B 16, 1954
 //! (the interval of a ratio).
 
-use crate::distributions::{t_both_tails, t_quantile};
+use statistics::distributions::{t_both_tails, t_quantile};
 
 /// The level of intervals and tests.
 pub const LEVEL: f64 = 0.05;
-/// The probability with which a difference of the detectable size is found.
+/// The power: the probability of finding a difference of the detectable size.
 pub const POWER: f64 = 0.80;
 
-/// A mean, and how well it is known.
+/// A mean with its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// Its value.
     pub value: f64,
     /// The parts of its variance, each `(variance of the mean, degrees of freedom)`; infinite
-    /// degrees where the variance is not estimated but given.
+    /// degrees if the variance is given and not estimated.
     pub variances: [(f64, f64); 2],
 }
 
@@ -30,7 +30,7 @@ impl Mean {
         Mean::known_by(mean, squares / (count - 1.0) / count, count - 1.0)
     }
 
-    /// A mean whose variance was estimated with so many degrees of freedom.
+    /// A mean whose variance was estimated with this many degrees of freedom.
     pub const fn known_by(value: f64, variance: f64, degrees: f64) -> Mean {
         Mean { value, variances: [(variance, degrees), (0.0, f64::INFINITY)] }
     }
@@ -60,7 +60,7 @@ impl Mean {
     }
 }
 
-/// What is known of the difference between two means.
+/// The difference between two means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// The second minus the first.
@@ -71,7 +71,7 @@ pub struct Difference {
     pub degrees: f64,
     /// Two-sided p-value of Welch's test that there is no difference.
     pub p: f64,
-    /// The second over the first; `None` where the first is not above 0 beyond doubt.
+    /// The second over the first; `None` unless the first is significantly above 0.
     pub ratio: Option<Ratio>,
 }
 
@@ -88,13 +88,12 @@ pub struct Ratio {
 
 /// Compares `second` with `first`.
 ///
-/// Means without any variance have no scale to measure their difference by: p is then 1, whatever
-/// they are.
+/// Without any variance there is no scale for the difference, and p is 1.
 pub fn difference(first: &Mean, second: &Mean) -> Difference {
     difference_with(first, second, degrees(&[first, second]))
 }
 
-/// The same where the degrees of freedom are known.
+/// The same with known degrees of freedom.
 pub fn difference_with(first: &Mean, second: &Mean, degrees: f64) -> Difference {
     let variance = first.variance() + second.variance();
     let value = second.value - first.value;
@@ -117,8 +116,8 @@ pub fn degrees(means: &[&Mean]) -> f64 {
 }
 
 /// Fieller's interval: the ratios `r` for which `second - r first` lies within `t` standard errors
-/// of 0. With the degrees of freedom of the difference it leaves 1 out exactly where Welch's test
-/// finds a difference, so that the two never contradict each other.
+/// of 0. With the degrees of freedom of the difference it excludes 1 exactly if Welch's test finds
+/// a difference, so the two never contradict each other.
 fn ratio(first: &Mean, second: &Mean, t: f64) -> Option<Ratio> {
     let (a, b) = (first.value, second.value);
     let (a_variance, b_variance) = (t * t * first.variance(), t * t * second.variance());
@@ -128,7 +127,7 @@ fn ratio(first: &Mean, second: &Mean, t: f64) -> Option<Ratio> {
         return None;
     }
     let root = (a * a * b * b - square * (b * b - b_variance)).max(0.0).sqrt();
-    // What is compared is never negative, so neither is the ratio.
+    // The compared values are never negative, so neither is the ratio.
     let low = ((a * b - root) / square).max(0.0);
     Some(Ratio { value: b / a, low, high: (a * b + root) / square })
 }

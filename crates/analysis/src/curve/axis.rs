@@ -1,14 +1,13 @@
-//! Which parameter is the axis of a load point's curve, and where on it the point stands.
+//! The axis of a load point's curve, and the point's position on it.
 
 use std::collections::BTreeMap;
 
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
-use crate::curve::CurvePoint;
+use crate::curve_point::CurvePoint;
 use crate::load_point::LoadPoint;
 
-/// Parameters that say how much is asked at a time, by their last word, in the order in which they
-/// are taken for an axis.
+/// Parameters of the load by their last word, in order of preference as an axis.
 pub(crate) const LOAD_KEYS: [&str; 5] =
     ["queue_depth", "queue_depth_total", "workers", "offered_rate", "rate"];
 
@@ -29,7 +28,7 @@ struct Key<'a> {
     first: &'a str,
     /// Load points that have it.
     load_points: usize,
-    /// Not all values are the first.
+    /// Whether its values differ.
     differs: bool,
 }
 
@@ -49,9 +48,8 @@ impl<'a> Axes<'a> {
         Axes { variants }
     }
 
-    /// The parameter that is the axis of this load point's curve: among those that differ within
-    /// the variant the queue depth, else the workers, else an offered rate, else the first whose
-    /// values are quantities.
+    /// The axis of this load point's curve: among the parameters that differ within the variant the
+    /// queue depth, otherwise workers, otherwise an offered rate, otherwise the first quantity.
     pub(crate) fn axis_of<'b>(&self, mine: &'b LoadPoint) -> Option<&'b str> {
         let family = self.variants.get(mine.variant.as_str())?;
         let differs = |name: &str| {
@@ -60,7 +58,7 @@ impl<'a> Axes<'a> {
         };
         let mut swept: Vec<&(String, String)> =
             mine.parameters.iter().filter(|(key, _)| differs(key)).collect();
-        // A variant of one load point still has its queue depth as axis, like its neighbours.
+        // A variant with a single load point uses the queue depth as axis, like others.
         if swept.is_empty() {
             swept = mine.parameters.iter().collect();
         }
@@ -76,13 +74,13 @@ impl<'a> Axes<'a> {
     }
 }
 
-/// Process and rate of an arrival as a plan writes it: `poisson 1000/s`.
+/// Process and rate of an arrival in the form of a plan: `poisson 1000/s`.
 fn offered(text: &str) -> Option<(&str, &str)> {
     let (process, rate) = text.split_once(' ')?;
     (["poisson", "constant"].contains(&process) && rate.ends_with("/s")).then_some((process, rate))
 }
 
-/// A value as a number on an axis, whatever its unit.
+/// The number of a value with any unit.
 fn quantity(text: &str) -> Option<f64> {
     let text = offered(text).map_or(text, |(_, rate)| rate);
     text.parse::<f64>()
@@ -108,11 +106,11 @@ pub(crate) fn in_words(key: &str) -> String {
 pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String {
     let mut name = load_point.variant.clone();
     for (key, value) in &load_point.parameters {
-        // Without an axis only the queue depth is left to tell points apart; it is the label.
+        // Without an axis the queue depth is the label.
         if Some(key.as_str()) != axis {
             name.push_str(&format!(", {}={value}", key.replace('_', " ")));
         } else if let Some((process, _)) = offered(value) {
-            // Of one rate and another process is another curve.
+            // A different arrival process is a different curve.
             name.push_str(&format!(", {process} arrivals"));
         }
     }

@@ -1,7 +1,7 @@
-//! The knee: the load from which response time pays for little rate, by methods that are named.
+//! The knee: the load beyond which throughput gains cost much response time, by several methods.
 //!
-//! There is no one knee: a curve that bends slowly has as many as there are methods. So each is
-//! given with the bracket in which it must lie, and where they disagree widely that is said.
+//! A curve that bends slowly has as many knees as there are methods. Each is given with its
+//! bracket, and wide disagreement is reported.
 //!
 //! Sources: power: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems
 //! in computer communications", ICC 1979; asymptotic bounds: Lazowska, Zahorjan, Graham and
@@ -9,32 +9,32 @@
 //! [`crate::curve::kneedle`].
 
 use crate::curve::floor::Floor;
+use crate::curve::kneedle;
 use crate::curve::plateau::Plateau;
-use crate::curve::sample::{Draws, Load, Sample};
-use crate::curve::{CurvePoint, Missing, kneedle};
+use crate::curve_point::{CurvePoint, Missing};
+use crate::sample::{Draws, Load, Sample};
 
-/// Curves drawn from the points' uncertainties for each bracket.
+/// Resampled curves per bracket.
 const DRAWS: u64 = 200;
-/// Named so that nothing else draws the same.
+/// Seed of the resampling.
 const SEED: u64 = 0x4B4E_4545;
-/// The objective where none is given, as a multiple of the floor.
+/// The default objective as a multiple of the floor.
 pub const OBJECTIVE_PER_FLOOR: f64 = 2.0;
-/// Knees whose brackets are apart and whose loads differ by more than this factor, two doublings,
-/// disagree.
+/// Knees disagree if their brackets are disjoint and their loads differ by more than this factor.
 pub const DISAGREE_MIN: f64 = 4.0;
-/// Fewer points cannot have a largest power between two others.
+/// Fewer points cannot have an interior maximum of power.
 const POINTS_MIN: usize = 3;
 
-/// How a knee was found.
+/// Methods of finding a knee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KneeMethod {
-    /// The point with the largest rate over response time.
+    /// The point with the highest rate divided by response time (power).
     Power,
-    /// The last point whose mean response time meets an objective, as all before it do.
+    /// The last point that meets a response time objective, as all points before it do.
     Slo,
     /// Kneedle (Satopaa et al. 2011).
     Kneedle,
-    /// Where the asymptotic bounds cross: saturation times floor, in operations outstanding.
+    /// The crossing of the asymptotic bounds: saturation times floor, in outstanding operations.
     Bounds,
 }
 
@@ -50,38 +50,38 @@ impl KneeMethod {
     }
 }
 
-/// A place on a curve where it bends.
+/// A knee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
-    /// How it was found.
+    /// The method.
     pub method: KneeMethod,
-    /// Where, as a place in the curve's points; `None` where it lies between them.
+    /// Index of the point in the curve; `None` if it is between points.
     pub point: Option<usize>,
-    /// The load: queue depth over all workers, or operations per second offered.
+    /// Its load: queue depth of all workers, or offered operations per second.
     pub load: f64,
-    /// The least load that it may be: the measured neighbour, or what uncertainty allows.
+    /// Lower end of the bracket.
     pub low: f64,
-    /// The largest load that it may be; `None` where no higher load was measured.
+    /// Upper end of the bracket; `None` if no higher load was measured.
     pub high: Option<f64>,
 }
 
-/// A mean response time that is to be met.
+/// An objective for the mean response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
     /// In seconds.
     pub response_s: f64,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// Where an objective comes from.
+/// The source of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was given.
+    /// The user.
     Given,
     /// Twice the floor.
     TwiceFloor,
-    /// Twice the shortest mean response time measured, where there is no floor.
+    /// Twice the shortest measured mean response time, if there is no floor.
     TwiceShortest,
 }
 
@@ -96,37 +96,36 @@ impl Origin {
     }
 }
 
-/// What all methods say about one curve.
+/// The knees of a curve by all methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knees {
-    /// The largest rate over response time.
+    /// By power.
     pub power: Result<Knee, Missing>,
-    /// The last point that meets `objective`.
+    /// By `objective`.
     pub slo: Result<Knee, Missing>,
-    /// What `slo` was compared with; `None` where none is given and the latency of the target is
-    /// not known.
+    /// The objective; `None` if none is given and the floor is unknown.
     pub objective: Option<Objective>,
     /// Kneedle.
     pub kneedle: Result<Knee, Missing>,
-    /// The crossing of the asymptotic bounds; of closed loops only.
+    /// By asymptotic bounds, for closed loops only.
     pub bounds: Result<Knee, Missing>,
-    /// The methods that lie farthest apart, where that is far.
+    /// The two methods that disagree most, if they do.
     pub disagreement: Option<Disagreement>,
 }
 
-/// Two methods that do not mean the same bend.
+/// Two methods that disagree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disagreement {
-    /// The method with the least load.
+    /// The method with the lower load.
     pub lowest: KneeMethod,
-    /// The method with the largest load.
+    /// The method with the higher load.
     pub highest: KneeMethod,
-    /// The one load over the other.
+    /// Ratio of the loads.
     pub factor: f64,
 }
 
 impl Knees {
-    /// Each method with what it found.
+    /// Each method with its result.
     pub fn each(&self) -> [(KneeMethod, &Result<Knee, Missing>); 4] {
         [
             (KneeMethod::Power, &self.power),
@@ -141,7 +140,7 @@ impl Knees {
 /// in seconds.
 ///
 /// # Errors
-/// Where the axis is no load, or nothing was measured.
+/// The axis is not a load, or nothing was measured.
 pub(crate) fn of_points(
     points: &[CurvePoint],
     load: Load,
@@ -178,13 +177,13 @@ pub(crate) fn of_points(
     Ok(knees)
 }
 
-/// The points of a curve that say where it bends.
+/// The points of a curve that can show a knee.
 struct Bend {
     load: Load,
-    /// Those whose schedule was kept.
+    /// Points whose schedule was kept.
     samples: Vec<Sample>,
-    /// Where each is in the curve's points.
-    places: Vec<usize>,
+    /// Index of each in the curve.
+    indices: Vec<usize>,
     /// The first load whose schedule was not kept.
     beyond: Option<f64>,
 }
@@ -196,7 +195,7 @@ impl Bend {
         Bend {
             load,
             samples: kept().map(|(_, sample)| sample).collect(),
-            places: kept().map(|(place, _)| place).collect(),
+            indices: kept().map(|(index, _)| index).collect(),
             beyond: measured().map(|(_, s)| s).find(|s| s.overloaded).map(|s| s.load),
         }
     }
@@ -215,7 +214,7 @@ impl Bend {
         if winner + 1 == self.samples.len() && self.beyond.is_none() {
             return Err(Missing::ObjectiveMetEverywhere);
         }
-        // In a draw in which no point meets the objective the knee lies before the first.
+        // If no point of a resampled curve meets the objective, the knee is before the first.
         let (low, high) = self.spread(winner, |samples| Some(last(samples).unwrap_or(0)));
         Ok(self.knee(KneeMethod::Slo, winner, low, high + 1))
     }
@@ -228,16 +227,16 @@ impl Bend {
         Ok(self.knee(KneeMethod::Kneedle, winner, low.saturating_sub(1), high + 1))
     }
 
-    fn enough(&self, wanted: usize) -> Result<(), Missing> {
+    fn enough(&self, required: usize) -> Result<(), Missing> {
         match self.samples.len() {
             0 => Err(Missing::NothingMeasured),
-            points if points < wanted => Err(Missing::TooFewPoints { points, wanted }),
+            points if points < required => Err(Missing::TooFewPoints { points, required }),
             _ => Ok(()),
         }
     }
 
-    /// The places between which 95 % of the drawn curves have it; `winner` among them. Draws in
-    /// which the method finds nothing do not count.
+    /// Indices between which 95 % of the resampled curves have the knee, including `winner`. Curves
+    /// without a knee do not count.
     fn spread(&self, winner: usize, find: impl Fn(&[Sample]) -> Option<usize>) -> (usize, usize) {
         let mut draws = Draws::new(&self.samples, self.load, SEED);
         if !draws.vary() {
@@ -252,12 +251,12 @@ impl Bend {
         }
     }
 
-    /// A knee at `winner`, in the bracket from the point `low` to the point `high`, which may lie
-    /// beyond the last.
+    /// A knee at `winner` with the bracket from point `low` to point `high`, which may be past the
+    /// last.
     fn knee(&self, method: KneeMethod, winner: usize, low: usize, high: usize) -> Knee {
         Knee {
             method,
-            point: Some(self.places[winner]),
+            point: Some(self.indices[winner]),
             load: self.samples[winner].load,
             low: self.samples[low].load,
             high: self.samples.get(high).map(|s| s.load).or(self.beyond),
@@ -265,19 +264,19 @@ impl Bend {
     }
 }
 
-/// The place of the largest rate over response time.
+/// Index of the point with the highest power.
 fn largest_power(samples: &[Sample]) -> Option<usize> {
     let powers = samples.iter().map(Sample::power).enumerate();
-    powers.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(place, _)| place)
+    powers.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(index, _)| index)
 }
 
-/// The last of the points from the first on that meet the objective.
+/// The last of the leading points that meet the objective.
 fn last_within(samples: &[Sample], response_s: f64) -> Option<usize> {
     samples.iter().take_while(|s| s.response_s.value <= response_s).count().checked_sub(1)
 }
 
-/// `N* = X_max (R_floor + Z)`: below it the rate cannot be above `N / (R_floor + Z)`, beyond it not
-/// above saturation. Half-widths add as those of a product of independent numbers.
+/// `N* = X_max (R_floor + Z)`: below it the rate is at most `N / (R_floor + Z)`, above it at most
+/// that of saturation. Half-widths combine as for a product of independent quantities.
 fn bounds(
     load: Load,
     floor: &Result<Floor, Missing>,

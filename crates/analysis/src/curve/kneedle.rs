@@ -1,56 +1,55 @@
-//! Kneedle: the knee as the point farthest above the straight line from the first point to the
-//! last, once both axes are stretched to the same length.
+//! Kneedle: the knee is the point farthest above the line from the first to the last point, with
+//! both axes normalized.
 //!
 //! Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack: Detecting
-//! Knee Points in System Behavior", ICDCS Workshops 2011. Of its steps the smoothing spline is left
-//! out, because points are means of many operations and stand at loads of our choice; uncertainty
-//! is seen by drawing curves instead. Of several knees the one with the largest distance is taken.
+//! Knee Points in System Behavior", ICDCS Workshops 2011. The smoothing spline is omitted, because
+//! points are means of many operations; resampled curves give the uncertainty. Of several knees the
+//! one with the largest distance counts.
 
-use crate::curve::sample::{Load, Sample};
+use crate::sample::{Load, Sample};
 
-/// Fewer points have no knee that one of them does not make alone.
+/// With fewer points a single one would make the knee.
 pub(crate) const POINTS_MIN: usize = 5;
-/// How much a difference must fall from its maximum to be a knee, in mean distances of neighbours:
-/// the paper's value for data that is complete.
+/// Required fall of the difference after its maximum, in mean distances between neighbours: the
+/// paper's value for complete data.
 const SENSITIVITY: f64 = 1.0;
 
-/// The knee of a curve: of rate over load in a closed loop, where it levels off; of response time
-/// over load in an open loop, where it rises.
+/// The knee of a curve: of the rate in a closed loop, of the response time in an open loop.
 pub(crate) fn of_samples(samples: &[Sample], load: Load) -> Option<usize> {
     match load {
         Load::Closed => {
             let xy: Vec<(f64, f64)> = samples.iter().map(|s| (s.load, s.rate.value)).collect();
             concave_increasing(&xy)
         }
-        // Turned by half a turn a curve that bends upwards is one that levels off.
+        // Rotating by 180 degrees turns a convex curve into a concave one.
         Load::Open => {
             let xy: Vec<(f64, f64)> =
                 samples.iter().rev().map(|s| (-s.load, -s.response_s.value)).collect();
-            concave_increasing(&xy).map(|place| samples.len() - 1 - place)
+            concave_increasing(&xy).map(|index| samples.len() - 1 - index)
         }
         Load::NotRaised => None,
     }
 }
 
-/// The place of the knee among points ascending in x, on a curve that rises and levels off.
+/// Index of the knee of a concave increasing curve with ascending x.
 fn concave_increasing(xy: &[(f64, f64)]) -> Option<usize> {
     let (xs, ys) = (xy.iter().map(|p| p.0), xy.iter().map(|p| p.1));
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
     let ((x_low, x_high), (y_low, y_high)) = (range(&mut xs.clone()), range(&mut ys.clone()));
-    if x_high <= x_low || y_high <= y_low {
+    if y_high <= y_low {
         return None;
     }
     let above = |x: f64, y: f64| (y - y_low) / (y_high - y_low) - (x - x_low) / (x_high - x_low);
     let above: Vec<f64> = xs.zip(ys).map(|(x, y)| above(x, y)).collect();
-    // The mean distance of neighbours, of which the axis has the length 1.
+    // Mean distance between neighbours on an axis of length 1.
     let fall = SENSITIVITY / (above.len() - 1) as f64;
     let mut best: Option<(usize, f64)> = None;
     let mut candidate: Option<(usize, f64)> = None;
-    for place in 1..above.len() {
-        let here = above[place];
-        let next = above.get(place + 1).copied().unwrap_or(f64::NEG_INFINITY);
+    for index in 1..above.len() {
+        let here = above[index];
+        let next = above.get(index + 1).copied().unwrap_or(f64::NEG_INFINITY);
         if let Some((at, threshold)) = candidate
             && here < threshold
         {
@@ -59,14 +58,14 @@ fn concave_increasing(xy: &[(f64, f64)]) -> Option<usize> {
             }
             candidate = None;
         }
-        if here > above[place - 1] && here >= next && place + 1 < above.len() {
-            candidate = Some((place, here - fall));
-        } else if here < above[place - 1] && here < next {
-            // The paper: from a local minimum on the threshold is 0.
+        if here > above[index - 1] && here >= next && index + 1 < above.len() {
+            candidate = Some((index, here - fall));
+        } else if here < above[index - 1] && here < next {
+            // As in the paper, the threshold is 0 after a local minimum.
             candidate = candidate.map(|(at, _)| (at, 0.0));
         }
     }
-    best.map(|(place, _)| place)
+    best.map(|(index, _)| index)
 }
 
 #[cfg(test)]
@@ -93,7 +92,7 @@ mod tests {
         let turned: Vec<(f64, f64)> =
             points(&rising).into_iter().rev().map(|(x, y)| (-x, -y)).collect();
         // Seven of nine: the mirror image of two.
-        assert_eq!(concave_increasing(&turned).map(|place| 9 - place), Some(7));
+        assert_eq!(concave_increasing(&turned).map(|index| 9 - index), Some(7));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Load points in order of what was swept, and what the curve of achieved rate and response time
-//! says: its floor, where it bends, where it ends, and which model explains it.
+//! Curves: load points ordered by the swept parameter, with floor, knees, saturation and fitted
+//! models.
 //!
-//! A curve is made of measured points only; what lies between them is said as a bracket. Models
-//! ([`crate::fit`]) are kept apart, because a fitted number is not a measured one.
+//! A curve consists of measured points only; a position between points is a bracket. Fitted models
+//! ([`crate::fit`]) are separate, because they are not measurements.
 //!
 //! Reading order: [`Curve`], [`sample`] (a point as numbers), [`floor`], [`plateau`], [`knee`].
 
 pub mod axis;
+pub mod fit_line;
 pub mod floor;
 pub mod knee;
 mod kneedle;
 pub mod plateau;
-pub mod sample;
 
 use std::collections::BTreeMap;
 
@@ -19,139 +19,66 @@ use crate::curve::axis::Axes;
 use crate::curve::floor::Floor;
 use crate::curve::knee::Knees;
 use crate::curve::plateau::{Plateau, Step};
-use crate::curve::sample::{Load, Sample};
 use crate::fit::{self, Fits};
 use crate::little::LittleCheck;
 use crate::load_point::{LoadPoint, StreamSummary};
+use crate::sample::{Load, Sample};
 
-/// Load points of one variant that differ in one thing only.
+pub use crate::curve_point::{CurvePoint, Missing};
+
+/// Load points of one variant that differ in one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The variant, and the parameters that are equal all along the curve.
+    /// The variant and the parameters that are constant along the curve.
     pub name: String,
-    /// What differs along it: a parameter's key, or `queue depth`.
+    /// The axis: a parameter's key, or `queue depth`.
     pub axis: String,
-    /// What is raised along it.
+    /// The kind of load along it.
     pub load: Load,
     /// Its points, ascending.
     pub points: Vec<CurvePoint>,
-    /// The point with the largest achieved rate, as a place in `points`.
+    /// Index of the point with the highest achieved rate.
     pub most: Option<usize>,
-    /// The time of an operation that is alone, or why there is none.
+    /// The floor, or why there is none.
     pub floor: Result<Floor, Missing>,
-    /// Whether throughput has stopped rising, or why that is no question.
+    /// Whether throughput has stopped rising, or why that does not apply.
     pub plateau: Result<Plateau, Missing>,
-    /// Where it bends, by each method, or why not.
+    /// The knees by each method, or why there are none.
     pub knees: Result<Knees, Missing>,
-    /// Models fitted to it, or why there are none. What they say was not measured.
+    /// Fitted models, or why there are none; these are not measurements.
     pub fits: Result<Fits, Missing>,
-    /// The point whose two sides of Little's law differ most, as a place in `points`.
+    /// Index of the point with the largest mismatch of Little's law.
     pub little_worst: Option<usize>,
 }
 
-/// One place on a curve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CurvePoint {
-    /// The load point, as a place in `Findings::load_points`.
-    pub load_point: usize,
-    /// Where it stands on the axis.
-    pub x: f64,
-    /// The same as a user would write it.
-    pub label: String,
-    /// The point as numbers; `None` where nothing was measured, or the axis is no load.
-    pub sample: Option<Sample>,
-    /// Little's law on its window, in the form that mismatches more; `None` where neither holds a
-    /// statement: operations failed, or the backlog changed.
-    pub little: Option<LittleCheck>,
-}
-
-/// Why a number of a curve is not there.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Missing {
-    /// What differs along the curve is no load.
-    NotALoad,
-    /// No point was measured.
-    NothingMeasured,
-    /// Too few points.
-    TooFewPoints {
-        /// Points there are.
-        points: usize,
-        /// Points there must be.
-        wanted: usize,
-    },
-    /// No point with queue depth 1 over all workers.
-    NoQueueDepthOne,
-    /// The highest load is not twice the lowest.
-    NotDoubled,
-    /// Saturation was not reached, so nothing that is made of it is known.
-    NotSaturated,
-    /// Operations at queue depth 1 already go at the pace of a limit, so their time is no floor.
-    FloorIsPace,
-    /// Every measured point meets the objective.
-    ObjectiveMetEverywhere,
-    /// No measured point meets the objective.
-    ObjectiveNeverMet,
-    /// The method sees no bend.
-    NoBend,
-    /// Arrivals are not those of a Poisson process.
-    NotPoisson,
-}
-
-impl Missing {
-    /// Why, as the end of a sentence.
-    pub fn in_words(&self) -> String {
-        match self {
-            Missing::NotALoad => "what was swept is no load".into(),
-            Missing::NothingMeasured => "nothing was measured".into(),
-            Missing::TooFewPoints { points, wanted } => {
-                let noun = if *points == 1 { "load point" } else { "load points" };
-                format!("{points} {noun}, at least {wanted} are needed")
-            }
-            Missing::NoQueueDepthOne => "no load point with queue depth 1 and one worker".into(),
-            Missing::NotDoubled => "the load was not doubled".into(),
-            Missing::NotSaturated => "saturation was not reached".into(),
-            Missing::FloorIsPace => {
-                "at queue depth 1 throughput is already at the limit, so the time of an operation \
-                 there is the limit's pace and not the latency of the target"
-                    .into()
-            }
-            Missing::ObjectiveMetEverywhere => "every load point meets the objective".into(),
-            Missing::ObjectiveNeverMet => "no load point meets the objective".into(),
-            Missing::NotPoisson => "arrivals are not Poisson, so the formulas do not hold".into(),
-            Missing::NoBend => "the curve shows no bend".into(),
-        }
-    }
-}
-
-/// The axis where nothing else is swept.
+/// The axis if nothing else is swept.
 pub const QUEUE_DEPTH: &str = "queue depth";
 
-/// A curve before anything is computed from it but whether throughput has stopped rising.
+/// A curve with only the decision whether throughput has stopped rising.
 #[derive(Clone, Debug)]
 pub(crate) struct Outline {
     pub(crate) name: String,
     pub(crate) axis: String,
     pub(crate) load: Load,
     pub(crate) points: Vec<CurvePoint>,
-    /// `steps[point]`; `None` where nothing was measured.
+    /// `steps[point]`; `None` if nothing was measured.
     pub(crate) steps: Vec<Option<Step>>,
-    /// `certain[point]`: operations per second at a limit that is known for certain.
+    /// `certain[point]`: operations per second at a certain limit.
     pub(crate) certain: Vec<Option<f64>>,
     pub(crate) plateau: Result<Plateau, Missing>,
 }
 
 impl Outline {
-    /// One of its points judged alone, as where its axis is no load.
+    /// The decision for a single point, for axes that are not a load.
     pub(crate) fn alone(&self, point: usize) -> Option<Plateau> {
         plateau::judge(&[self.steps[point]], self.certain[point])
     }
 }
 
-/// Sorts the load points into curves, in the order in which the plan brings them, and judges the
-/// end of each along which the load was raised.
+/// Groups load points into curves in the order of the plan, and decides for each curve with
+/// increasing load whether it is saturated.
 ///
-/// * `certain`: operations per second at a limit that is known for certain, for the work of a load
-///   point
+/// * `certain`: operations per second at a certain limit, for the load of a load point
 pub(crate) fn outlines(
     load_points: &[LoadPoint],
     certain: impl Fn(&LoadPoint) -> Option<f64>,
@@ -189,10 +116,9 @@ pub(crate) fn outlines(
     groups.into_iter().map(outline).collect()
 }
 
-/// What each outline shows.
+/// Computes the curve of each outline.
 ///
-/// * `objective_s`: the mean response time that a load point is to meet, in seconds, where one is
-///   given
+/// * `objective_s`: the given objective for the mean response time of a load point, in seconds
 pub(crate) fn curves(
     outlines: Vec<Outline>,
     load_points: &[LoadPoint],
@@ -241,7 +167,7 @@ fn curve(outline: Outline, load_points: &[LoadPoint], given_s: Option<f64>) -> C
     }
 }
 
-/// Where `number` is largest; the first of several.
+/// Index of the largest `number`; the first of several.
 fn index_of_largest(
     points: &[CurvePoint],
     number: impl Fn(&CurvePoint) -> Option<f64>,
@@ -257,7 +183,7 @@ fn index_of_largest(
     best.map(|(index, _)| index)
 }
 
-/// What is raised from point to point: every next one must have more of it.
+/// The kind of load that increases from point to point.
 fn load(points: &[CurvePoint], load_points: &[LoadPoint]) -> Load {
     let totals = || points.iter().map(|point| &load_points[point.load_point].merged);
     let rising = |loads: Vec<f64>| loads.windows(2).all(|pair| pair[0] < pair[1]);
@@ -265,14 +191,14 @@ fn load(points: &[CurvePoint], load_points: &[LoadPoint]) -> Load {
     if closed && rising(totals().map(|m| m.total.queue_depth_total as f64).collect()) {
         return Load::Closed;
     }
-    let offered: Option<Vec<f64>> = totals().map(|m| m.total.offered_rate).collect();
+    let offered: Option<Vec<f64>> = totals().map(|m| Some(m.total.offered_rate?.get())).collect();
     match offered {
         Some(offered) if rising(offered.clone()) => Load::Open,
         _ => Load::NotRaised,
     }
 }
 
-/// Both forms of Little's law on a window; the one that mismatches more.
+/// Little's law on a window, in the form with the larger mismatch.
 fn little(total: &StreamSummary) -> Option<LittleCheck> {
     if !total.errors.is_empty() {
         return None;

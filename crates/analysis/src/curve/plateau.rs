@@ -1,94 +1,89 @@
-//! Whether throughput has stopped rising: the one judgement of saturation.
+//! Saturation: decides whether throughput has stopped rising with load.
 //!
-//! Everything that says something about the end of a curve asks this module: the verdict on what
-//! limits it, knees, charts, searches that decide whether to go deeper, and tuning. Its answer is
-//! "reached", "not reached" or "inconclusive" with the reason; only points that are precise enough
-//! decide.
+//! Verdicts, knees, charts, searches and tuning all use this decision. The result is "reached",
+//! "not reached" or "inconclusive" with a reason; only sufficiently precise points count.
 //!
-//! Reached means that more load brings no more: throughput grew by less than 5 % per doubling of
-//! the load over at least two doublings. (Over one it may pause on a step of a staircase.) Not
-//! reached means that operations hardly wait at the highest load. Everything between is
-//! inconclusive.
+//! Reached: throughput grew by less than 5 % per doubling of the load over at least two doublings
+//! (a staircase may pause for one). Not reached: operations hardly wait at the highest load.
+//! Everything else is inconclusive.
 //!
-//! Not for: what limits the curve ([`crate::verdict`]).
+//! Not for: the bottleneck ([`crate::verdict`]).
 
-use crate::estimate::Estimate;
+use crate::estimate::{self, Estimate};
 use crate::load_point::LoadPoint;
 
-/// Growth per doubling of the load whose upper bound still counts as flat.
+/// Throughput is flat if the upper bound of its growth per doubling is below this.
 pub const FLAT_MAX: f64 = 0.05;
-/// Doublings over which it must be flat.
+/// Doublings of flat throughput required for saturation.
 const FLAT_DOUBLINGS: f64 = 2.0;
-/// A point with a wider 95 % interval (half-width over value) decides nothing.
+/// Points with a larger relative half-width do not count.
 pub const PRECISE_MAX: f64 = 0.10;
-/// At the highest load of a curve that has not reached its end, operations take at most this many
-/// times as long as unloaded ones.
+/// Without saturation, operations at the highest load take at most this multiple of the unloaded
+/// time.
 const UNLOADED_MAX: f64 = 1.15;
-/// Throughput grows at least so much per doubling where the end was not reached.
+/// Without saturation, throughput grows at least by this per doubling.
 const RISING_MIN: f64 = 0.20;
-/// Two loads are a doubling apart from this ratio on: depths shared by workers are not exact.
+/// Ratio of loads that counts as a doubling; queue depths shared by workers are not exact.
 const DOUBLING: f64 = 1.9;
-/// A rate that falls by more than this share from the peak to the highest load was not measured
-/// under the same conditions, or the target does less work under more load: a repeat tells.
+/// A larger fall from the peak to the highest load must be confirmed by repeats: conditions may
+/// have changed, or the target degrades under load.
 const FALL_MAX: f64 = 0.20;
-/// Runs that must agree before such a peak is believed.
+/// Agreeing runs required to confirm such a peak.
 const REPEATS_TO_CONFIRM: u32 = 2;
-/// Rates within this share of each other are one level.
+/// Rates within this share are equal.
 const SAME_LEVEL: f64 = 0.01;
-/// A limit that is known for certain is reached at this share of it, or within the interval.
+/// Share of a certain limit that counts as reaching it, if the interval does not include the limit.
 const AT_LIMIT: f64 = 0.98;
-/// A rate at queue depth 1 that is this share of the plateau is set by the limit's pace.
+/// If queue depth 1 reaches this share of the plateau, the limit sets its service time.
 const AT_PACE: f64 = 0.90;
-/// A mean schedule delay above this multiple of the mean service time means that operations stood
-/// in a backlog, whether or not all slots were in use meanwhile.
+/// A mean schedule delay above this multiple of the mean service time indicates a backlog, even if
+/// slots were free.
 const BACKLOG_STANDS: f64 = 1.0;
-/// All slots are in use when this share of the queue depth is outstanding on average.
+/// Mean outstanding share of the queue depth that counts as all slots in use.
 const SLOTS_USED: f64 = 0.97;
-/// Operations that take at most this many times the shortest service time do not wait in the
-/// target.
+/// Operations within this multiple of the shortest service time do not queue in the target.
 const NOT_WAITING: f64 = 1.2;
 
-/// One load of a curve, as far as its end depends on it.
+/// One load of a curve, as input of the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Queue depth over all workers, or in an open loop operations per second offered.
+    /// Queue depth of all workers, or offered operations per second in an open loop.
     pub load: f64,
-    /// Operations completed per second, with its 95 % interval.
+    /// Completed operations per second with a 95 % interval.
     pub rate: Estimate,
-    /// Mean time for which an operation keeps its slot, in seconds: in a closed loop the response
-    /// time, because its data is made and checked meanwhile; in an open loop the service time.
+    /// Mean time that an operation occupies a slot, in seconds: the response time in a closed loop,
+    /// which includes generating and verifying data; the service time in an open loop.
     pub slot_s: f64,
-    /// What became of the schedule.
+    /// Whether the schedule was kept.
     pub schedule: Schedule,
-    /// Runs behind it.
+    /// Number of runs.
     pub runs: u32,
-    /// Whether its runs agree with one another; true for a single run.
+    /// Whether its runs agree; true for a single run.
     pub agrees: bool,
 }
 
-/// What became of the offered schedule at one load.
+/// Whether the offered schedule was kept at one load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// There was none: a closed loop.
+    /// No schedule: a closed loop.
     Closed,
-    /// Every operation was issued about when it was due.
+    /// Operations were issued when due.
     Kept,
     /// The backlog grew.
     NotKept,
-    /// The rate was met on average, but operations waited longer to be sent than the target took
-    /// for them.
+    /// The rate was met on average, but operations waited longer to be issued than the target took.
     BacklogStood,
-    /// Not kept, because all slots of the queue depth were in use while operations did not wait in
-    /// the target: the queue depth is too small for the offered rate.
+    /// Not kept because the queue depth is too small: all slots were in use, but operations did not
+    /// queue in the target.
     QueueDepthTooSmall,
 }
 
-/// A point on which a judgement depends is measured at most so often.
+/// Most measurements of a decisive point.
 pub const RUNS_PER_POINT: u32 = 3;
 
 impl Step {
-    /// Whether another run would make a judgement that depends on this point possible.
-    pub fn wants_another_run(&self) -> bool {
+    /// Whether another run of this point could make it decisive.
+    pub fn needs_another_run(&self) -> bool {
         (!self.is_precise() || !self.agrees) && self.runs < RUNS_PER_POINT
     }
 
@@ -96,68 +91,68 @@ impl Step {
         self.rate.relative().unwrap_or(f64::INFINITY)
     }
 
-    /// Whether its interval is narrow enough for the point to decide anything.
+    /// Whether its interval is narrow enough to count.
     pub fn is_precise(&self) -> bool {
         self.half_width() <= PRECISE_MAX
     }
 }
 
-/// Whether the end of a curve was reached.
+/// Whether a curve is saturated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// More load brings no more.
+    /// Saturated: more load does not raise throughput.
     Reached(Reason),
-    /// Operations hardly wait at the highest load; in an open loop every offered rate was kept.
+    /// Not saturated: operations hardly wait at the highest load, or all offered rates were met.
     NotReached,
-    /// The data do not tell.
+    /// Inconclusive.
     Inconclusive(Inconclusive),
 }
 
-/// Why a curve's end counts as reached.
+/// Why a curve is saturated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Throughput is flat while the load grows.
     Flat,
-    /// Throughput equals a limit that is known for certain.
+    /// Throughput equals a certain limit.
     AtKnownLimit,
-    /// An offered rate could not be kept.
+    /// An offered rate was not met.
     RateNotKept,
 }
 
-/// Why the data do not tell.
+/// Why saturation is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
-    /// One load point only.
+    /// There is only one load point.
     OnePoint,
-    /// A point on which the judgement depends is not known well enough; its index in the curve.
+    /// A decisive point is not precise enough; its index in the curve.
     Precision(usize),
-    /// Throughput still rose, but operations already wait: the end may be near or reached.
+    /// Throughput still rose, but operations already queue.
     MoreLoad,
     /// The load was not doubled.
     Doubling,
-    /// The same load gave different rates at different times; its index in the curve.
+    /// The rate of a load varied between runs; its index in the curve.
     Stability(usize),
-    /// The offered rate was met while operations stood in a backlog; its index in the curve.
+    /// The offered rate was met, but with a backlog; its index in the curve.
     BacklogStood(usize),
-    /// The queue depth did not allow the offered rate; its index in the curve.
+    /// The queue depth was too small for the offered rate; its index in the curve.
     QueueDepth(usize),
 }
 
-/// Growth of throughput at the end of a curve.
+/// Growth of throughput towards the highest load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// The point that the last one is compared with, as its index in the curve.
+    /// Index of the point that the last one is compared with.
     pub from: usize,
     /// Doublings of the load between them.
     pub doublings: f64,
-    /// Rate at the end over the rate there, minus 1.
+    /// Ratio of the last rate to the rate there, minus 1.
     pub total: f64,
-    /// Half-width of `total`'s 95 % interval; `None` where one of the two has none.
+    /// Half-width of the 95 % interval of `total`; `None` if one of the rates has none.
     pub half_width: Option<f64>,
 }
 
 impl Growth {
-    /// Growth per doubling: a share of the rate.
+    /// Relative growth per doubling.
     pub fn per_doubling(&self) -> f64 {
         (1.0 + self.total).powf(1.0 / self.doublings) - 1.0
     }
@@ -175,40 +170,36 @@ impl Growth {
     }
 }
 
-/// The judgement.
+/// The decision on a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
-    /// Whether the end was reached.
+    /// Whether the curve is saturated.
     pub state: State,
-    /// The point with the highest rate, as its index in the curve.
+    /// Index of the point with the highest rate.
     pub top: usize,
-    /// The first point whose rate is that of the end, where it was reached.
+    /// Index of the first point on the plateau, if saturated.
     pub from: Option<usize>,
-    /// Rate of the end where it was reached, the points on it weighted by their precision; else
-    /// the highest rate.
+    /// Rate of the plateau if saturated, weighted by precision; otherwise the highest rate.
     pub level: Estimate,
-    /// How throughput grew towards the highest load; `None` below two points and in an open loop.
+    /// Growth towards the highest load; `None` with fewer than two points or in an open loop.
     pub growth: Option<Growth>,
-    /// By what share the rate at the highest load lies below the highest rate, where that is more
-    /// than uncertainty.
+    /// Relative fall from the highest rate to that at the highest load, if significant.
     pub falls: Option<f64>,
-    /// The rate at queue depth 1 is (nearly) that of the end, so the time of its operations is the
-    /// limit's pace and not the latency of the target.
+    /// Whether queue depth 1 already reaches the plateau, so the limit sets its service time.
     pub floor_is_pace: bool,
 }
 
 impl Plateau {
-    /// Whether the end was reached.
+    /// Whether the curve is saturated.
     pub const fn is_reached(&self) -> bool {
         matches!(self.state, State::Reached(_))
     }
 }
 
-/// Judges a curve whose points are in ascending order of load; `None` where nothing was measured.
-/// Indices in the result are those of `points`.
+/// Decides a curve with ascending load; `None` if nothing was measured. Indices in the result are
+/// those of `points`.
 ///
-/// * `certain`: operations per second at a limit that is known for certain (one that this program
-///   set itself), if there is one
+/// * `certain`: operations per second at a limit that this program set, if any
 pub fn judge(points: &[Option<Step>], certain: Option<f64>) -> Option<Plateau> {
     let measured = points.iter().enumerate().filter_map(|(index, step)| Some((index, (*step)?)));
     let (indices, steps): (Vec<usize>, Vec<Step>) = measured.unzip();
@@ -324,7 +315,7 @@ fn closed(steps: &[Step], top: usize, growth: Option<Growth>) -> State {
     }
     let wide = growth.half_width.is_none_or(|half| half > FLAT_MAX) && growth.total < RISING_MIN;
     if wide {
-        // Flat or not is a matter of precision: of the less precise of the two.
+        // A more precise measurement could decide; the less precise point of the two is decisive.
         let worse = if steps[last].half_width() >= steps[growth.from].half_width() {
             last
         } else {
@@ -335,12 +326,12 @@ fn closed(steps: &[Step], top: usize, growth: Option<Growth>) -> State {
     State::Inconclusive(Inconclusive::MoreLoad)
 }
 
-/// Growth over the last doubling of the load, or over the last step where that is larger.
+/// Growth over the last doubling of the load, or over the last step if it is larger.
 fn growth(steps: &[Step]) -> Option<Growth> {
     growth_over(steps, DOUBLING.log2())
 }
 
-/// Growth from the nearest point that lies at least `doublings` below the highest load.
+/// Growth from the nearest point at least `doublings` below the highest load.
 fn growth_over(steps: &[Step], doublings: f64) -> Option<Growth> {
     let last = steps.last().filter(|step| step.schedule == Schedule::Closed)?;
     let far = |step: &Step| (last.load / step.load).log2() >= doublings;
@@ -356,14 +347,14 @@ fn growth_over(steps: &[Step], doublings: f64) -> Option<Growth> {
     })
 }
 
-/// The rate of the end: the mean of the points on it, weighted by their precision.
+/// The rate of the plateau: the mean of its points weighted by precision.
 fn level(steps: &[Step], top: usize, state: State) -> Estimate {
     let most = steps[top].rate;
     if !matches!(state, State::Reached(Reason::Flat)) {
         return most;
     }
-    // What is on the plateau is decided by the most loaded precise point, which cannot be a lucky
-    // maximum; but where throughput falls again, its end is the peak.
+    // The precise point with the highest load defines the plateau, because a maximum may be chance.
+    // If throughput falls again, the peak does.
     let last = steps.iter().rev().find(|step| step.is_precise()).map_or(most, |step| step.rate);
     if last.value < most.value * (1.0 - FLAT_MAX) {
         return most;
@@ -373,45 +364,14 @@ fn level(steps: &[Step], top: usize, state: State) -> Estimate {
         let apart = (step.rate.value / last.value - 1.0).abs();
         step.is_precise() && apart <= noise(step).max(SAME_LEVEL)
     };
-    weighted(steps.iter().filter(near).map(|step| step.rate)).unwrap_or(most)
+    estimate::weighted(steps.iter().filter(near).map(|step| step.rate)).unwrap_or(most)
 }
 
-/// Mean of estimates weighted by their precision, with the interval that their own intervals and
-/// their disagreement give (the Birge ratio: Birge, Physical Review 40, 1932). Estimates without
-/// an interval are left out; `None` where none has one.
-pub fn weighted(estimates: impl Iterator<Item = Estimate>) -> Option<Estimate> {
-    /// No interval is taken for narrower than this share of its value.
-    const HALF_MIN: f64 = 1e-4;
-    let known: Vec<(Estimate, f64)> = estimates
-        .filter_map(|one| Some((one, one.uncertainty?.max(HALF_MIN * one.value.abs()))))
-        .filter(|(_, half)| *half > 0.0)
-        .collect();
-    let weight = |half: f64| 1.0 / (half * half);
-    let sum: f64 = known.iter().map(|(_, half)| weight(*half)).sum();
-    let (first, _) = *known.first()?;
-    if known.iter().all(|(one, _)| one.value == first.value) {
-        // Rounding must not move what all agree on.
-        return Some(Estimate { uncertainty: Some(1.0 / sum.sqrt()), ..first });
-    }
-    let value = known.iter().map(|(one, half)| one.value * weight(*half)).sum::<f64>() / sum;
-    // In units of the intervals' half-widths, which are about two standard errors.
-    let squares: f64 =
-        known.iter().map(|(one, half)| (2.0 * (one.value - value) / half).powi(2)).sum();
-    let degrees = known.len().saturating_sub(1).max(1) as f64;
-    let disagreement = (squares / degrees).sqrt().max(1.0);
-    Some(Estimate {
-        value,
-        uncertainty: Some(disagreement / sum.sqrt()),
-        samples: known.iter().map(|(one, _)| one.samples).sum(),
-        method: first.method,
-    })
-}
-
-/// What became of the schedule of an open load.
+/// Decides whether the schedule of an open load was kept.
 ///
 /// * `delay_s`, `service_s`: mean schedule delay and mean service time, in seconds
-/// * `slots_used`: mean outstanding operations over the queue depth
-/// * `unloaded_s`: shortest mean service time of the same work, in seconds
+/// * `slots_used`: mean outstanding operations divided by the queue depth
+/// * `unloaded_s`: shortest mean service time of the same load, in seconds
 pub fn schedule(
     overloaded: bool,
     delay_s: f64,
@@ -433,8 +393,8 @@ pub fn schedule(
     }
 }
 
-/// The steps of these load points, in their order; `None` for a point that measured nothing, or
-/// whose streams are partly closed and partly open, so that its load is no single number.
+/// The steps of these load points in order; `None` for a point without measurements, or with both
+/// closed and open streams, which has no single load.
 pub fn steps(points: &[&LoadPoint]) -> Vec<Option<Step>> {
     let service =
         |point: &&&LoadPoint| point.merged.total.data.service.mean_ns.map(|mean| mean.value / 1e9);
@@ -460,7 +420,7 @@ fn step(point: &LoadPoint, unloaded_s: f64) -> Option<Step> {
         (false, Some(offered)) => {
             let overloaded = point.merged.streams.iter().any(|stream| stream.overload.is_some());
             let schedule = schedule(overloaded, delay_s, service_s, slots_used, unloaded_s);
-            (offered, service_s, schedule)
+            (offered.get(), service_s, schedule)
         }
         (false, None) => return None,
     };

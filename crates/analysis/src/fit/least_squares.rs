@@ -1,43 +1,45 @@
-//! Finding the parameters of a model: weighted least squares by Levenberg and Marquardt within
-//! bounds, from several starts, and the confidence intervals of what was found.
+//! Fits a model's parameters by weighted least squares from several starts, with confidence
+//! intervals.
 //!
-//! What is made small is the sum of `(ln(measured / model) / e)^2`, with `e` the relative standard
-//! error of the point: a point counts by its share, whatever its size, and a change of units
-//! changes nothing.
+//! The minimized sum is that of `(ln(measured / model) / e)^2`, with `e` the relative standard
+//! error of the point: points count by relative error, and a change of units changes nothing.
 //!
-//! Sources: Moré, "The Levenberg-Marquardt algorithm", 1978, as MINPACK and CMPFIT have it
-//! (Markwardt 2009); intervals by linearisation: Bates and Watts, "Nonlinear Regression Analysis
-//! and Its Applications", 1988, section 2.3.
+//! Source of the intervals (linearisation): Bates and Watts, "Nonlinear Regression Analysis and Its
+//! Applications", 1988, section 2.3.
 
-use rmpfit::{MPFitter, MPPar, MPResult};
+use statistics::distributions::t95;
+use statistics::least_squares::{Minimum, Parameter, minimize};
 
-use crate::curve::sample::{Load, Sample};
-use crate::distributions::t95;
 use crate::fit::model::Model;
-use crate::fit::relative_errors;
+use crate::sample::{Load, Sample};
 
-/// The difference where a model has no finite value: far off, but a number.
+/// Lower bound of a point's relative standard error; no model is more exact.
+const RELATIVE_ERROR_MIN: f64 = 0.002;
+/// A point's standard error may be small by chance; its lower bound is this share of the curve's
+/// median.
+const OF_MEDIAN_ERROR_MIN: f64 = 0.5;
+/// The weighted residual where a model has no finite value.
 const FAR: f64 = 1e6;
 /// Step of a numeric derivative, as a share of a parameter's scale.
 const STEP: f64 = 1e-5;
-/// Columns of derivatives this much alike cannot be told apart.
+/// Below this pivot, two columns of derivatives are treated as collinear.
 const ALIKE: f64 = 1e-9;
 
-/// Points as a model sees them.
+/// Measured points, as input of a fit.
 pub(crate) struct Data {
     loads: Vec<f64>,
     /// Achieved rates (closed) or mean response times (open).
     measured: Vec<f64>,
     relative_errors: Vec<f64>,
-    /// The errors are the points' own; else only their differences from the model tell.
+    /// The errors come from the measurements; otherwise only residuals show the spread.
     errors_known: bool,
     pub(crate) think_time_s: f64,
 }
 
-/// Parameters of a model that explain the data best.
+/// The best-fitting parameters of a model.
 pub(crate) struct Solution {
     pub(crate) values: Vec<f64>,
-    /// Both ends of their 95 % confidence intervals; infinite where the data say nothing.
+    /// Both ends of their 95 % confidence intervals; infinite where the data do not bound them.
     pub(crate) intervals: Vec<(f64, f64)>,
     /// The weighted sum of squares.
     pub(crate) chi_squared: f64,
@@ -93,34 +95,29 @@ impl Data {
     }
 }
 
-/// The best of what is found from each start; `None` where nothing is found from any.
+/// The best minimum over all starts; `None` where every search fails.
 pub(crate) fn solve(model: Model, data: &Data) -> Option<Solution> {
-    let free = starts(model, data)
-        .into_iter()
-        .filter_map(|start| Search::from(model, data, start).run())
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    let (values, chi_squared) = free?;
-    let (values, chi_squared) = match model {
-        // Servers are whole; the others follow.
-        Model::DelayAndServers | Model::Mmc => {
-            let whole = [values[2].floor().max(1.0), values[2].ceil()];
-            let fixed = |servers: f64| {
-                let start = vec![values[0], values[1], servers];
-                Search { fixed_servers: true, ..Search::from(model, data, start) }.run()
-            };
-            whole
-                .into_iter()
-                .filter_map(fixed)
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .unwrap_or((values, chi_squared))
-        }
-        _ => (values, chi_squared),
+    let best = |starts: Vec<Vec<f64>>, fix_servers: bool| {
+        starts
+            .into_iter()
+            .filter_map(|start| search(model, data, &start, fix_servers))
+            .min_by(|a, b| a.sum_of_squares.total_cmp(&b.sum_of_squares))
     };
-    let intervals = intervals(model, data, &values, chi_squared);
-    Some(Solution { values, intervals, chi_squared })
+    let free = best(starts(model, data), false)?;
+    let minimum = match model {
+        // Servers are whole; the other parameters follow.
+        Model::DelayAndServers | Model::Mmc => {
+            let whole = [free.values[2].floor().max(1.0), free.values[2].ceil()];
+            let fixed = whole.map(|servers| vec![free.values[0], free.values[1], servers]);
+            best(fixed.to_vec(), true).unwrap_or(free)
+        }
+        _ => free,
+    };
+    let intervals = intervals(model, data, &minimum.values, minimum.sum_of_squares);
+    Some(Solution { values: minimum.values, intervals, chi_squared: minimum.sum_of_squares })
 }
 
-/// Parameters to begin with, by what the ends of the curve say.
+/// Start values, from the two ends of the curve.
 fn starts(model: Model, data: &Data) -> Vec<Vec<f64>> {
     let (first_load, first) = (data.loads[0], data.measured[0]);
     let most = data.largest();
@@ -163,60 +160,27 @@ fn starts(model: Model, data: &Data) -> Vec<Vec<f64>> {
     }
 }
 
-/// One descent. Parameters are divided by their start, so that all are of one size.
-struct Search<'a> {
-    model: Model,
-    data: &'a Data,
-    scale: Vec<f64>,
-    fixed_servers: bool,
-    bounds: Vec<MPPar>,
-    scratch: Vec<f64>,
+/// The minimum found from one start; `None` where the search fails. Parameters are divided by their
+/// start, so that all have the same magnitude.
+fn search(model: Model, data: &Data, start: &[f64], fix_servers: bool) -> Option<Minimum> {
+    let parameters: Vec<Parameter> = (0..start.len())
+        .map(|number| Parameter {
+            start: 1.0,
+            least: least(model, data, number) / start[number],
+            fixed: fix_servers && model.parameters()[number].name == "servers",
+        })
+        .collect();
+    let unscaled = |shares: &[f64]| -> Vec<f64> {
+        shares.iter().zip(start).map(|(share, scale)| share * scale).collect()
+    };
+    let minimum = minimize(&parameters, data.len(), |shares, deviates| {
+        data.deviates(model, &unscaled(shares), deviates);
+    })?;
+    let values = unscaled(&minimum.values);
+    values.iter().all(|value| value.is_finite()).then_some(Minimum { values, ..minimum })
 }
 
-impl<'a> Search<'a> {
-    fn from(model: Model, data: &'a Data, start: Vec<f64>) -> Search<'a> {
-        let scratch = start.clone();
-        Search { model, data, scale: start, fixed_servers: false, bounds: Vec::new(), scratch }
-    }
-
-    fn run(mut self) -> Option<(Vec<f64>, f64)> {
-        for (number, parameter) in self.model.parameters().iter().enumerate() {
-            let least = least(self.model, self.data, number);
-            self.bounds.push(MPPar {
-                limited_low: true,
-                limit_low: least / self.scale[number],
-                fixed: self.fixed_servers && parameter.name == "servers",
-                ..MPPar::new()
-            });
-        }
-        let begin = self.bounds.iter().map(|bound| bound.limit_low.max(1.0));
-        let mut shares: Vec<f64> = begin.collect();
-        let status = self.mpfit(&mut shares).ok()?;
-        let values: Vec<f64> = shares.iter().zip(&self.scale).map(|(a, b)| a * b).collect();
-        let fine = status.best_norm.is_finite() && values.iter().all(|value| value.is_finite());
-        fine.then_some((values, status.best_norm))
-    }
-}
-
-impl MPFitter for Search<'_> {
-    fn eval(&mut self, shares: &[f64], deviates: &mut [f64]) -> MPResult<()> {
-        for ((value, share), scale) in self.scratch.iter_mut().zip(shares).zip(&self.scale) {
-            *value = share * scale;
-        }
-        self.data.deviates(self.model, &self.scratch, deviates);
-        Ok(())
-    }
-
-    fn number_of_points(&self) -> usize {
-        self.data.len()
-    }
-
-    fn parameters(&self) -> &[MPPar] {
-        &self.bounds
-    }
-}
-
-/// The least that a parameter may be: an open queue has a capacity above every rate that was kept.
+/// The lower bound of a parameter: an open queue has a capacity above every rate it sustained.
 fn least(model: Model, data: &Data, number: usize) -> f64 {
     let parameter = model.parameters()[number];
     match model {
@@ -245,7 +209,7 @@ fn intervals(model: Model, data: &Data, values: &[f64], chi_squared: f64) -> Vec
     let norm = |column: &[f64]| column.iter().map(|d| d * d).sum::<f64>().sqrt();
     let norms: Vec<f64> = columns.iter().map(|d| norm(&d.column)).collect();
     let largest = norms.iter().copied().fold(0.0, f64::max);
-    // A parameter that moves nothing is bounded by nothing, and does not blur the others.
+    // A parameter without effect has no bounds and is left out, so that the others keep theirs.
     let moving: Vec<usize> = (0..count).filter(|j| norms[*j] > ALIKE * largest).collect();
     let product = |a: usize, b: usize| -> f64 {
         let sum: f64 = columns[a].column.iter().zip(&columns[b].column).map(|(x, y)| x * y).sum();
@@ -268,19 +232,19 @@ fn intervals(model: Model, data: &Data, values: &[f64], chi_squared: f64) -> Vec
     (0..count).map(bound).collect()
 }
 
-/// How the weighted differences move with one parameter.
+/// How the weighted residuals change with one parameter.
 struct Derivative {
     /// Of each point, for a step of the parameter's scale.
     column: Vec<f64>,
     scale: f64,
-    /// More of the parameter moves nothing: the points bound it from below only.
+    /// Raising the parameter has no effect: the points bound it from below only.
     open_above: bool,
 }
 
-/// By a small step to both sides; at a bound to the one side only.
+/// Central difference; one-sided at a bound.
 fn derivative(model: Model, data: &Data, values: &[f64], number: usize) -> Derivative {
     let value = values[number];
-    // A parameter of 0 is measured by what would matter: one in all operations, or in all pairs.
+    // A parameter of 0 is scaled by what would matter: one in all operations, or in all pairs.
     let highest = data.largest_load();
     let scale = match (model, number) {
         (Model::Usl, 1) => value.max(1.0 / highest),
@@ -308,7 +272,7 @@ fn derivative(model: Model, data: &Data, values: &[f64], number: usize) -> Deriv
 }
 
 /// The diagonal of the inverse of a symmetric matrix with ones on its diagonal, by elimination;
-/// `None` where two columns are alike.
+/// `None` where two columns are collinear.
 fn diagonal_of_inverse(matrix: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let size = matrix.len();
     let mut rows: Vec<Vec<f64>> = matrix;
@@ -335,12 +299,33 @@ fn diagonal_of_inverse(matrix: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     Some((0..size).map(|number| rows[number][size + number]).collect())
 }
 
+/// Relative standard errors for weighting points, with lower bounds from the median and the value.
+/// Without any uncertainty all are equal, and the flag is `false`.
+fn relative_errors(errors: &[Option<f64>]) -> (Vec<f64>, bool) {
+    let Some(mut known) = errors.iter().copied().collect::<Option<Vec<f64>>>() else {
+        return (vec![RELATIVE_ERROR_MIN; errors.len()], false);
+    };
+    let own = known.clone();
+    known.sort_by(f64::total_cmp);
+    let median = known[known.len() / 2];
+    let least = RELATIVE_ERROR_MIN.max(OF_MEDIAN_ERROR_MIN * median);
+    (own.into_iter().map(|error| error.max(least)).collect(), true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_inverse_of_a_correlation_has_its_known_diagonal() {
+    fn points_are_weighted_by_errors_with_a_lower_bound() {
+        let (errors, known) = relative_errors(&[Some(0.0), Some(0.01), Some(0.02)]);
+        assert_eq!((errors, known), (vec![0.005, 0.01, 0.02], true));
+        let (errors, known) = relative_errors(&[Some(0.0), None]);
+        assert_eq!((errors, known), (vec![0.002; 2], false));
+    }
+
+    #[test]
+    fn the_inverse_of_a_correlation_matrix_has_the_known_diagonal() {
         // 1 / (1 - r^2) with r = 0.6 is 1.5625.
         let diagonal = diagonal_of_inverse(vec![vec![1.0, 0.6], vec![0.6, 1.0]]);
         let diagonal = diagonal.expect("the columns differ");

@@ -1,51 +1,42 @@
-//! Models of queueing fitted to a curve: which explains it, with which parameters, and how badly.
+//! Queueing models fitted to a curve, with parameters and errors.
 //!
-//! A fitted number is not a measured one: it holds if the model does. So everything here carries
-//! "fit" in its name, parameters have a confidence interval, and a model that misses the points by
-//! more than [`RMS_MAX`] is said not to fit.
+//! Fitted values are not measurements: they hold only if the model does. Parameters have a
+//! confidence interval, and a model that misses the points by more than [`RMS_MAX`] does not fit.
 //!
-//! Reading order: [`Fits`], [`model`] (what each model says), [`queueing`] (the formulas), then how
-//! parameters are found (`least_squares`).
+//! Reading order: [`Fits`], [`model`] (predictions; formulas are in [`statistics::queueing`]),
+//! `least_squares` (estimation).
 
 mod least_squares;
-pub mod line;
 pub mod model;
-pub mod queueing;
 
-use crate::curve::sample::{Load, Sample};
-use crate::curve::{CurvePoint, Missing};
+use crate::curve_point::{CurvePoint, Missing};
 use crate::fit::least_squares::{Data, Solution};
 use crate::fit::model::Model;
 use crate::load_point::LoadPoint;
+use crate::sample::{Load, Sample};
 
-/// A model that misses the points by more than this on average (root of the mean square, as a
-/// share of what was measured) does not fit.
+/// A model with a larger relative root mean square error does not fit.
 pub const RMS_MAX: f64 = 0.05;
-/// Nor does one that misses any point by more than this.
+/// A model with a larger relative error at any point does not fit.
 pub const WORST_MAX: f64 = 0.15;
-/// Fewer points leave a model with two parameters nothing to be wrong by.
+/// With fewer points a model with two parameters always fits.
 pub const POINTS_MIN: usize = 5;
-/// What a parameter more needs on top.
+/// Additional points required per parameter beyond two.
 const POINTS_PER_PARAMETER: usize = 1;
-/// Points are not taken for more certain than this share: no model is truer than that.
-const RELATIVE_ERROR_MIN: f64 = 0.002;
-/// A point's own standard error rests on few intervals or repeats and may be small by luck; it is
-/// not taken for smaller than this share of the curve's median.
-const OF_MEDIAN_ERROR_MIN: f64 = 0.5;
-/// Models whose AICc differ by less are about as good as each other (Burnham and Anderson).
+/// Models whose AICc differ by less are about equally good (Burnham and Anderson).
 const AICC_NEAR: f64 = 2.0;
 
-/// What models say about a curve.
+/// All models fitted to a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fits {
-    /// Points that they were fitted to.
+    /// Number of points.
     pub points: usize,
-    /// Each model, the best by AICc first.
+    /// All models, best by AICc first.
     pub fits: Vec<Fit>,
-    /// The model that explains the curve, as a place in `fits`; `None` where none fits within
-    /// [`RMS_MAX`] and [`WORST_MAX`].
+    /// Index of the preferred model in `fits`; `None` if none fits within [`RMS_MAX`] and
+    /// [`WORST_MAX`].
     pub preferred: Option<usize>,
-    /// Models that fit and are about as good as the preferred one, as places in `fits`.
+    /// Indices of models that fit about as well as the preferred one.
     pub as_good: Vec<usize>,
 }
 
@@ -56,17 +47,17 @@ pub struct Fit {
     pub model: Model,
     /// Its parameters, in the model's order.
     pub parameters: Vec<FittedParameter>,
-    /// Points less parameters.
+    /// Number of points minus number of parameters.
     pub degrees: usize,
-    /// Root of the mean squared difference between measured and model, as a share of the model.
+    /// Root mean square error, relative to the model.
     pub residual_rms: f64,
-    /// The largest difference, as a share of the model; above 0 where more was measured.
+    /// The largest error, relative to the model; positive if the measurement is higher.
     pub residual_worst: f64,
-    /// Where it is, as a place in the curve's points.
+    /// Index of its point in the curve.
     pub worst_point: usize,
-    /// Akaike's information criterion, corrected for few points; less is better, differences count.
+    /// Akaike's information criterion corrected for few points (AICc); lower is better.
     pub aicc: f64,
-    /// From a completion to the next operation it makes due, in seconds: known, not fitted.
+    /// Think time in seconds; given, not fitted.
     pub think_time_s: f64,
 }
 
@@ -75,28 +66,23 @@ pub struct Fit {
 pub struct FittedParameter {
     /// Its name, with the unit: `delay_s`, `capacity_ops_per_s`, `servers`, `sigma`.
     pub name: &'static str,
-    /// The value that explains the points best.
+    /// The best estimate.
     pub value: f64,
     /// Lower end of the confidence interval.
     pub low: f64,
-    /// Upper end of the confidence interval; `None` where the points do not bound it.
+    /// Upper end of the confidence interval; `None` if unbounded.
     pub high: Option<f64>,
 }
 
 impl FittedParameter {
-    /// The points say something about it: its interval is bounded and narrower than its value.
+    /// Whether its interval is bounded and narrower than its value.
     pub fn is_determined(&self) -> bool {
         self.high.is_some_and(|high| high - self.low <= 2.0 * self.value.abs())
-    }
-
-    /// The confidence interval has `value` inside.
-    pub fn is_compatible_with(&self, value: f64) -> bool {
-        self.low <= value && self.high.is_none_or(|high| value <= high)
     }
 }
 
 impl Fit {
-    /// It explains the points within [`RMS_MAX`] and [`WORST_MAX`].
+    /// Whether it fits within [`RMS_MAX`] and [`WORST_MAX`].
     pub fn is_good(&self) -> bool {
         self.residual_rms <= RMS_MAX && self.residual_worst.abs() <= WORST_MAX
     }
@@ -106,15 +92,15 @@ impl Fit {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Achieved rate (closed) or mean response time in seconds (open) of the model at `load`.
+    /// Achieved rate (closed) or mean response time in seconds (open) at `load`.
     pub fn predicted(&self, load: f64) -> f64 {
         let values: Vec<f64> = self.parameters.iter().map(|parameter| parameter.value).collect();
         self.model.predicted(&values, load, self.think_time_s)
     }
 }
 
-/// Fits every model of the curve's kind to its points, with operations of all kinds: a queue depth
-/// and an offered rate count fsyncs too.
+/// Fits all models of the curve's kind to operations of all kinds, because queue depth and offered
+/// rate include fsync.
 pub(crate) fn of_points(
     points: &[CurvePoint],
     load_points: &[LoadPoint],
@@ -123,32 +109,32 @@ pub(crate) fn of_points(
     let totals = || points.iter().map(|point| &load_points[point.load_point].merged.total);
     match load {
         Load::NotRaised => return Err(Missing::NotALoad),
-        // Formulas of open queues are those of Poisson arrivals.
+        // The formulas of open queues assume Poisson arrivals.
         Load::Open if totals().any(|total| !total.poisson) => return Err(Missing::NotPoisson),
         Load::Open | Load::Closed => {}
     }
-    let measured = |(place, point): (usize, &CurvePoint)| {
+    let measured = |(index, point): (usize, &CurvePoint)| {
         let sample = Sample::of_all_kinds(&load_points[point.load_point], load)?;
-        (!sample.overloaded).then_some((place, sample))
+        (!sample.overloaded).then_some((index, sample))
     };
-    let (places, samples): (Vec<usize>, Vec<Sample>) =
+    let (indices, samples): (Vec<usize>, Vec<Sample>) =
         points.iter().enumerate().filter_map(measured).unzip();
     let mut fits = of_samples(&samples, load)?;
     for fit in &mut fits.fits {
-        fit.worst_point = places[fit.worst_point];
+        fit.worst_point = indices[fit.worst_point];
     }
     Ok(fits)
 }
 
-/// Fits every model of the load's kind to `samples`, ascending in load. Places in the result are
-/// those in `samples`.
+/// Fits all models of the load's kind to `samples` with ascending load. Indices in the result are
+/// those of `samples`.
 ///
 /// # Errors
-/// Where there are too few of them, or the axis is no load.
+/// There are too few samples, or the axis is not a load.
 pub fn of_samples(samples: &[Sample], load: Load) -> Result<Fits, Missing> {
     let points = samples.len();
     if points < POINTS_MIN {
-        return Err(Missing::TooFewPoints { points, wanted: POINTS_MIN });
+        return Err(Missing::TooFewPoints { points, required: POINTS_MIN });
     }
     let data = Data::of(samples, load);
     let models = match load {
@@ -165,7 +151,7 @@ pub fn of_samples(samples: &[Sample], load: Load) -> Result<Fits, Missing> {
         .filter(|model| enough(model))
         .filter_map(|model| Some(fit(*model, &data, &least_squares::solve(*model, &data)?)))
         .collect();
-    // Stable: of equal ones the simpler stands first.
+    // A stable sort keeps the simpler of equal models first.
     fits.sort_by(|a, b| a.aicc.total_cmp(&b.aicc));
     let preferred = fits.iter().position(Fit::is_good);
     let near = |best: &Fit, other: &Fit| other.is_good() && other.aicc - best.aicc < AICC_NEAR;
@@ -179,7 +165,7 @@ fn fit(model: Model, data: &Data, solution: &Solution) -> Fit {
     let residuals = data.relative_residuals(model, &solution.values);
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
     let worst = residuals.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-    let (worst_point, residual_worst) = worst.map_or((0, 0.0), |(place, r)| (place, *r));
+    let (worst_point, residual_worst) = worst.map_or((0, 0.0), |(index, r)| (index, *r));
     let points = data.len();
     let parameters = model.parameters().iter().enumerate().map(|(number, parameter)| {
         let (low, high) = solution.intervals[number];
@@ -199,8 +185,8 @@ fn fit(model: Model, data: &Data, solution: &Solution) -> Fit {
 }
 
 /// `n ln(S / n) + 2 k + 2 k (k + 1) / (n - k - 1)`, where `S` is the weighted sum of squares and
-/// `k` counts the parameters and the unknown scale of the errors. `S` is not taken for smaller than
-/// rounding makes it.
+/// `k` counts the parameters and the unknown scale of the errors. `S` has a lower bound due to
+/// rounding.
 ///
 /// Source: Burnham and Anderson, "Model Selection and Multimodel Inference", 2nd ed. 2002, 2.4.
 fn aicc(chi_squared: f64, points: usize, parameters: usize) -> f64 {
@@ -209,31 +195,9 @@ fn aicc(chi_squared: f64, points: usize, parameters: usize) -> f64 {
     n * (chi_squared.max(least) / n).ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0)
 }
 
-/// The relative standard errors that points are weighed with: their own, but none for smaller than
-/// a share of the median and of what was measured. Without any uncertainty all are equal, and
-/// `false` says so.
-fn relative_errors(errors: &[Option<f64>]) -> (Vec<f64>, bool) {
-    let Some(mut known) = errors.iter().copied().collect::<Option<Vec<f64>>>() else {
-        return (vec![RELATIVE_ERROR_MIN; errors.len()], false);
-    };
-    let own = known.clone();
-    known.sort_by(f64::total_cmp);
-    let median = known[known.len() / 2];
-    let least = RELATIVE_ERROR_MIN.max(OF_MEDIAN_ERROR_MIN * median);
-    (own.into_iter().map(|error| error.max(least)).collect(), true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn points_are_weighed_by_their_errors_but_none_is_taken_for_exact() {
-        let (errors, known) = relative_errors(&[Some(0.0), Some(0.01), Some(0.02)]);
-        assert_eq!((errors, known), (vec![0.005, 0.01, 0.02], true));
-        let (errors, known) = relative_errors(&[Some(0.0), None]);
-        assert_eq!((errors, known), (vec![0.002; 2], false));
-    }
 
     #[test]
     fn a_good_fit_misses_the_points_little_on_average_and_no_point_by_much() {
@@ -255,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_more_must_earn_its_place() {
+    fn an_additional_parameter_must_reduce_the_error() {
         // n = 10, S = 10: 2 (k) + 2 k (k + 1) / (n - k - 1) with k = 3: 6 + 24 / 6 = 10.
         assert!((aicc(10.0, 10, 2) - 10.0).abs() < 1e-12);
         // k = 4: 8 + 40 / 5 = 16.

@@ -1,21 +1,21 @@
-//! The models: what each says of rate or response time, and with which parameters.
+//! Models of rate and response time, with their parameters.
 
-use crate::fit::queueing::{
+use statistics::queueing::{
     bounds_rate, closed_rate, md1_response_s, mm1_response_s, mmc_response_s, usl_rate,
 };
 
-/// A model of a storage. Those of closed loops say the achieved rate at a queue depth, those of
-/// open loops the mean response time at an offered rate.
+/// A model of a storage system. Closed models predict the achieved rate at a queue depth, open
+/// models the mean response time at an offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// Closed: the asymptotic bounds themselves, a delay and then a limit that lets operations pass
-    /// evenly (a throughput limit is one).
+    /// Closed: the asymptotic bounds, a delay followed by a limit that completes operations evenly,
+    /// such as a throughput limit.
     Bounds,
     /// Closed: a delay and one server with a queue, with exponential demands (mean value analysis).
     DelayAndServer,
     /// Closed: a delay and several equal servers behind one queue, with exponential demands.
     DelayAndServers,
-    /// Closed: Gunther's universal scalability law, in which operations hinder each other.
+    /// Closed: Gunther's universal scalability law, with contention and coherency.
     Usl,
     /// Open: M/D/1 after a delay: one server, equal demands.
     Md1,
@@ -30,30 +30,30 @@ pub enum Model {
 pub struct Parameter {
     /// Its name, with the unit.
     pub name: &'static str,
-    /// The least it can be.
+    /// Lower bound.
     pub least: f64,
 }
 
-/// The time of an operation that waits for nothing, at no server.
+/// Time of an operation outside the servers.
 const DELAY: Parameter = Parameter { name: "delay_s", least: 0.0 };
-/// The time of an operation that is alone.
+/// Unloaded time of an operation.
 const ALONE: Parameter = Parameter { name: "alone_s", least: 0.0 };
-/// The rate at which all servers work.
+/// Total rate of all servers.
 const CAPACITY: Parameter = Parameter { name: "capacity_ops_per_s", least: 0.0 };
-/// How many operations are served at a time.
+/// Number of servers.
 const SERVERS: Parameter = Parameter { name: "servers", least: 1.0 };
-/// The rate of one operation at a time.
+/// Rate at queue depth 1.
 const GAMMA: Parameter = Parameter { name: "gamma_ops_per_s", least: 0.0 };
-/// The share that is done one after the other (contention).
+/// Serial share (contention).
 const SIGMA: Parameter = Parameter { name: "sigma", least: 0.0 };
-/// What each pair of operations costs each other (coherency).
+/// Cost per pair of operations (coherency).
 const KAPPA: Parameter = Parameter { name: "kappa", least: 0.0 };
 
 impl Model {
-    /// Those of closed loops, simplest first.
+    /// Closed models, simplest first.
     pub const CLOSED: &'static [Model] =
         &[Model::Bounds, Model::DelayAndServer, Model::DelayAndServers, Model::Usl];
-    /// Those of open loops, simplest first.
+    /// Open models, simplest first.
     pub const OPEN: &'static [Model] = &[Model::Md1, Model::Mm1, Model::Mmc];
 
     /// The name in files.
@@ -69,20 +69,7 @@ impl Model {
         }
     }
 
-    /// What it is, in words.
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            Model::Bounds => "a fixed delay and an even limit",
-            Model::DelayAndServer => "a fixed delay and one server with a queue",
-            Model::DelayAndServers => "a fixed delay and several servers with a queue",
-            Model::Usl => "universal scalability law",
-            Model::Md1 => "M/D/1 after a fixed delay",
-            Model::Mm1 => "M/M/1 after a fixed delay",
-            Model::Mmc => "M/M/c after a fixed delay",
-        }
-    }
-
-    /// Its parameters, in the order in which they are given to [`Model::predicted`].
+    /// Its parameters, in the order of [`Model::predicted`].
     pub const fn parameters(self) -> &'static [Parameter] {
         match self {
             Model::Bounds => &[ALONE, CAPACITY],

@@ -1,14 +1,13 @@
-//! Whether a host and a mount are set so that a measurement shows the store and not themselves.
+//! Checks whether host and mount settings let a measurement show the storage.
 //!
-//! For: judging facts about a host, `(name, value)` as a run's environment record has them, and
-//! what was seen besides (counters, a round-trip time, the generator's ceiling). Every check says
-//! what was found, what is wanted, which figure it matters for, and the command that changes it.
-//! Where a fact is missing the check says so: nothing is judged by a guess. Not for: reading the
-//! facts (the crate `host`), nor for changing anything. Numbers of the service are rows of
-//! `cloud`. The causes are those of section 11 of the NetApp white paper (2019) and of the
+//! For: evaluating facts about a host, `(name, value)` as in a run's environment, with counters, a
+//! round-trip time and the generator's ceiling. Each check has a result and a [`Finding`]: what was
+//! found, with the numbers that it was compared with. A missing fact is reported as unknown. Not
+//! for: reading facts (crate `host`), changing settings, or words (crate `report`). Numbers of the
+//! service are rows of `cloud`. Sources: section 11 of the NetApp white paper (2019) and the
 //! service's pages on Linux clients; `docs/method.md` has the formulas.
 
-mod figures;
+pub mod finding;
 mod limits;
 mod mount;
 mod network;
@@ -19,9 +18,13 @@ pub mod window;
 
 use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
+use cloud::row::LimitName;
 use cloud::vm_size::{self, VmSize};
+use units::BytesPerSec;
 
-/// What is judged: facts by name, from the environment and from a look at counters.
+use finding::{Finding, ProcessLimit};
+
+/// Facts by name, from the environment and from counters.
 #[derive(Clone, Debug, Default)]
 pub struct Facts(pub Vec<(String, String)>);
 
@@ -47,6 +50,12 @@ impl Facts {
         self.get(name)?.split_ascii_whitespace().last()?.parse().ok()
     }
 
+    /// Whether this process has a capability, by its number in capability.h.
+    fn has_capability(&self, number: u32) -> Option<bool> {
+        let mask = u64::from_str_radix(self.get("process.capabilities")?, 16).ok()?;
+        Some(mask >> number & 1 == 1)
+    }
+
     fn is_azure(&self) -> bool {
         self.get("machine.cloud") == Some("azure")
     }
@@ -56,78 +65,102 @@ impl Facts {
     }
 }
 
-/// What the checks are for.
+/// The subject of the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum About {
-    /// The host alone.
+    /// The host only.
     Host,
     /// A directory through the kernel's file system.
     Directory {
         /// As the user named it.
         path: String,
     },
-    /// An NFS export through the client of this program.
+    /// An NFS export through the built-in client.
     Export(Export),
 }
 
-/// How an export is reached.
+/// An NFS export with the options of its URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// As the user named it.
     pub url: String,
-    /// Connections that the URL asks for; one for each worker where it does not say.
+    /// Connections given in the URL; `None` for one per worker.
     pub connections: Option<u32>,
-    /// Calls outstanding on a connection at most.
+    /// Most outstanding calls per connection.
     pub slots: u32,
-    /// Whether connections are to come from ports below 1024.
+    /// Whether to use source ports below 1024.
     pub privileged: bool,
 }
 
-/// A round-trip time between this host and the server, and where it is from.
+/// A round-trip time between this host and the server, with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundTrip {
     /// In seconds; above 0.
     pub seconds: f64,
-    /// In words: "given", "the least of 5 connects to 10.0.0.4:2049".
-    pub how: String,
-    /// It has the server's own time in it, so that windows look smaller than they are.
-    pub is_upper_bound: bool,
+    /// Its source.
+    pub source: RoundTripSource,
 }
 
-/// What is asked.
+/// The source of a round-trip time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoundTripSource {
+    /// The user gives it.
+    Given,
+    /// The shortest time to establish a connection, or to have it refused.
+    Connects {
+        /// Number of connections.
+        count: usize,
+        /// The server's address and port.
+        address: String,
+    },
+    /// The mean of the mount's GETATTR calls.
+    GetattrMean {
+        /// Number of calls.
+        calls: u64,
+    },
+}
+
+impl RoundTrip {
+    /// Whether it includes time in the server, which makes windows look too small.
+    pub const fn is_upper_bound(&self) -> bool {
+        matches!(self.source, RoundTripSource::GetattrMean { .. })
+    }
+}
+
+/// The options of the checks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// What is looked at.
+pub struct Options {
+    /// The subject.
     pub about: About,
-    /// The throughput that is wanted, in bytes per second, over all connections.
-    pub want_bytes_per_s: Option<f64>,
-    /// The network's part of a response time.
+    /// Required throughput over all connections.
+    pub required: Option<BytesPerSec>,
+    /// The round-trip time of the network.
     pub round_trip: Option<RoundTrip>,
-    /// The facts are copies: nothing could be tried.
+    /// Whether the facts are copies from another host, on which nothing could be tried.
     pub is_captured: bool,
 }
 
-/// How a check came out, the worst first.
+/// The result of a check, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// A figure will be wrong, or clearly lower than what the store gives.
+    /// A figure will be wrong, or clearly lower than what the storage delivers.
     Problem,
-    /// A figure may be lower or noisier than what the store gives.
+    /// A figure may be lower or noisier than what the storage delivers.
     Warning,
-    /// Worth knowing; for some workloads worth changing.
+    /// Useful to know, and to change for some workloads.
     Hint,
-    /// A fact is missing; `found` says which.
+    /// A fact is missing.
     NotKnown,
-    /// As it should be.
+    /// As recommended.
     Ok,
 }
 
 impl Status {
-    /// All of them, the worst first.
+    /// All results, worst first.
     pub const ALL: [Status; 5] =
         [Status::Problem, Status::Warning, Status::Hint, Status::NotKnown, Status::Ok];
 
-    /// As JSON writes it.
+    /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Problem => "problem",
@@ -139,16 +172,16 @@ impl Status {
     }
 }
 
-/// What a check looks at.
+/// Groups of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// The mount, and the kernel's NFS client.
     Mount,
-    /// Our own NFS client.
+    /// The built-in NFS client.
     OwnClient,
-    /// The network interface and the virtual machine's share of the network.
+    /// The network interface and the limits of the virtual machine.
     Network,
-    /// Windows of TCP.
+    /// TCP windows.
     Tcp,
     /// Processors and clocks.
     Processor,
@@ -157,7 +190,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// All of them, in the order in which they are shown.
+    /// All groups, in display order.
     pub const ALL: [Subject; 6] = [
         Subject::Mount,
         Subject::OwnClient,
@@ -167,7 +200,7 @@ impl Subject {
         Subject::Process,
     ];
 
-    /// As JSON writes it.
+    /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Mount => "mount",
@@ -178,104 +211,48 @@ impl Subject {
             Subject::Process => "process",
         }
     }
-
-    /// As a heading.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Subject::Mount => "Mount",
-            Subject::OwnClient => "Client of this program",
-            Subject::Network => "Network",
-            Subject::Tcp => "TCP",
-            Subject::Processor => "Processors and clocks",
-            Subject::Process => "Limits and generator",
-        }
-    }
 }
 
 /// One check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Never changes; programs go by it.
-    pub id: &'static str,
-    /// What it looks at.
-    pub subject: Subject,
-    /// How it came out.
+    /// Its result.
     pub status: Status,
-    /// What it is about, in a few words.
-    pub title: &'static str,
-    /// What is; of [`Status::NotKnown`] why that is not known.
-    pub found: String,
-    /// What should be.
-    pub wanted: String,
-    /// Which figure it matters for, and how.
-    pub why: String,
-    /// The command that changes it; absent where there is none, or nothing to change.
-    pub change: Option<String>,
+    /// What was found.
+    pub finding: Finding,
 }
 
 impl Check {
-    fn new(id: &'static str, subject: Subject, title: &'static str) -> Check {
-        Check {
-            id,
-            subject,
-            status: Status::Ok,
-            title,
-            found: String::new(),
-            wanted: String::new(),
-            why: String::new(),
-            change: None,
-        }
-    }
-
-    fn found(mut self, found: impl Into<String>) -> Check {
-        self.found = found.into();
-        self
-    }
-
-    fn wanted(mut self, wanted: impl Into<String>) -> Check {
-        self.wanted = wanted.into();
-        self
-    }
-
-    fn why(mut self, why: impl Into<String>) -> Check {
-        self.why = why.into();
-        self
-    }
-
-    /// Its status, and what to do where that is not fine.
-    fn status(mut self, status: Status, change: impl Into<String>) -> Check {
-        self.status = status;
-        let change = change.into();
-        let is_needed = !matches!(status, Status::Ok | Status::NotKnown) && !change.is_empty();
-        self.change = is_needed.then_some(change);
-        self
-    }
-
-    fn ok(self) -> Check {
-        self.status(Status::Ok, "")
-    }
-
-    fn not_known(self, why: impl Into<String>) -> Check {
-        self.found(why).status(Status::NotKnown, "")
+    const fn new(status: Status, finding: Finding) -> Check {
+        Check { status, finding }
     }
 }
 
-/// All checks, and what was left out on purpose.
+/// What is not checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotChecked {
+    /// A mount: no target is named.
+    Mount,
+    /// The kernel's NFS client: the target is accessed by the built-in client.
+    KernelClient,
+}
+
+/// All checks, and what does not apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkup {
-    /// In the order of their subjects.
+    /// Ordered by group.
     pub checks: Vec<Check>,
-    /// What does not apply here, in words.
-    pub not_looked_at: Vec<String>,
+    /// What does not apply.
+    pub not_checked: Vec<NotChecked>,
 }
 
 impl Checkup {
-    /// How many came out so.
+    /// Number of checks with a result.
     pub fn count(&self, status: Status) -> usize {
         self.checks.iter().filter(|check| check.status == status).count()
     }
 
-    /// Those that came out so, in order.
+    /// Checks with a result, in order.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(move |check| check.status == status)
     }
@@ -286,58 +263,81 @@ impl Checkup {
     }
 }
 
-/// What every check is given.
+/// The input of each check.
 struct Look<'a> {
     facts: &'a Facts,
-    asked: &'a Asked,
+    options: &'a Options,
     catalog: Catalog,
     client: ClientFacts,
 }
 
-/// Judges the facts.
-pub fn judge(facts: &Facts, asked: &Asked) -> Checkup {
-    let look = Look { facts, asked, catalog: Catalog::embedded(), client: ClientFacts::embedded() };
+/// Runs all checks.
+pub fn judge(facts: &Facts, options: &Options) -> Checkup {
+    let look =
+        Look { facts, options, catalog: Catalog::embedded(), client: ClientFacts::embedded() };
     let mut checks = Vec::new();
-    let mut not_looked_at = Vec::new();
-    match &asked.about {
-        About::Host => not_looked_at
-            .push("a mount: name a directory or nfs://host/export to look at that too".to_owned()),
+    let mut not_checked = Vec::new();
+    match &options.about {
+        About::Host => not_checked.push(NotChecked::Mount),
         About::Directory { .. } => checks.extend(mount::checks(&look)),
         About::Export(export) => {
             checks.extend(own_client::checks(&look, export));
-            not_looked_at.push(
-                "mount options, slot tables and read-ahead: they are of the kernel's NFS client, \
-                 and nfs:// is measured with a client of this program"
-                    .to_owned(),
-            );
+            not_checked.push(NotChecked::KernelClient);
         }
     }
     checks.extend(network::checks(&look));
     checks.extend(tcp::checks(&look));
     checks.extend(processor::checks(&look));
     checks.extend(limits::checks(&look));
-    checks.sort_by_key(|check| check.subject);
-    Checkup { checks, not_looked_at }
+    checks.sort_by_key(|check| check.finding.subject());
+    Checkup { checks, not_checked }
 }
 
 impl Look<'_> {
-    /// Whether the store is reached over the network, as far as that is known.
+    /// Published throughput of one network flow of Azure.
+    fn flow(&self) -> BytesPerSec {
+        BytesPerSec::new(self.catalog.limit(LimitName::FlowThroughput) as f64 * 1024.0)
+    }
+
+    /// The required throughput, if it exceeds `limit`.
+    fn required_above(&self, limit: BytesPerSec) -> Option<BytesPerSec> {
+        self.options.required.filter(|required| required.get() > limit.get())
+    }
+
+    /// The text of a fact.
+    fn text(&self, name: &str) -> Option<String> {
+        self.facts.get(name).map(str::to_owned)
+    }
+
+    /// A limit of this process.
+    fn process_limit(&self, name: &str) -> ProcessLimit {
+        match self.facts.get(name) {
+            None => ProcessLimit::Missing,
+            Some("unlimited") => ProcessLimit::Unlimited,
+            Some(limit) => match limit.parse() {
+                Ok(limit) => ProcessLimit::At(limit),
+                Err(_) => ProcessLimit::Unreadable(limit.to_owned()),
+            },
+        }
+    }
+
+    /// Whether the storage is accessed over the network; true if unknown.
     fn is_over_network(&self) -> bool {
-        match &self.asked.about {
+        match &self.options.about {
             About::Host | About::Export(_) => true,
             About::Directory { .. } => self.facts.get("filesystem.type").is_none_or(is_remote),
         }
     }
 
-    /// Whether the kernel's NFS client is what is measured.
+    /// Whether the target is mounted with the kernel's NFS client.
     fn is_nfs_mount(&self) -> bool {
-        matches!(self.asked.about, About::Directory { .. })
+        matches!(self.options.about, About::Directory { .. })
             && self.facts.get("filesystem.type").is_some_and(|kind| kind.starts_with("nfs"))
     }
 
-    /// Connections over which the wanted throughput is spread, where that is known.
+    /// Connections that share the required throughput, if known.
     fn connections(&self) -> Option<u64> {
-        match &self.asked.about {
+        match &self.options.about {
             About::Host => None,
             About::Directory { .. } => self.facts.number("mount.nconnect"),
             About::Export(export) => export.connections.map(u64::from),
@@ -346,7 +346,7 @@ impl Look<'_> {
     }
 }
 
-/// Whether a file system of this type is another host's.
+/// Whether a file system of this type is remote.
 fn is_remote(filesystem: &str) -> bool {
     ["nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "9p", "fuse.sshfs"].contains(&filesystem)
 }

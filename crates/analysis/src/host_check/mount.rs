@@ -2,10 +2,12 @@
 
 use cloud::client::SettingName;
 use cloud::row::LimitName;
-use units::counted;
 
-use super::figures::{bytes, mib_s};
-use super::{Check, Look, Status, Subject, is_remote};
+use super::finding::{
+    AttributeCache, Backport, ConnectionCounts, Direction, FileSystem, FileSystemFault, Finding,
+    Kernel, MountConnections, NoResponse, RequestSlots, Security, SlotWait, TransferSize,
+};
+use super::{Check, Look, Status, is_remote};
 
 pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
     let mut checks = vec![file_system(look)];
@@ -15,16 +17,16 @@ pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
     checks.extend([
         version(look),
         connections(look),
-        transfer_size(look, "mount.rsize", "largest read (rsize)", "rsize", "reads"),
-        transfer_size(look, "mount.wsize", "largest write (wsize)", "wsize", "writes"),
-        errors(look),
-        stability(look),
-        caching(look),
+        transfer_size(look, Direction::Read, "mount.rsize_bytes"),
+        transfer_size(look, Direction::Write, "mount.wsize_bytes"),
+        no_response(look),
+        write_completion(look),
+        attribute_cache(look),
         access_times(look),
         security(look),
     ]);
-    checks.extend([shared(look), local_cache(look), locks(look)].into_iter().flatten());
-    checks.extend([slots(look), slots_seen(look), read_ahead(look)]);
+    checks.extend([other_mounts(look), local_cache(look), locks(look)].into_iter().flatten());
+    checks.extend([slots(look), slot_wait(look), read_ahead(look)]);
     if look.facts.get("mount.version").is_some_and(|version| version.starts_with("4.")) {
         checks.push(session_slots(look));
     }
@@ -32,356 +34,227 @@ pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
     checks
 }
 
-const REMOUNT: &str = "umount, and mount anew with -o ";
-
 fn file_system(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.filesystem", Subject::Mount, "the file system that is measured")
-        .wanted("the store that is meant")
-        .why("every figure: what is not mounted is measured as this host's own disk");
-    if let Some(missing) = look.facts.get("mount.missing") {
-        return check
-            .found(format!("nothing is mounted on {missing}"))
-            .status(Status::Problem, format!("sudo mount {missing}"));
+    if let Some(missing) = look.text("mount.missing") {
+        let finding = Finding::FileSystem(FileSystem::NotMounted(missing));
+        return Check::new(Status::Problem, finding);
     }
-    let Some(kind) = look.facts.get("filesystem.type") else {
-        return check.not_known("no line of /proc/self/mountinfo covers the directory");
+    let Some(kind) = look.text("filesystem.type") else {
+        return Check::new(Status::NotKnown, Finding::FileSystem(FileSystem::NotKnown));
     };
-    let source = look.facts.get("mount.source").unwrap_or("(no source)");
-    let point = look.facts.get("mount.point").unwrap_or("(no mount point)");
-    let check = check.found(format!("{kind}: {source} on {point}"));
-    if is_remote(kind) {
-        let options = look.facts.get("mount.options").unwrap_or("");
-        return match options.split(',').any(|option| option == "ro") {
-            true => check
-                .wanted("a mount that can be written")
-                .status(Status::Warning, format!("sudo mount -o remount,rw {point}")),
-            false => check.ok(),
-        };
-    }
-    let status = match kind {
-        "tmpfs" | "overlay" | "ramfs" => Status::Warning,
-        _ => Status::Hint,
+    let options = look.facts.get("mount.options").unwrap_or("");
+    let (status, fault) = match kind.as_str() {
+        kind if is_remote(kind) => match has(options, "ro") {
+            true => (Status::Warning, Some(FileSystemFault::ReadOnly)),
+            false => (Status::Ok, None),
+        },
+        "tmpfs" | "overlay" | "ramfs" => (Status::Warning, Some(FileSystemFault::Local)),
+        _ => (Status::Hint, Some(FileSystemFault::Local)),
     };
-    check.wanted("a network file system, if a file store is meant").status(status, "")
+    let (source, point) = (look.text("mount.source"), look.text("mount.point"));
+    Check::new(status, Finding::FileSystem(FileSystem::Mounted { kind, source, point, fault }))
 }
 
 fn version(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.version", Subject::Mount, "NFS version")
-        .wanted("3 or 4.1")
-        .why("all figures: NFSv4.0 keeps one connection whatever nconnect says");
-    match look.facts.get("mount.version") {
-        None => check.not_known("the mount's options show no vers="),
-        Some(version @ ("3" | "4.1" | "4.2")) => check.found(version).ok(),
-        Some(version) => {
-            check.found(version).status(Status::Warning, format!("{REMOUNT}vers=3 (or vers=4.1)"))
-        }
-    }
+    let status = match look.facts.get("mount.version") {
+        None => Status::NotKnown,
+        Some("3" | "4.1" | "4.2") => Status::Ok,
+        Some(_) => Status::Warning,
+    };
+    Check::new(status, Finding::NfsVersion(look.text("mount.version")))
 }
 
 fn connections(look: &Look<'_>) -> Check {
-    let wanted = look.client.setting(SettingName::NconnectWanted);
-    let most = look.catalog.limit(LimitName::NconnectMax);
-    let flow = look.catalog.limit(LimitName::FlowThroughput) as f64 * 1024.0;
-    let per_connection = look.catalog.limit(LimitName::OutstandingPerConnectionMax);
-    let check = Check::new("mount.nconnect", Subject::Mount, "connections to the server")
-        .wanted(format!("{wanted} connections (nconnect={wanted}, at most {most})"))
-        .why(format!(
-            "throughput and ops/s: one network flow was seen to give about {}, and Azure NetApp \
-             Files takes {per_connection} calls in progress on a connection",
-            mib_s(flow)
-        ));
     let facts = look.facts;
-    let Some(count) = facts.number("mount.nconnect") else {
-        return check.not_known("neither the options nor /proc/self/mountstats tell");
+    let found = facts.number("mount.nconnect").map(|count| {
+        let options = facts.get("mount.super_options").unwrap_or("");
+        let requested = value_of(options, "nconnect").and_then(|value| value.parse().ok());
+        ConnectionCounts {
+            count,
+            requested: requested.unwrap_or(1),
+            used: facts.number("mount.connections_used"),
+        }
+    });
+    let connections = MountConnections {
+        recommended: look.client.setting(SettingName::NconnectRecommended),
+        most: look.catalog.limit(LimitName::NconnectMax),
+        flow: look.flow(),
+        calls_per_connection: look.catalog.limit(LimitName::OutstandingPerConnectionMax),
+        found,
     };
-    let options = facts.get("mount.super_options").unwrap_or("");
-    let asked: u64 =
-        value_of(options, "nconnect").and_then(|value| value.parse().ok()).unwrap_or(1);
-    let mut found = counted(count, "connection");
-    match facts.number("mount.connections_used") {
-        Some(used) if used < count => found.push_str(&format!(", {used} of them used so far")),
-        None => found.push_str(" by the option; /proc/self/mountstats does not count them"),
-        Some(_) => {}
-    }
-    if asked != count {
-        found.push_str(&format!("; the mount asked for {asked}"));
-    }
-    let check = check.found(found);
-    let is_enough_for_want = look
-        .asked
-        .want_bytes_per_s
-        .is_some_and(|want| want <= flow * count as f64 && look.facts.is_azure());
-    let status = match count {
-        _ if asked > count => Status::Problem,
-        count if count >= wanted => Status::Ok,
-        _ if is_enough_for_want => Status::Hint,
-        1 if look.facts.is_azure() => Status::Problem,
-        1 => Status::Warning,
-        _ => Status::Hint,
+    let is_enough = |count: u64| {
+        let flows = connections.flow.get() * count as f64;
+        facts.is_azure() && look.options.required.is_some_and(|required| required.get() <= flows)
     };
-    let first = "; the first mount of a server decides for all of its mounts: umount them all";
-    check.status(status, format!("{REMOUNT}nconnect={wanted}{first}"))
+    let status = match found {
+        None => Status::NotKnown,
+        Some(ConnectionCounts { count, requested, .. }) => match count {
+            _ if requested > count => Status::Problem,
+            count if count >= connections.recommended => Status::Ok,
+            _ if is_enough(count) => Status::Hint,
+            1 if facts.is_azure() => Status::Problem,
+            1 => Status::Warning,
+            _ => Status::Hint,
+        },
+    };
+    Check::new(status, Finding::MountConnections(connections))
 }
 
-fn transfer_size(
-    look: &Look<'_>,
-    id: &'static str,
-    title: &'static str,
-    option: &str,
-    direction: &str,
-) -> Check {
-    let wanted = look.client.setting(SettingName::TransferSizeWanted);
+fn transfer_size(look: &Look<'_>, direction: Direction, fact: &str) -> Check {
+    let recommended = look.client.setting(SettingName::TransferSizeRecommended);
     let enough = look.client.setting(SettingName::TransferSizeEnough);
-    let check = Check::new(id, Subject::Mount, title).wanted(bytes(wanted)).why(format!(
-        "MiB/s of large {direction}: a larger operation is cut into calls of this size; from {} \
-         on the vendor saw no difference on large volumes",
-        bytes(enough)
-    ));
-    let Some(size) = look.facts.number(&format!("mount.{option}_bytes")) else {
-        return check.not_known(format!("the mount's options show no {option}="));
+    let found = look.facts.number(fact);
+    let status = match found {
+        None => Status::NotKnown,
+        Some(size) if size < enough => Status::Problem,
+        Some(size) if size < recommended => Status::Hint,
+        Some(size) if size > recommended && look.facts.is_azure() => Status::Hint,
+        Some(_) => Status::Ok,
     };
-    let status = match size {
-        size if size < enough => Status::Problem,
-        size if size < wanted => Status::Hint,
-        size if size > wanted && look.facts.is_azure() => Status::Hint,
-        _ => Status::Ok,
-    };
-    check.found(bytes(size)).status(status, format!("{REMOUNT}{option}={wanted}"))
+    let size = TransferSize { direction, recommended, enough, found };
+    Check::new(status, Finding::TransferSize(size))
 }
 
-fn errors(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.hard", Subject::Mount, "what a silent server leads to")
-        .wanted("hard")
-        .why(
-            "failed operations: with soft a slow server ends in errors and in writes that are \
-             lost without notice",
-        );
-    let Some(options) = look.facts.get("mount.super_options") else {
-        return check.not_known("the mount's options are not there");
+fn no_response(look: &Look<'_>) -> Check {
+    let (status, found) = match look.facts.get("mount.super_options") {
+        None => (Status::NotKnown, None),
+        Some(options) if has(options, "soft") => (Status::Problem, Some(NoResponse::Soft)),
+        Some(options) if has(options, "softerr") => (Status::Problem, Some(NoResponse::SoftErr)),
+        Some(_) => (Status::Ok, Some(NoResponse::Hard)),
     };
-    for soft in ["soft", "softerr"] {
-        if has(options, soft) {
-            return check.found(soft).status(Status::Problem, format!("{REMOUNT}hard"));
-        }
-    }
-    check.found("hard").ok()
+    Check::new(status, Finding::NoResponse(found))
 }
 
-fn stability(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.sync", Subject::Mount, "when a write is answered")
-        .wanted("async, the default: the program says when data must be durable")
-        .why("MiB/s and response time of writes: with sync each waits for stable storage");
+fn write_completion(look: &Look<'_>) -> Check {
     let all = ["mount.super_options", "mount.options"].map(|name| look.facts.get(name));
-    match all.into_iter().flatten().any(|options| has(options, "sync")) {
-        true => check.found("sync").status(Status::Problem, format!("{REMOUNT}async")),
-        false => check.found("async").ok(),
-    }
+    let is_sync = all.into_iter().flatten().any(|options| has(options, "sync"));
+    let status = if is_sync { Status::Problem } else { Status::Ok };
+    Check::new(status, Finding::WriteCompletion { is_sync })
 }
 
-fn caching(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.attributes", Subject::Mount, "attribute cache")
-        .wanted("on, as by default")
-        .why("ops/s: without it GETATTR calls stand beside the reads and writes");
+fn attribute_cache(look: &Look<'_>) -> Check {
     let options = look.facts.get("mount.super_options").unwrap_or("");
-    if has(options, "noac") {
-        let check = check.found("off, and writes are synchronous (noac)");
-        return check.status(Status::Problem, format!("{REMOUNT}ac"));
-    }
-    match value_of(options, "acregmax").or(value_of(options, "actimeo")) {
-        Some("0") => {
-            check.found("off (0 s)").status(Status::Warning, format!("{REMOUNT}actimeo=60"))
-        }
-        Some(seconds) => check.found(format!("files for up to {seconds} s")).ok(),
-        None => check.found("as by default").ok(),
-    }
+    let seconds = value_of(options, "acregmax").or(value_of(options, "actimeo"));
+    let (status, cache) = match seconds {
+        _ if has(options, "noac") => (Status::Problem, AttributeCache::Noac),
+        Some("0") => (Status::Warning, AttributeCache::Zero),
+        Some(seconds) => (Status::Ok, AttributeCache::UpTo(seconds.to_owned())),
+        None => (Status::Ok, AttributeCache::Default),
+    };
+    Check::new(status, Finding::AttributeCache(cache))
 }
 
 fn access_times(look: &Look<'_>) -> Check {
     let options = look.facts.get("mount.options").unwrap_or("");
     let found = ["noatime", "relatime", "strictatime"].into_iter().find(|name| has(options, name));
-    Check::new("mount.atime", Subject::Mount, "access times")
-        .found(found.unwrap_or("not shown"))
-        .wanted("noatime, as the vendor mounts; any will do")
-        .why("nothing: the server keeps access times of NFS, whatever the mount says (nfs(5))")
-        .ok()
+    Check::new(Status::Ok, Finding::AccessTimes(found))
 }
 
 fn security(look: &Look<'_>) -> Check {
-    let check = Check::new("mount.security", Subject::Mount, "security of each call")
-        .wanted("sys, unless Kerberos is what is to be measured");
-    let all = "all figures: Kerberos computes over every call, on both sides";
-    let Some(flavour) = look.facts.get("mount.security") else {
-        return check.why(all).not_known("the mount's options show no sec=");
+    let Some(flavour) = look.text("mount.security") else {
+        return Check::new(Status::NotKnown, Finding::Security(None));
     };
-    match look.client.kerberos_loss_percent(flavour) {
-        Some((sequential, random)) => check
-            .found(flavour)
-            .why(format!(
-                "all figures: against sys the vendor lost {sequential} % of sequential MiB/s and \
-                 {random} % of random reads with {flavour}, from one client"
-            ))
-            .status(
-                Status::Warning,
-                format!("{REMOUNT}sec=sys, where encryption is not asked for"),
-            ),
-        None => check.why(all).found(flavour).ok(),
-    }
+    let loss_percent = look.client.kerberos_loss_percent(&flavour);
+    let status = if loss_percent.is_some() { Status::Warning } else { Status::Ok };
+    Check::new(status, Finding::Security(Some(Security { flavour, loss_percent })))
 }
 
-/// Only where other mounts share the connections and ask for another number of them.
-fn shared(look: &Look<'_>) -> Option<Check> {
-    let others = look.facts.get("mount.other_mounts")?;
-    Some(
-        Check::new("mount.shared", Subject::Mount, "other mounts of the server")
-            .found(others)
-            .wanted("the same nconnect on all mounts of a server")
-            .why("throughput: they share its connections, and the first of them decided how many")
-            .status(Status::Warning, "umount all of them, and mount anew with the same nconnect"),
-    )
+/// Only if other mounts share the connections and request a different number.
+fn other_mounts(look: &Look<'_>) -> Option<Check> {
+    let others = look.text("mount.other_mounts")?;
+    Some(Check::new(Status::Warning, Finding::OtherMounts(others)))
 }
 
 fn local_cache(look: &Look<'_>) -> Option<Check> {
     let options = look.facts.get("mount.super_options")?;
-    has(options, "fsc").then(|| {
-        Check::new("mount.fscache", Subject::Mount, "cache on a local disk")
-            .found("fsc")
-            .wanted("none while measuring")
-            .why("reads: those from FS-Cache never reach the store")
-            .status(Status::Problem, format!("{REMOUNT}nofsc"))
-    })
+    has(options, "fsc").then(|| Check::new(Status::Problem, Finding::LocalCache))
 }
 
 fn locks(look: &Look<'_>) -> Option<Check> {
     let options = look.facts.get("mount.super_options")?;
     let local = value_of(options, "local_lock").filter(|kinds| *kinds != "none")?;
-    Some(
-        Check::new("mount.locks", Subject::Mount, "locks")
-            .found(format!("local_lock={local}"))
-            .wanted("none, where several hosts use the files")
-            .why("no figure; a lock is seen on this host only")
-            .status(Status::Hint, format!("{REMOUNT}local_lock=none")),
-    )
+    Some(Check::new(Status::Hint, Finding::LocalLocks(local.to_owned())))
 }
 
 fn slots(look: &Look<'_>) -> Check {
-    let most = look.catalog.limit(LimitName::OutstandingPerConnectionMax);
-    let endpoint = look.client.setting(SettingName::OutstandingPerEndpointMax);
-    let check = Check::new("mount.slots", Subject::Mount, "slots of a connection")
-        .wanted(format!("{most}, for Azure NetApp Files"))
-        .why(format!(
-            "response time under load: beyond {most} calls on a connection the service reads no \
-             further and holds the sender back; all clients of an endpoint together should stay \
-             below {}",
-            units::thousands(endpoint)
-        ));
-    let Some(limit) = look.facts.number("sunrpc.tcp_max_slot_table_entries") else {
-        return check.not_known(
-            "/proc/sys/sunrpc/tcp_max_slot_table_entries is not there (module sunrpc not loaded?)",
-        );
+    let slots = RequestSlots {
+        recommended: look.catalog.limit(LimitName::OutstandingPerConnectionMax),
+        per_endpoint: look.client.setting(SettingName::OutstandingPerEndpointMax),
+        found: look.facts.number("sunrpc.tcp_max_slot_table_entries"),
+        initial: look.facts.number("sunrpc.tcp_slot_table_entries"),
     };
-    let mut found = format!("at most {}", units::thousands(limit));
-    if let Some(first) = look.facts.number("sunrpc.tcp_slot_table_entries") {
-        found.push_str(&format!(", {first} at first"));
-    }
-    let status = match limit {
-        limit if limit == most => Status::Ok,
-        limit if limit < most => Status::Warning,
-        _ if look.facts.is_azure() => Status::Warning,
-        _ => Status::Hint,
+    let status = match slots.found {
+        None => Status::NotKnown,
+        Some(limit) if limit == slots.recommended => Status::Ok,
+        Some(limit) if limit < slots.recommended => Status::Warning,
+        Some(_) if look.facts.is_azure() => Status::Warning,
+        Some(_) => Status::Hint,
     };
-    check.found(found).status(
-        status,
-        format!(
-            "echo options sunrpc tcp_max_slot_table_entries={most} | sudo tee \
-             /etc/modprobe.d/sunrpc.conf; sudo sysctl -w \
-             sunrpc.tcp_max_slot_table_entries={most}; then mount anew"
-        ),
-    )
+    Check::new(status, Finding::RequestSlots(slots))
 }
 
-fn slots_seen(look: &Look<'_>) -> Check {
+fn slot_wait(look: &Look<'_>) -> Check {
     let facts = look.facts;
-    let check = Check::new("mount.slots_seen", Subject::Mount, "calls that waited for a slot")
-        .wanted("none")
-        .why("response time: such a wait is inside this host, before the call is sent");
-    let (Some(sent), Some(waiting)) =
-        (facts.number("mount.calls_sent"), facts.number("mount.calls_waiting_for_slot_sum"))
-    else {
-        return check.not_known("/proc/self/mountstats has no counters of this mount");
+    let counters =
+        facts.number("mount.calls_sent").zip(facts.number("mount.calls_waiting_for_slot_sum"));
+    let (status, wait) = match counters {
+        None => (Status::NotKnown, SlotWait::NotCounted),
+        Some((0, _)) => (Status::NotKnown, SlotWait::NoCalls),
+        Some((calls, waiting)) => {
+            let waiting_mean = waiting as f64 / calls as f64;
+            let slots_used_max = facts.number("mount.slots_used_max");
+            // Below 0.01 calls the wait is negligible.
+            let status = if waiting_mean < 0.01 { Status::Ok } else { Status::Hint };
+            (status, SlotWait::Counted { waiting_mean, calls, slots_used_max })
+        }
     };
-    if sent == 0 {
-        return check.not_known("no call was sent since the mount was made");
-    }
-    let mean = waiting as f64 / sent as f64;
-    let most = facts.number("mount.slots_used_max");
-    let used = most.map_or_else(String::new, |most| format!("; at most {most} slots were in use"));
-    let found = format!(
-        "{mean:.2} waiting on average when a call was sent ({} calls since mounting){used}",
-        units::thousands(sent)
-    );
-    // Below a hundredth of a call nobody waits for another in any run of notice.
-    let status = if mean < 0.01 { Status::Ok } else { Status::Hint };
-    check.found(found).status(status, "more connections (nconnect), or less concurrency")
+    Check::new(status, Finding::SlotWait(wait))
 }
 
 fn session_slots(look: &Look<'_>) -> Check {
-    let wanted = look.catalog.limit(LimitName::SlotsPerNfs41SessionMax);
-    let check = Check::new("mount.session_slots", Subject::Mount, "slots of the NFSv4.1 session")
-        .wanted(format!("{wanted}, the most that Azure NetApp Files gives"))
-        .why("ops/s and MiB/s: all connections of the mount share them");
-    match look.facts.number("nfs.session_slots_max") {
-        None => check.not_known("/sys/module/nfs/parameters/max_session_slots is not there"),
-        Some(slots) => {
-            let status = if slots < wanted { Status::Warning } else { Status::Ok };
-            let change = format!(
-                "echo options nfs max_session_slots={wanted} | sudo tee \
-                 /etc/modprobe.d/nfsclient.conf; then reboot"
-            );
-            check.found(units::thousands(slots)).status(status, change)
-        }
-    }
+    let recommended = look.catalog.limit(LimitName::SlotsPerNfs41SessionMax);
+    let found = look.facts.number("nfs.session_slots_max");
+    let status = match found {
+        None => Status::NotKnown,
+        Some(slots) if slots < recommended => Status::Warning,
+        Some(_) => Status::Ok,
+    };
+    Check::new(status, Finding::SessionSlots { recommended, found })
 }
 
 fn read_ahead(look: &Look<'_>) -> Check {
-    let wanted = look.client.setting(SettingName::ReadAheadWanted) >> 10;
-    let check = Check::new("mount.read_ahead", Subject::Mount, "read-ahead of the mount")
-        .wanted(format!("{} KiB for large sequential reads", units::thousands(wanted)))
-        .why("MiB/s of sequential reads through the page cache only; direct I/O has no read-ahead");
-    let Some(found) = look.facts.number("mount.read_ahead_kib") else {
-        return check.not_known("/sys/class/bdi has no read_ahead_kb of this mount");
+    let recommended_kib = look.client.setting(SettingName::ReadAheadRecommended) >> 10;
+    let found_kib = look.facts.number("mount.read_ahead_kib");
+    let status = match found_kib {
+        None => Status::NotKnown,
+        Some(kib) if kib < recommended_kib => Status::Hint,
+        Some(_) => Status::Ok,
     };
-    let status = if found < wanted { Status::Hint } else { Status::Ok };
-    let point = look.facts.get("mount.point").unwrap_or("MOUNT");
-    check.found(format!("{} KiB", units::thousands(found))).status(
-        status,
-        format!("echo {wanted} | sudo tee /sys/class/bdi/$(mountpoint -d {point})/read_ahead_kb"),
-    )
+    let mount_point = look.text("mount.point");
+    Check::new(status, Finding::ReadAhead { recommended_kib, found_kib, mount_point })
 }
 
 fn kernel(look: &Look<'_>) -> Check {
     let client = &look.client;
-    let linux = client.nconnect_since("linux").unwrap_or((5, 3));
-    let check = Check::new("mount.kernel", Subject::Mount, "kernel, for nconnect")
-        .wanted(format!("Linux {}.{} or newer, or a distribution's own port", linux.0, linux.1))
-        .why("throughput: an older kernel has one connection to a server");
-    let Some(release) = look.facts.get("kernel.release") else {
-        return check.not_known("/proc/sys/kernel/osrelease is not there");
+    let needed = client.nconnect_since("linux").unwrap_or((5, 3));
+    let Some(release) = look.text("kernel.release") else {
+        return Check::new(Status::NotKnown, Finding::Kernel { needed, found: None });
     };
-    if leading_version(release).is_some_and(|version| version >= linux) {
-        return check.found(release).ok();
-    }
+    let is_new = leading_version(&release).is_some_and(|version| version >= needed);
     let os = look.facts.get("os.id").zip(look.facts.get("os.version"));
-    let ported = os.and_then(|(id, version)| {
+    let is_backported = || {
+        let (id, version) = os?;
         let id = if ["centos", "rocky", "almalinux", "ol"].contains(&id) { "rhel" } else { id };
         Some(leading_version(version)? >= client.nconnect_since(id)?)
-    });
-    match ported {
-        Some(true) => {
-            let name = look.facts.get("os.name").unwrap_or("the distribution");
-            check.found(format!("{release}; {name} has nconnect in it")).ok()
+    };
+    let (status, backport) = match is_new {
+        true => (Status::Ok, None),
+        false if is_backported() == Some(true) => {
+            (Status::Ok, Some(Backport { distribution: look.text("os.name") }))
         }
-        _ => check.found(release).status(Status::Warning, "a newer kernel or distribution"),
-    }
+        false => (Status::Warning, None),
+    };
+    Check::new(status, Finding::Kernel { needed, found: Some(Kernel { release, backport }) })
 }
 
 /// The first two numbers of `5.14.0-427.el9`, `8.10`, `9`.
@@ -404,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_compared_by_their_numbers() {
+    fn versions_are_compared_numerically() {
         assert_eq!(leading_version("5.14.0-427.el9"), Some((5, 14)));
         assert_eq!(leading_version("18.04"), Some((18, 4)));
         assert_eq!(leading_version("9"), Some((9, 0)));
@@ -413,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_found_by_their_whole_name() {
+    fn options_match_by_their_full_name() {
         let options = "rw,softreval,nconnect=4,async";
         assert!(!has(options, "soft") && !has(options, "sync"));
         assert_eq!(value_of(options, "nconnect"), Some("4"));

@@ -1,15 +1,17 @@
-//! The network interface that carries the packets, and the virtual machine's share of the network.
+//! The network interface and the network limits of the virtual machine.
 
-use units::thousands;
+use units::BytesPerSec;
 
-use super::figures::mib_s;
-use super::{Check, Look, Status, Subject};
+use super::finding::{
+    AcceleratedNetworking, Egress, Finding, Interface, PacketLosses, VirtualFunction,
+};
+use super::{Check, Look, Status};
 
-/// Fewer packets tell nothing about where they go.
+/// Fewer packets give no reliable share.
 const PACKETS_MIN: u64 = 10_000;
-/// Packets that were lost or damaged, beyond which TCP's windows shrink noticeably: one in 10,000.
+/// Packet loss above which TCP windows shrink noticeably: 1 in 10,000.
 const LOSSES_MAX: f64 = 1e-4;
-/// The usual Ethernet; Azure has nothing larger on the way to the store.
+/// Standard Ethernet, in bytes; Azure has no larger MTU to the storage.
 const MTU: u64 = 1500;
 
 pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
@@ -19,8 +21,8 @@ pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
     let mut checks = vec![interface(look)];
     match look.facts.get("nic.name") {
         None | Some("lo") => {}
-        Some(_) => {
-            checks.extend([speed(look), packets(look), losses(look)]);
+        Some(name) => {
+            checks.extend([speed(look), packets(look, name), losses(look, name)]);
             checks.extend(numa(look));
             if look.facts.get("nic.driver") == Some("hv_netvsc") {
                 checks.push(accelerated(look));
@@ -34,165 +36,126 @@ pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
 }
 
 fn interface(look: &Look<'_>) -> Check {
-    let check = Check::new("net.interface", Subject::Network, "interface to the server")
-        .wanted("the one that is meant for storage")
-        .why("all figures: every byte goes through it");
-    let Some(name) = look.facts.get("nic.name") else {
-        return check.not_known("no route to the server, and no default route, in /proc/net");
+    let (status, interface) = match look.text("nic.name") {
+        None => (Status::NotKnown, Interface::NoRoute),
+        Some(name) if name == "lo" => (Status::Hint, Interface::Loopback),
+        Some(name) => {
+            let driver = look.text("nic.driver");
+            let is_to_server = look.facts.get("mount.server").is_some();
+            (Status::Ok, Interface::Named { name, driver, is_to_server })
+        }
     };
-    if name == "lo" {
-        return check
-            .found("lo: the server is on this host")
-            .wanted("a server on another host, unless this one is to be measured")
-            .status(Status::Hint, "");
-    }
-    let driver = look.facts.get("nic.driver").unwrap_or("driver not told");
-    let to = look.facts.get("mount.server").map_or("by the default route", |_| "to the server");
-    check.found(format!("{name} ({driver}), {to}")).ok()
+    Check::new(status, Finding::Interface(interface))
 }
 
 fn speed(look: &Look<'_>) -> Check {
-    let check = Check::new("net.speed", Subject::Network, "speed of the interface")
-        .wanted("more than the store is to give")
-        .why("MiB/s: nothing faster goes through");
-    let Some(mbit_s) = look.facts.number("nic.speed_mbit_s") else {
-        return check.not_known("the driver tells no speed");
+    let mbit_s = look.facts.number("nic.speed_mbit_s");
+    let (status, exceeded_by) = match mbit_s {
+        None => (Status::NotKnown, None),
+        Some(mbit_s) => match look.required_above(speed_of(mbit_s)) {
+            Some(required) => (Status::Problem, Some(required)),
+            None if look.options.required.is_none() && mbit_s <= 1000 => (Status::Warning, None),
+            None => (Status::Ok, None),
+        },
     };
-    let bytes_per_s = mbit_s as f64 * 1e6 / 8.0;
-    let check = check.found(format!("{} Mbit/s, {}", thousands(mbit_s), mib_s(bytes_per_s)));
-    match look.asked.want_bytes_per_s {
-        Some(want) if want > bytes_per_s => check
-            .wanted(format!("{}, as wanted", mib_s(want)))
-            .status(Status::Problem, "a faster interface, or more hosts"),
-        None if mbit_s <= 1000 => check.status(Status::Warning, "a faster interface"),
-        _ => check.ok(),
-    }
+    Check::new(status, Finding::InterfaceSpeed { mbit_s, exceeded_by })
 }
 
-fn packets(look: &Look<'_>) -> Check {
-    let check = Check::new("net.mtu", Subject::Network, "largest packet (MTU)")
-        .wanted(format!("{} bytes; larger only where the whole way has it", thousands(MTU)))
-        .why("CPU per operation, and MiB/s where processors are short");
-    let Some(mtu) = look.facts.number("nic.mtu_bytes") else {
-        return check.not_known("/sys/class/net has no mtu of it");
-    };
-    let status = match mtu {
-        mtu if mtu < MTU => Status::Hint,
-        mtu if mtu > MTU && look.facts.is_azure() => Status::Warning,
-        _ => Status::Ok,
-    };
-    let name = look.facts.get("nic.name").unwrap_or("NAME");
-    check
-        .found(format!("{} bytes", thousands(mtu)))
-        .status(status, format!("sudo ip link set {name} mtu {MTU}"))
+/// A speed in 10^6 bit/s as throughput.
+pub(super) fn speed_of(mbit_s: u64) -> BytesPerSec {
+    BytesPerSec::new(mbit_s as f64 * 1e6 / 8.0)
 }
 
-fn losses(look: &Look<'_>) -> Check {
-    let check = Check::new("net.losses", Subject::Network, "packets lost on this host")
-        .wanted("less than 1 in 10,000")
-        .why("MiB/s and the largest response times: TCP sends again, and slower");
+fn packets(look: &Look<'_>, interface: &str) -> Check {
+    let found_bytes = look.facts.number("nic.mtu_bytes");
+    let status = match found_bytes {
+        None => Status::NotKnown,
+        Some(mtu) if mtu < MTU => Status::Hint,
+        Some(mtu) if mtu > MTU && look.facts.is_azure() => Status::Warning,
+        Some(_) => Status::Ok,
+    };
+    let interface = interface.to_owned();
+    Check::new(status, Finding::Mtu { interface, recommended_bytes: MTU, found_bytes })
+}
+
+fn losses(look: &Look<'_>, interface: &str) -> Check {
     let number = |name: &str| look.facts.number(name);
     let (Some(received), Some(sent)) = (number("nic.rx_packets"), number("nic.tx_packets")) else {
-        return check.not_known("/sys/class/net has no statistics of it");
+        return Check::new(Status::NotKnown, Finding::PacketLosses(PacketLosses::NotCounted));
     };
     let lost: u64 = ["rx_dropped", "tx_dropped", "rx_errors", "tx_errors", "rx_missed_errors"]
         .iter()
         .filter_map(|name| number(&format!("nic.{name}")))
         .fold(0, u64::saturating_add);
-    let all = received.saturating_add(sent);
-    if all < PACKETS_MIN {
-        return check.not_known(format!("only {} packets since it came up", thousands(all)));
-    }
-    let is_many = lost as f64 / all as f64 > LOSSES_MAX;
-    let found = format!("{} of {} since it came up", thousands(lost), thousands(all));
-    let name = look.facts.get("nic.name").unwrap_or("NAME");
-    let status = if is_many { Status::Warning } else { Status::Ok };
-    check.found(found).status(status, format!("ethtool -S {name} and ethtool -g {name} show where"))
+    let packets = received.saturating_add(sent);
+    let (status, losses) = match packets {
+        0..PACKETS_MIN => (Status::NotKnown, PacketLosses::TooFew(packets)),
+        _ => {
+            let is_many = lost as f64 / packets as f64 > LOSSES_MAX;
+            let status = if is_many { Status::Warning } else { Status::Ok };
+            (status, PacketLosses::Counted { lost, packets, interface: interface.to_owned() })
+        }
+    };
+    Check::new(status, Finding::PacketLosses(losses))
 }
 
-/// Only on hosts with several memory nodes.
+/// Only on hosts with several NUMA nodes.
 fn numa(look: &Look<'_>) -> Option<Check> {
-    let nodes = look.facts.get("numa.nodes").filter(|nodes| *nodes != "0")?;
-    let check = Check::new("net.numa", Subject::Network, "memory node of the interface")
-        .wanted("known, so that workers can be kept near it")
-        .why("CPU per operation and the spread between runs: other nodes are farther away");
-    Some(match look.facts.number("nic.numa_node") {
-        None => check.not_known(format!("the host has the nodes {nodes}, its driver tells none")),
-        Some(node) => check.found(format!("{node}, of the nodes {nodes}")).status(
-            Status::Hint,
-            format!("numactl --cpunodebind={node} --membind={node} fourcorners run ..."),
-        ),
-    })
+    let nodes = look.text("numa.nodes").filter(|nodes| nodes != "0")?;
+    let node = look.facts.number("nic.numa_node");
+    let status = if node.is_some() { Status::Hint } else { Status::NotKnown };
+    Some(Check::new(status, Finding::Numa { nodes, node }))
 }
 
 fn accelerated(look: &Look<'_>) -> Check {
+    let (status, found) = virtual_function(look);
+    Check::new(status, Finding::AcceleratedNetworking(found))
+}
+
+fn virtual_function(look: &Look<'_>) -> (Status, AcceleratedNetworking) {
     let facts = look.facts;
-    let check = Check::new("net.accelerated", Subject::Network, "accelerated networking")
-        .wanted("a virtual function (mlx4, mlx5 or mana) that carries the packets")
-        .why(
-            "response time, ops/s and CPU per operation: without it every packet goes through \
-             the hypervisor's software switch",
-        );
-    let enable = "az network nic update -g GROUP -n NIC --accelerated-networking true, with the \
-                  virtual machine deallocated";
-    let name = match facts.get("nic.vf.name") {
-        None => return check.not_known("/sys/class/net cannot be listed"),
-        Some("none") => {
-            return check.found("off: no virtual function").status(Status::Problem, enable);
-        }
+    let name = match look.text("nic.vf.name") {
+        None => return (Status::NotKnown, AcceleratedNetworking::NotKnown),
+        Some(name) if name == "none" => return (Status::Problem, AcceleratedNetworking::Off),
         Some(name) => name,
     };
-    let driver = facts.get("nic.vf.driver").unwrap_or("driver not told");
+    let function = VirtualFunction { name, driver: look.text("nic.vf.driver") };
     let numbers = |direction: &str| {
         let all = facts.number(&format!("nic.{direction}_packets"))?;
         Some((facts.number(&format!("nic.vf.{direction}_packets"))?, all))
     };
     let (Some((rx_vf, rx)), Some((tx_vf, tx))) = (numbers("rx"), numbers("tx")) else {
-        return check.not_known(format!("{name} ({driver}) is there, but counters are missing"));
+        return (Status::NotKnown, AcceleratedNetworking::NotCounted(function));
     };
-    // The synthetic interface counts what its function carried too; where it does not, the function
-    // has more.
-    let all = rx.max(rx_vf).saturating_add(tx.max(tx_vf));
+    // The synthetic interface usually includes the packets of the virtual function; if it does not,
+    // the function has more.
+    let packets = rx.max(rx_vf).saturating_add(tx.max(tx_vf));
     let through = rx_vf.saturating_add(tx_vf);
-    if all < PACKETS_MIN {
-        return check.not_known(format!("only {} packets since start", thousands(all)));
+    if packets < PACKETS_MIN {
+        return (Status::NotKnown, AcceleratedNetworking::TooFew(packets));
     }
-    let share = 100.0 * through as f64 / all as f64;
-    let check = check
-        .found(format!("{name} ({driver}) carried {share:.1} % of {} packets", thousands(all)));
-    match share {
-        share if share < 50.0 => check.status(
-            Status::Problem,
-            format!(
-                "sudo ip link set {name} up; where it stays so: dmesg | grep -i -e {driver} -e \
-                 netvsc"
-            ),
-        ),
-        share if share < 90.0 => check.status(Status::Hint, "count again after a run"),
-        _ => check.ok(),
-    }
+    let percent = 100.0 * through as f64 / packets as f64;
+    let status = match percent {
+        percent if percent < 50.0 => Status::Problem,
+        percent if percent < 90.0 => Status::Hint,
+        _ => Status::Ok,
+    };
+    (status, AcceleratedNetworking::Counted { function, percent, packets })
 }
 
 fn egress(look: &Look<'_>) -> Check {
-    let check = Check::new("vm.egress", Subject::Network, "what the virtual machine may send")
-        .wanted("more than the writes that are wanted")
-        .why("MiB/s of writes: Azure meters what a machine sends, and not what it receives");
-    let Some(name) = look.facts.get("vm.size") else {
-        return check.not_known(match look.asked.is_captured {
-            true => "captured/imds.json is not in the tree",
-            false => "the instance metadata service did not answer in time",
-        });
+    let (status, egress) = match (look.text("vm.size"), look.facts.vm_size()) {
+        (None, _) => {
+            let is_captured = look.options.is_captured;
+            (Status::NotKnown, Egress::SizeNotKnown { is_captured })
+        }
+        (Some(size), None) => (Status::NotKnown, Egress::NotListed { size }),
+        (Some(size), Some(row)) => {
+            let limit = row.egress();
+            let exceeded_by = look.required_above(limit);
+            let status = if exceeded_by.is_some() { Status::Problem } else { Status::Ok };
+            (status, Egress::Limit { size, mbit_s: row.egress_mbit_s, limit, exceeded_by })
+        }
     };
-    let Some(size) = look.facts.vm_size() else {
-        return check.not_known(format!("{name} is not in this program's table of sizes"));
-    };
-    let limit = size.egress_bytes_per_s() as f64;
-    let found = format!("{name}: {} Mbit/s, {}", thousands(size.egress_mbit_s), mib_s(limit));
-    let check = check.found(found);
-    match look.asked.want_bytes_per_s {
-        Some(want) if want > limit => check
-            .wanted(format!("{}, as wanted, if they are writes", mib_s(want)))
-            .status(Status::Problem, "a larger size, or more hosts"),
-        _ => check.ok(),
-    }
+    Check::new(status, Finding::Egress(egress))
 }

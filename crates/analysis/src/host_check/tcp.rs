@@ -1,196 +1,139 @@
-//! Whether TCP's windows are large enough for the wanted throughput, and what else bounds them.
+//! TCP windows for the required throughput, and other TCP settings.
 
 use cloud::client::SettingName;
-use cloud::row::LimitName;
-use units::thousands;
+use units::BytesPerSec;
 
-use super::figures::{bytes, mib_s, time};
-use super::{Check, Look, Status, Subject, window};
+use super::finding::{
+    Direction, Finding, NeededWindow, ProgramBuffers, RateOrigin, TcpBuffer, TcpWindow,
+    WindowThroughput,
+};
+use super::network::speed_of;
+use super::{Check, Look, Status, window};
 
 pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
     if !look.is_over_network() || look.facts.get("nic.name") == Some("lo") {
         return Vec::new();
     }
     vec![
-        receive_window(look),
-        send_window(look),
+        tcp_window(look, Direction::Read, receive_buffer(look)),
+        tcp_window(look, Direction::Write, send_buffer(look)),
         scaling(look),
         growth(look),
         congestion(look),
         after_idle(look),
-        fixed_buffers(look),
+        program_buffers(look),
     ]
 }
 
-/// The throughput that one connection is to carry, and how that is reckoned.
-struct Share {
-    bytes_per_s: f64,
-    reckoned: String,
-}
-
-/// The wanted throughput, spread over the connections; without one, on Azure, what a network flow
-/// was seen to give, and elsewhere the interface's speed.
-fn share(look: &Look<'_>) -> Option<Share> {
+/// The required throughput, its origin, and the connections that share it.
+///
+/// Without a required throughput, it is on Azure the published throughput of one network flow, and
+/// elsewhere the speed of the interface.
+fn required(look: &Look<'_>) -> Option<(BytesPerSec, RateOrigin, u64)> {
     let connections = look.connections().unwrap_or(1);
-    let of = |total: f64, what: &str| Share {
-        bytes_per_s: total / connections as f64,
-        reckoned: match connections {
-            1 => format!("{} ({what})", mib_s(total)),
-            _ => format!("{} ({what}) / {connections} connections", mib_s(total)),
-        },
-    };
-    if let Some(want) = look.asked.want_bytes_per_s {
-        return Some(of(want, "wanted"));
+    if let Some(required) = look.options.required {
+        return Some((required, RateOrigin::Required, connections));
     }
     if look.facts.is_azure() {
-        let flow = look.catalog.limit(LimitName::FlowThroughput) as f64 * 1024.0;
-        let reckoned = format!("{} (what one flow was seen to give)", mib_s(flow));
-        return Some(Share { bytes_per_s: flow, reckoned });
+        return Some((look.flow(), RateOrigin::PublishedFlow, 1));
     }
-    let speed = look.facts.number("nic.speed_mbit_s")? as f64 * 1e6 / 8.0;
-    Some(of(speed, "the interface's speed"))
+    let speed = speed_of(look.facts.number("nic.speed_mbit_s")?);
+    Some((speed, RateOrigin::InterfaceSpeed, connections))
 }
 
-/// Judges the window out of a buffer of `offered` bytes.
-fn judge(look: &Look<'_>, check: Check, offered: u64, said: String, sysctl: &str) -> Check {
-    let Some(round_trip) = &look.asked.round_trip else {
-        return check.not_known(format!(
-            "{said}; which throughput that is, only the round-trip time tells: give --rtt"
-        ));
+/// Compares a window with the required one.
+fn tcp_window(look: &Look<'_>, direction: Direction, buffer: Option<TcpBuffer>) -> Check {
+    let throughput = buffer.zip(look.options.round_trip.clone()).map(|(buffer, round_trip)| {
+        let rate = window::carried_bytes_per_s(buffer.window_bytes as f64, round_trip.seconds);
+        WindowThroughput { round_trip, per_connection: BytesPerSec::new(rate) }
+    });
+    let mut found = TcpWindow { direction, buffer, throughput, needed: None };
+    let (Some(TcpBuffer { window_bytes, .. }), Some(throughput), Some(required)) =
+        (found.buffer, &found.throughput, required(look))
+    else {
+        return Check::new(Status::NotKnown, Finding::TcpWindow(found));
     };
-    let rtt = round_trip.seconds;
-    let carried = window::carried_bytes_per_s(offered as f64, rtt);
-    let found = format!(
-        "{said}; {} / {} ({}) = {} on a connection",
-        bytes(offered),
-        time(rtt),
-        round_trip.how,
-        mib_s(carried)
-    );
-    let Some(share) = share(look) else {
-        return check
-            .wanted("more than is wanted of a connection: give --want to have it judged")
-            .not_known(found);
-    };
-    let needed = window::needed_bytes(share.bytes_per_s, rtt);
-    let check = check.found(found).wanted(format!(
-        "{} x {} = {}",
-        share.reckoned,
-        time(rtt),
-        bytes(needed.ceil() as u64)
-    ));
-    let most = look.client.setting(SettingName::TcpBufferMaxWanted);
-    // What is offered is at least a half of the buffer.
-    let buffer = most.max((2.0 * needed).ceil() as u64);
-    let status = match needed > offered as f64 {
+    let (total, origin, connections) = required;
+    let per_connection = total.get() / connections as f64;
+    let needed = window::needed_bytes(per_connection, throughput.round_trip.seconds);
+    let status = match needed > window_bytes as f64 {
         false => Status::Ok,
-        // The network's part alone may well be short enough.
-        true if round_trip.is_upper_bound => Status::Warning,
+        // The network's part of the round-trip time may be short enough.
+        true if throughput.round_trip.is_upper_bound() => Status::Warning,
         true => Status::Problem,
     };
-    check.status(status, format!("sudo sysctl -w net.ipv4.{sysctl} {buffer}\""))
+    let most = look.client.setting(SettingName::TcpBufferMaxRecommended);
+    found.needed = Some(NeededWindow {
+        total,
+        origin,
+        connections,
+        window_bytes: needed.ceil() as u64,
+        // The window is at least half of the buffer.
+        buffer_bytes: most.max((2.0 * needed).ceil() as u64),
+    });
+    Check::new(status, Finding::TcpWindow(found))
 }
 
-fn receive_window(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.receive_window", Subject::Tcp, "receive window, for reads")
-        .wanted("throughput x round-trip time")
-        .why("MiB/s of reads: of one connection at most a window is under way in each round trip");
-    let Some(buffer) = look.facts.last_number("tcp.rmem") else {
-        return check.not_known("/proc/sys/net/ipv4/tcp_rmem is not there");
-    };
+fn receive_buffer(look: &Look<'_>) -> Option<TcpBuffer> {
+    let buffer_bytes = look.facts.last_number("tcp.rmem")?;
     let scale = look.facts.get("tcp.adv_win_scale").and_then(|scale| scale.parse().ok());
-    let offered = match look.facts.get("tcp.window_scaling") {
+    let window_bytes = match look.facts.get("tcp.window_scaling") {
         Some("0") => window::UNSCALED_MAX_BYTES,
-        _ => window::offered_bytes(buffer, scale),
+        _ => window::offered_bytes(buffer_bytes, scale),
     };
-    let said = format!("tcp_rmem up to {}, of which {} are window", bytes(buffer), bytes(offered));
-    judge(look, check, offered, said, "tcp_rmem=\"4096 131072")
+    Some(TcpBuffer { buffer_bytes, window_bytes })
 }
 
-fn send_window(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.send_window", Subject::Tcp, "send buffer, for writes")
-        .wanted("throughput x round-trip time")
-        .why("MiB/s of writes: what is sent stays in the buffer until it is acknowledged");
-    let Some(buffer) = look.facts.last_number("tcp.wmem") else {
-        return check.not_known("/proc/sys/net/ipv4/tcp_wmem is not there");
+fn send_buffer(look: &Look<'_>) -> Option<TcpBuffer> {
+    let buffer_bytes = look.facts.last_number("tcp.wmem")?;
+    let window_bytes = match look.facts.get("tcp.window_scaling") {
+        Some("0") => window::UNSCALED_MAX_BYTES.min(buffer_bytes),
+        _ => buffer_bytes,
     };
-    let offered = match look.facts.get("tcp.window_scaling") {
-        Some("0") => window::UNSCALED_MAX_BYTES.min(buffer),
-        _ => buffer,
-    };
-    let said = format!("tcp_wmem up to {}", bytes(buffer));
-    judge(look, check, offered, said, "tcp_wmem=\"4096 16384")
+    Some(TcpBuffer { buffer_bytes, window_bytes })
 }
 
 fn scaling(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.window_scaling", Subject::Tcp, "window scaling")
-        .wanted("1 (on)")
-        .why(format!(
-            "MiB/s: without it a window has at most {}, 63 MiB/s on a connection at 1 ms",
-            bytes(window::UNSCALED_MAX_BYTES)
-        ));
-    switch(look, check, "tcp.window_scaling", "tcp_window_scaling", Status::Problem)
+    let value = look.text("tcp.window_scaling");
+    Check::new(switch_status(value.as_deref()), Finding::WindowScaling(value))
 }
 
 fn growth(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.receive_growth", Subject::Tcp, "growth of the receive buffer")
-        .wanted("1 (on)")
-        .why("MiB/s of reads: without it a window stays at the second number of tcp_rmem");
-    switch(look, check, "tcp.moderate_rcvbuf", "tcp_moderate_rcvbuf", Status::Problem)
+    let value = look.text("tcp.moderate_rcvbuf");
+    Check::new(switch_status(value.as_deref()), Finding::ReceiveBufferGrowth(value))
 }
 
-/// A sysctl of `net.ipv4` that should be 1.
-fn switch(look: &Look<'_>, check: Check, fact: &str, sysctl: &str, worst: Status) -> Check {
-    match look.facts.get(fact) {
-        None => check.not_known(format!("/proc/sys/net/ipv4/{sysctl} is not there")),
-        Some("0") => check
-            .found("0 (off)")
-            .status(worst, format!("sudo sysctl -w net.ipv4.{sysctl}=1; then mount anew")),
-        Some(value) => check.found(format!("{value} (on)")).ok(),
+/// The result of a sysctl that should not be 0.
+fn switch_status(value: Option<&str>) -> Status {
+    match value {
+        None => Status::NotKnown,
+        Some("0") => Status::Problem,
+        Some(_) => Status::Ok,
     }
 }
 
 fn congestion(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.congestion", Subject::Tcp, "congestion control")
-        .wanted("cubic, bbr or dctcp")
-        .why("MiB/s after a lost packet: older ones grow back slowly");
-    match look.facts.get("tcp.congestion_control") {
-        None => check.not_known("/proc/sys/net/ipv4/tcp_congestion_control is not there"),
-        Some(name @ ("cubic" | "bbr" | "bbr2" | "bbr3" | "dctcp" | "htcp")) => {
-            check.found(name).ok()
-        }
-        Some(name) => check
-            .found(name)
-            .status(Status::Hint, "sudo sysctl -w net.ipv4.tcp_congestion_control=cubic"),
-    }
+    let status = match look.facts.get("tcp.congestion_control") {
+        None => Status::NotKnown,
+        Some("cubic" | "bbr" | "bbr2" | "bbr3" | "dctcp" | "htcp") => Status::Ok,
+        Some(_) => Status::Hint,
+    };
+    Check::new(status, Finding::CongestionControl(look.text("tcp.congestion_control")))
 }
 
 fn after_idle(look: &Look<'_>) -> Check {
-    let check = Check::new("tcp.after_idle", Subject::Tcp, "slow start after a pause")
-        .wanted("0 (off)")
-        .why("response time of bursts: with it a connection begins anew after each pause");
-    match look.facts.get("tcp.slow_start_after_idle") {
-        None => check.not_known("/proc/sys/net/ipv4/tcp_slow_start_after_idle is not there"),
-        Some("0") => check.found("0 (off)").ok(),
-        Some(value) => check
-            .found(format!("{value} (on)"))
-            .status(Status::Hint, "sudo sysctl -w net.ipv4.tcp_slow_start_after_idle=0"),
-    }
+    let status = match look.facts.get("tcp.slow_start_after_idle") {
+        None => Status::NotKnown,
+        Some("0") => Status::Ok,
+        Some(_) => Status::Hint,
+    };
+    Check::new(status, Finding::SlowStartAfterIdle(look.text("tcp.slow_start_after_idle")))
 }
 
-fn fixed_buffers(look: &Look<'_>) -> Check {
-    let check =
-        Check::new("tcp.core_buffers", Subject::Tcp, "buffers that programs set themselves")
-            .wanted("anything")
-            .why(
-                "nothing: net.core.rmem_max and wmem_max bound programs that fix their buffers; \
-             neither the kernel's NFS client nor this program does",
-            );
-    match (look.facts.number("core.rmem_max"), look.facts.number("core.wmem_max")) {
-        (Some(read), Some(write)) => {
-            let found = format!("rmem_max {}, wmem_max {}", thousands(read), thousands(write));
-            check.found(found).ok()
-        }
-        _ => check.not_known("/proc/sys/net/core is not there"),
-    }
+fn program_buffers(look: &Look<'_>) -> Check {
+    let read = look.facts.number("core.rmem_max");
+    let found = read.zip(look.facts.number("core.wmem_max"));
+    let status = if found.is_some() { Status::Ok } else { Status::NotKnown };
+    let buffers = found.map(|(read, write)| ProgramBuffers { read, write });
+    Check::new(status, Finding::ProgramBuffers(buffers))
 }

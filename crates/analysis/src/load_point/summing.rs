@@ -1,24 +1,26 @@
-//! Summaries of a window: sums over its intervals as estimates, whose uncertainty is that of the
-//! intervals or, where there are some, of the repeats.
+//! Summaries of a window: sums over its intervals as estimates, with the uncertainty from the
+//! repeats or, without repeats, from the intervals.
 
 use metrics::histogram::Counts;
 use metrics::interval::KindInterval;
+use units::{Nanos, OpsPerSec};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
 
-use super::{ALL_STREAMS, Generator, OpSummary, RunMeasured, StreamSummary, Summary};
+use super::{ALL_STREAMS, Generator, OpSummary, StreamSummary, Summary};
 use crate::estimate::{Estimate, of_repeats, with_repeats};
 use crate::host_state::{self, HostSummary};
 use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload;
 use crate::percentile::{Percentile, percentiles};
+use crate::run_measured::RunMeasured;
 use crate::times::{FRACTIONS, Times};
-use crate::window::{Measured, Ops};
+use crate::window::{Ops, WindowSums};
 
-/// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the
-/// intervals.
+/// Summarises a window. The uncertainty comes from the differences between `repeats`, if any,
+/// otherwise from the intervals.
 pub(super) fn summary(
     run: &Run,
     generator: Generator,
@@ -59,12 +61,12 @@ pub(super) fn summary(
     }
 }
 
-/// What of a stream's plan its summary repeats.
+/// The properties of a stream's plan that its summary contains.
 struct StreamSpec {
     name: String,
     queue_depth_total: u64,
     workers: u32,
-    offered_rate: Option<f64>,
+    offered_rate: Option<OpsPerSec>,
     think_time_ns: u64,
     poisson: bool,
 }
@@ -81,7 +83,7 @@ impl StreamSpec {
         }
     }
 
-    /// All together. An offered rate of all exists only where every stream has one.
+    /// All streams together; with an offered rate only if every stream has one.
     fn all(streams: &[Stream]) -> StreamSpec {
         StreamSpec {
             name: match streams {
@@ -90,9 +92,13 @@ impl StreamSpec {
             },
             queue_depth_total: streams.iter().map(Stream::queue_depth_total).sum(),
             workers: streams.iter().map(|s| s.workers).sum(),
-            offered_rate: streams.iter().map(|s| s.arrival.offered_rate()).sum(),
+            offered_rate: streams
+                .iter()
+                .map(|s| s.arrival.offered_rate().map(OpsPerSec::get))
+                .sum::<Option<f64>>()
+                .map(OpsPerSec::new),
             think_time_ns: streams.iter().map(think_time_ns).max().unwrap_or(0),
-            // Poisson processes together are one.
+            // The sum of Poisson processes is a Poisson process.
             poisson: streams.iter().all(is_poisson),
         }
     }
@@ -109,8 +115,8 @@ fn is_poisson(stream: &Stream) -> bool {
     matches!(stream.arrival, Arrival::Poisson { .. })
 }
 
-/// CPU time of a stream's workers in each interval: of all, and of the busiest for each processor
-/// it can fill; empty where there are no workers.
+/// CPU time of a stream's workers in each interval: of all, and of the busiest worker per processor
+/// it can use; empty without workers.
 #[derive(Default)]
 struct WorkerCpu {
     together_ns: Vec<f64>,
@@ -146,7 +152,7 @@ fn worker_cpu(
 
 fn stream_summary(
     spec: StreamSpec,
-    measured: &Measured<'_>,
+    measured: &WindowSums<'_>,
     cpu: WorkerCpu,
     repeats: &[&StreamSummary],
 ) -> StreamSummary {
@@ -167,8 +173,8 @@ fn stream_summary(
     let outstanding = Estimate::of_ratio(&measured.outstanding_time_ns, &measured.length_ns);
     let backlog = Estimate::of_ratio(&measured.backlog_time_ns, &measured.length_ns);
     let little = |counted: Option<f64>, mean_ns: Option<f64>| {
-        let achieved_rate = completed / (window_ns / 1e9);
-        LittleCheck::new(counted?, outstanding_mean(achieved_rate, mean_ns?))
+        let achieved_rate = OpsPerSec::new(completed / (window_ns / 1e9));
+        LittleCheck::new(counted?, outstanding_mean(achieved_rate, Nanos(mean_ns?)))
     };
     let outstanding_value = outstanding.map(|o| o.value);
     let both_value = outstanding
@@ -265,7 +271,7 @@ fn op_summary(
     }
 }
 
-/// The percentiles of a summary: of the service times, and of the response times.
+/// The percentiles of a summary's service times and response times.
 fn percentiles_of(
     ops: &Ops<'_>,
     intervals: usize,
@@ -278,7 +284,7 @@ fn percentiles_of(
         percentiles(&FRACTIONS, whole, parts, intervals, &repeats)
     };
     let service = of(&ops.service, |part| &part.service, |o| &o.service);
-    // Where nothing waits before it is issued, both are the same, and are computed once.
+    // If no operation waits before it is issued, both are equal; compute them once.
     if ops.service == ops.response && ops.service_sum_ns == ops.response_sum_ns {
         return (service.clone(), service);
     }
@@ -286,7 +292,7 @@ fn percentiles_of(
     (service, response)
 }
 
-fn errors(measured: &Measured<'_>) -> Vec<(OpKind, ErrorKind, u64)> {
+fn errors(measured: &WindowSums<'_>) -> Vec<(OpKind, ErrorKind, u64)> {
     let of_kind = |kind: OpKind| {
         let failed = &measured.kinds[kind as usize].failed;
         ErrorKind::ALL.into_iter().map(move |error| (kind, error, failed[error as usize]))

@@ -1,11 +1,11 @@
-//! The closed curve: a ladder of queue depths with stop conditions, then depths between where the
-//! curve bends.
+//! The closed curve: a ladder of queue depths with stop conditions, then depths between those where
+//! the curve bends.
 //!
-//! Where to look more closely is the rule of sandwich algorithms for concave functions (Burkard,
+//! The additional depths follow the rule of sandwich algorithms for concave functions (Burkard,
 //! Hamacher and Rote, "Sandwich approximation of univariate convex functions", Naval Research
-//! Logistics 38, 1991): the rate over the queue depth rises less and less, so between two measured
-//! depths it lies above their chord and below both neighbouring chords, prolonged. The next depth
-//! is where that triangle is highest.
+//! Logistics 38, 1991): the rate is a concave function of the queue depth, so between two measured
+//! depths it is above their chord and below the extensions of both neighbouring chords. The next
+//! depth is where that triangle is highest.
 
 use workload::plan::Run;
 use workload::search::{QueueDepthLadder, Search};
@@ -14,8 +14,8 @@ use super::{Ended, is_failed, response_ns};
 use crate::curve::plateau::{self, Inconclusive, State};
 use crate::load_point::LoadPoint;
 
-/// Between two depths the curve is known well enough once it cannot leave its chord by more than
-/// this share of the largest rate.
+/// The curve between two depths is known well enough if it cannot deviate from its chord by more
+/// than this share of the highest rate.
 const BEND_MIN: f64 = 0.02;
 
 /// A measured depth.
@@ -24,7 +24,7 @@ pub(super) struct Step {
     pub(super) depth: u32,
     response_ns: f64,
     failed: bool,
-    /// What is judged; `None` where nothing was measured.
+    /// The rate; `None` if nothing was measured.
     judged: Option<plateau::Step>,
 }
 
@@ -35,7 +35,7 @@ impl Step {
     }
 }
 
-/// The next run of the ladder, or why there is none.
+/// The next run of the ladder, or the reason why there is none.
 pub(super) fn next(
     search: &Search,
     ladder: &QueueDepthLadder,
@@ -91,8 +91,8 @@ fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result
     bend(steps, workers).ok_or(ended)
 }
 
-/// The depth on whose precision the judgement depends, while it may be measured again: a search
-/// must not end because one run was disturbed.
+/// The depth that needs more repeats for the decision, while repeats remain: one disturbed run must
+/// not end the search.
 fn unsettled(state: &State, climbed: &[Step]) -> Option<u32> {
     let State::Inconclusive(Inconclusive::Precision(index) | Inconclusive::Stability(index)) =
         state
@@ -104,19 +104,19 @@ fn unsettled(state: &State, climbed: &[Step]) -> Option<u32> {
     step.judged.is_some_and(few).then_some(step.depth)
 }
 
-/// Whether the last two steps each brought less than is worth a doubling.
+/// Whether each of the last two steps gained less than a doubling must.
 fn has_no_gain(ladder: &QueueDepthLadder, climbed: &[Step]) -> bool {
     let worth = 1.0 + f64::from(ladder.gain_min_permille) / 1000.0;
     let gained_little = |pair: &[Step]| {
-        // The last step of a ladder may be less than a doubling.
+        // The last step of a ladder can be less than a doubling.
         let doublings = (f64::from(pair[1].depth) / f64::from(pair[0].depth)).log2();
         pair[1].rate() < pair[0].rate() * worth.powf(doublings)
     };
     climbed.len() > 2 && climbed[climbed.len() - 3..].windows(2).all(gained_little)
 }
 
-/// The depth between two measured ones at which the rate is known least; `None` where it is known
-/// well enough everywhere.
+/// The depth between two measured ones where the rate is least certain; `None` if it is known well
+/// enough everywhere.
 fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     let mut points: Vec<(f64, f64)> =
         steps.iter().map(|step| (f64::from(step.depth), step.rate())).collect();
@@ -127,9 +127,9 @@ fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     for at in 1..points.len().saturating_sub(1) {
         let (from, to) = (points[at], points[at + 1]);
-        let Some(depth_of) = places_between(from.0, to.0, workers) else { continue };
+        let Some(depth_of) = depths_between(from.0, to.0, workers) else { continue };
         let before = slope(&points[at - 1..=at]);
-        // Beyond the last depth nothing is known: there the rate is taken not to rise.
+        // Beyond the last depth the rate is assumed not to rise.
         let after = points.get(at + 2).map_or(0.0, |next| slope(&[to, *next])).max(0.0);
         if before <= after {
             continue;
@@ -148,12 +148,13 @@ fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     best.map(|(_, depth)| depth)
 }
 
-/// Turns a place between two depths into a depth between them that all workers share evenly, or,
-/// where there are fewer operations than workers, into any; `None` where there is none between.
-fn places_between(from: f64, to: f64, workers: u32) -> Option<impl Fn(f64) -> u32> {
+/// Rounds a position between two depths to a depth that divides evenly among the workers, or to any
+/// depth if there are fewer operations than workers; `None` if there is none in between.
+fn depths_between(from: f64, to: f64, workers: u32) -> Option<impl Fn(f64) -> u32> {
     let unit = if from < f64::from(workers) { 1.0 } else { f64::from(workers) };
     let (first, last) = ((from / unit).floor() + 1.0, (to / unit).ceil() - 1.0);
-    let depth_of = move |place: f64| ((place / unit).round().clamp(first, last) * unit) as u32;
+    let depth_of =
+        move |position: f64| ((position / unit).round().clamp(first, last) * unit) as u32;
     (first <= last).then_some(depth_of)
 }
 
@@ -170,7 +171,7 @@ mod tests {
         refine_max: 4,
     };
 
-    /// A depth with this rate, its relative half-width and its runs.
+    /// A depth with this rate, relative half-width and number of runs.
     fn step(depth: u32, rate: f64, half: f64, runs: u32) -> Step {
         let uncertainty = Some(half * rate);
         let estimate =
@@ -187,7 +188,7 @@ mod tests {
         Step { depth, response_ns: slot_s * 1e9, failed: false, judged: Some(judged) }
     }
 
-    /// Follows the ladder on a target of which rate and response time are known.
+    /// Runs the ladder on a target whose rate and response time are known.
     fn climb(
         ladder: &QueueDepthLadder,
         workers: u32,
@@ -205,7 +206,7 @@ mod tests {
         }
     }
 
-    /// 1 ms for each operation, and at most 10,000 in a second: the knee is at 10.
+    /// 1 ms per operation and at most 10,000 operations per second: the knee is at 10.
     fn limited(depth: u32) -> f64 {
         (f64::from(depth) * 1000.0).min(10_000.0)
     }
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn one_small_gain_does_not_end_a_ladder() {
-        // From 8 to 16 nothing, then it goes on.
+        // No gain from 8 to 16, then the rate rises again.
         let staircase = |depth: u32| if depth == 16 { 8000.0 } else { f64::from(depth) * 1000.0 };
         let (depths, ended) =
             climb(&QueueDepthLadder { queue_depth_max: 64, ..LADDER }, 1, staircase);
@@ -258,9 +259,9 @@ mod tests {
         steps.push(step(16, 8960.0, 0.6, 1));
         assert_eq!(next_depth(&LADDER, 1, &steps), Ok(16), "again");
         steps[4] = step(16, 8960.0, 0.6, plateau::RUNS_PER_POINT);
-        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "not for ever");
+        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "repeats are limited");
         steps[4] = step(16, 16_384.0, 0.01, 2);
-        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "flat for one doubling only");
+        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "only one doubling is flat");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! What a search does next: a function of the search and of the load points that it has so far.
+//! The next run of a search, as a function of the search and its load points so far.
 //!
-//! Same load points, same next run, so that a search can be followed, and repeated, from its
-//! records. Methods decide by the first run of each load point; repeats that come later make the
-//! figures better and do not change what was looked at.
+//! The same load points give the same next run, so a search can be replayed from its records.
+//! Methods decide by the first run of each load point; later repeats improve the figures and do not
+//! change the path.
 //!
-//! Not for: doing runs (the runner), nor for what a search found as a curve ([`crate::curve`]).
+//! Not for: executing runs (the runner), nor for the resulting curve ([`crate::curve`]).
 
 mod ladder;
 mod rates;
@@ -29,45 +29,44 @@ pub fn next(search: &Search, done: &[LoadPoint]) -> Option<Run> {
     }
 }
 
-/// What became of a search.
+/// The outcome of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
-    /// What it was about, in words.
+    /// Its title.
     pub name: String,
-    /// Its load points, as places in `Findings::load_points`.
+    /// Its load points, as indices in `Findings::load_points`.
     pub load_points: Vec<usize>,
     /// Its runs.
     pub runs: u32,
-    /// Why it ended; `None` where it was cut short.
+    /// Why it ended; `None` if it was interrupted.
     pub ended: Option<Ended>,
-    /// It offers more and more until that is more than the target takes.
+    /// It raises the offered rate until the target is overloaded.
     pub goes_to_overload: bool,
-    /// Load points that were measured as often as allowed and whose uncertainty is still above what
-    /// was asked for, as places in `Findings::load_points`.
-    pub not_narrow: Vec<usize>,
+    /// Load points whose confidence intervals are still too wide after the maximum number of
+    /// repeats, as indices in `Findings::load_points`.
+    pub not_converged: Vec<usize>,
 }
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Twice in a row twice as many outstanding operations raised the rate by less than was asked
-    /// for.
+    /// Two doublings of the queue depth in a row raised the rate by less than the required gain.
     NoGain,
     /// The mean response time was above the objective.
     ResponseTime,
-    /// More was offered than the target takes.
+    /// The offered rate exceeded what the target sustains.
     Overloaded,
-    /// Everything that was to be tried was tried.
+    /// All planned load points were measured.
     AllTried,
-    /// The least concurrency that reaches the rate is known.
+    /// The lowest concurrency that reaches the rate is known.
     Reached,
-    /// What limits the rate is known, or that nothing does.
+    /// The bottleneck is known, or that there is none.
     Explained,
-    /// What limits the rate is not known, and nothing that may be changed would tell.
+    /// The bottleneck is not known, and no permitted change would reveal it.
     Inconclusive,
     /// A run failed.
     Failed,
-    /// The largest number of runs was reached.
+    /// The maximum number of runs was reached.
     RunsMax,
 }
 
@@ -86,28 +85,13 @@ impl Ended {
             Ended::RunsMax => "runs_max",
         }
     }
-
-    /// In words, as the end of a sentence: `it ended because ...`.
-    pub const fn because(self) -> &'static str {
-        match self {
-            Ended::NoGain => "more outstanding operations brought no more",
-            Ended::ResponseTime => "the mean response time went above the objective",
-            Ended::Overloaded => "more was offered than the target takes",
-            Ended::AllTried => "everything that was asked for was tried",
-            Ended::Reached => "the least concurrency that reaches the rate is known",
-            Ended::Explained => "what limits the rate is known, or that nothing does",
-            Ended::Inconclusive => "nothing that may be changed here tells what limits the rate",
-            Ended::Failed => "a run failed",
-            Ended::RunsMax => "it had as many runs as it may have",
-        }
-    }
 }
 
-/// What became of `search`; `all` are the load points of the whole experiment.
+/// The outcome of `search`; `all` are the load points of the whole experiment.
 pub(crate) fn searched(search: &Search, all: &[LoadPoint]) -> Searched {
     let of_search = |point: &LoadPoint| point.runs.iter().any(|run| search.owns(run.index));
-    let places: Vec<usize> = (0..all.len()).filter(|place| of_search(&all[*place])).collect();
-    let done: Vec<&LoadPoint> = places.iter().map(|place| &all[*place]).collect();
+    let indices: Vec<usize> = (0..all.len()).filter(|index| of_search(&all[*index])).collect();
+    let done: Vec<&LoadPoint> = indices.iter().map(|index| &all[*index]).collect();
     let cut_short = done.iter().flat_map(|point| &point.runs).any(is_cut_short);
     let ended = match decide(search, &done) {
         Decision::End(ended) if !cut_short => Some(ended),
@@ -119,12 +103,12 @@ pub(crate) fn searched(search: &Search, all: &[LoadPoint]) -> Searched {
         runs: runs_of(&done),
         ended,
         goes_to_overload: matches!(search.method, SearchMethod::OfferedRate(_)),
-        not_narrow: places.iter().copied().filter(|place| wide(&all[*place])).collect(),
-        load_points: places,
+        not_converged: indices.iter().copied().filter(|index| wide(&all[*index])).collect(),
+        load_points: indices,
     }
 }
 
-/// A run, or that there is none any more.
+/// The next run, or the end.
 enum Decision {
     Run(Run),
     End(Ended),
@@ -145,8 +129,8 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
             (run, repeat)
         }
         Err(Ended::Failed) => return Decision::End(Ended::Failed),
-        // A tuning repeats what noise leaves open, and nothing else; each scaling experiment is
-        // about another question.
+        // Tuning repeats only what noise left undecided; each scaling experiment asks a different
+        // question.
         Err(ended) if matches!(search.method, SearchMethod::Reach(_) | SearchMethod::Scale(_)) => {
             return Decision::End(ended);
         }
@@ -161,7 +145,7 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
     Decision::Run(search.numbered(run, number, repeat))
 }
 
-/// How often the run's load point was measured. Only a tuning asks for one again by itself.
+/// How often the run's load point was measured. Only tuning repeats a load point by itself.
 fn repeat_of(run: &Run, done: &[&LoadPoint]) -> u32 {
     let same = |p: &&&LoadPoint| p.variant == run.variant && p.parameters == run.parameters;
     done.iter().find(same).map_or(0, |point| point.runs.len() as u32)
@@ -171,17 +155,17 @@ fn runs_of(done: &[&LoadPoint]) -> u32 {
     done.iter().map(|point| point.runs.len() as u32).sum()
 }
 
-/// Whether somebody or something outside ended the run.
+/// Whether the run was interrupted or aborted.
 fn is_cut_short(run: &RunSummary) -> bool {
     matches!(run.outcome, Outcome::Interrupted | Outcome::Aborted)
 }
 
-/// Whether the run tells nothing that a decision could rest on.
+/// Whether the run has no data to decide by.
 fn is_failed(run: &RunSummary) -> bool {
     run.outcome != Outcome::Done || run.summary.intervals == 0
 }
 
-/// Completions per second of all kinds of operations: what an offered rate is compared with.
+/// Completions per second of all kinds of operations, to compare with an offered rate.
 fn rate(run: &RunSummary) -> f64 {
     run.summary.total.achieved_rate_all_kinds().map_or(0.0, |rate| rate.value)
 }

@@ -1,8 +1,10 @@
-//! The open curve: saturation by a ladder of queue depths, then load points at shares of it.
+//! The open curve: the saturation rate from a ladder of queue depths, then load points at shares of
+//! it.
 //!
-//! As Vdbench's `curve` and the load points of SPECstorage: what a target takes is found with a
-//! closed loop, what users would feel on the way there with arrivals that do not wait.
+//! As in Vdbench's `curve` and the load points of SPECstorage: a closed loop finds the highest
+//! rate, and open arrivals find the response times below it.
 
+use units::OpsPerSec;
 use workload::plan::Run;
 use workload::search::{OfferedRates, Search};
 
@@ -10,10 +12,10 @@ use super::ladder;
 use super::{Ended, is_failed, rate, response_ns};
 use crate::load_point::{LoadPoint, RunSummary};
 
-/// A target that completes less than what is offered by more than this share does not keep up.
+/// A target that completes this share less than the offered rate is overloaded.
 const SHORT_MAX: f64 = 0.03;
 
-/// The next run of the open curve, or why there is none.
+/// The next run of the open curve, or the reason why there is none.
 pub(super) fn next(
     search: &Search,
     rates: &OfferedRates,
@@ -30,7 +32,7 @@ pub(super) fn next(
     }
     for point in 1..=rates.load_points + rates.beyond {
         let offered = saturation * f64::from(point) / f64::from(rates.load_points.max(1));
-        let run = search.template.with_offered_rate(offered);
+        let run = search.template.with_offered_rate(OpsPerSec::new(offered));
         let same = |known: &&&LoadPoint| known.parameters == run.parameters;
         let Some(known) = done.iter().find(same).and_then(|known| known.runs.first()) else {
             return Ok(run);
@@ -49,11 +51,12 @@ pub(super) fn next(
     Err(Ended::AllTried)
 }
 
-/// Whether more was offered than was taken: the backlog grew, or what completed falls short by more
-/// than a tolerance and twice the standard deviation of a Poisson count.
+/// Whether the target was overloaded: the backlog grew, or the completed rate is below the offered
+/// one by more than a tolerance and twice the standard deviation of a Poisson count.
 fn is_overloaded(run: &RunSummary) -> bool {
     let total = &run.summary.total;
     let Some(offered) = total.offered_rate else { return false };
+    let offered = offered.get();
     let due = offered * run.summary.window_ns as f64 / 1e9;
     let tolerated = SHORT_MAX + 2.0 / due.max(1.0).sqrt();
     total.overload.is_some() || rate(run) < offered * (1.0 - tolerated)

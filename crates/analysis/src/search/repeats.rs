@@ -1,9 +1,10 @@
-//! Repeats of load points that are known: blocks in random order, until each is known well enough
-//! ([`crate::repeats`] has the rule).
+//! Repeats of given load points: blocks in random order, until each load point is known well enough
+//! (see [`crate::repeats`] for the rule).
 //!
-//! A block holds every load point that needs one more, once, in an order drawn anew: a randomised
-//! block design (Fisher 1935), so that a drift over time falls on all of them alike.
+//! A block contains once every load point that needs another repeat, in a new random order: a
+//! randomised block design (Fisher 1935), so that a drift over time affects all of them equally.
 
+use units::OpsPerSec;
 use workload::plan::Run;
 use workload::random;
 use workload::search::{Repeats, Search, SearchMethod};
@@ -14,7 +15,7 @@ use crate::repeats::{Verdict, enough};
 
 const ORDER_SEED: u64 = 0x04DE;
 
-/// The run of a known load point that comes next, with the number of its repeat.
+/// The next run of a given load point, with the number of its repeat.
 pub(super) fn next(search: &Search, done: &[&LoadPoint]) -> Option<(Run, u32)> {
     let points = points(search, done);
     let known = |point: &Run| {
@@ -23,37 +24,39 @@ pub(super) fn next(search: &Search, done: &[&LoadPoint]) -> Option<(Run, u32)> {
     };
     let runs_of = |point: &Run| known(point).map_or(&[][..], |known| &known.runs);
     for block in 0..search.repeats.most {
-        // Judged by what was known when the block began, so that its order does not matter.
+        // Decide by the results before the block, so that the order within the block does not
+        // matter.
         let earlier = |point: &Run| {
             let runs = runs_of(point);
             &runs[..runs.len().min(block as usize)]
         };
-        let in_block = |place: &usize| {
-            let runs = earlier(&points[*place]);
+        let in_block = |index: &usize| {
+            let runs = earlier(&points[*index]);
             runs.len() == block as usize
-                && needs_more(search.repeats, known(&points[*place]).copied(), runs)
+                && needs_more(search.repeats, known(&points[*index]).copied(), runs)
         };
         let order = random::shuffled(
             random::derive(random::derive(search.template.seed, ORDER_SEED), u64::from(block)),
             points.len(),
         );
-        for place in order.into_iter().filter(in_block) {
-            if runs_of(&points[place]).len() == block as usize {
-                return Some((points[place].clone(), block));
+        for index in order.into_iter().filter(in_block) {
+            if runs_of(&points[index]).len() == block as usize {
+                return Some((points[index].clone(), block));
             }
         }
     }
     None
 }
 
-/// The load points that are repeated: those that the plan names, or that were found.
+/// The load points that are repeated: those of the plan, or those that the search found.
 fn points(search: &Search, done: &[&LoadPoint]) -> Vec<Run> {
     if let SearchMethod::Repeat(repeat) = &search.method {
         return repeat.points.clone();
     }
     let again = |point: &&LoadPoint| match point.merged.total.offered_rate {
         Some(rate) => {
-            search.template.with_offered_rate(rate / search.template.streams.len() as f64)
+            let each = rate.get() / search.template.streams.len() as f64;
+            search.template.with_offered_rate(OpsPerSec::new(each))
         }
         None => {
             let depth = u32::try_from(point.queue_depth_total).unwrap_or(u32::MAX);
@@ -76,12 +79,12 @@ fn needs_more(repeats: Repeats, point: Option<&LoadPoint>, runs: &[RunSummary]) 
         || point.zip(repeats.until_permille).is_some_and(|(point, until)| more(point, until))
 }
 
-/// Whether the load point was to be known better than it is.
+/// Whether the load point is known less precisely than required.
 pub(super) fn is_too_wide(repeats: Repeats, point: &LoadPoint) -> bool {
     repeats.until_permille.is_some_and(|until| look(repeats, until, point) != Verdict::Enough)
 }
 
 fn look(repeats: Repeats, until_permille: u16, point: &LoadPoint) -> Verdict {
-    let wanted = f64::from(until_permille) / 1000.0;
-    enough(point, wanted, repeats.least, repeats.most).verdict
+    let required = f64::from(until_permille) / 1000.0;
+    enough(point, required, repeats.least, repeats.most).verdict
 }

@@ -1,4 +1,4 @@
-//! Scaling experiments: what limits a workload's rate, as runs.
+//! The runs of scaling experiments, which find what limits a workload's rate.
 
 use workload::plan::Run;
 use workload::scale::Scale;
@@ -7,15 +7,15 @@ use workload::search::Search;
 use super::{Ended, is_failed};
 use crate::curve;
 use crate::load_point::LoadPoint;
-use crate::verdict::explain::{self, May};
+use crate::verdict::explain::{self, PossibleChanges};
 use crate::verdict::{self, Answer, Known};
 
-/// The next scaling experiment, or why there is none.
+/// The next scaling experiment, or the reason why there is none.
 pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Result<Run, Ended> {
     if done.iter().flat_map(|point| &point.runs).any(is_failed) {
         return Err(Ended::Failed);
     }
-    let may = May {
+    let may = PossibleChanges {
         connections: scale.connections,
         direction: scale.direction,
         // A run has one target.
@@ -33,7 +33,7 @@ pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Resul
             Some(Answer::NotEnoughData(_)) | None => Ended::Inconclusive,
         });
     };
-    // A run without a completed operation tells nothing, and would be made again.
+    // A run without completed operations has no result and would be repeated for ever.
     let measured = |point: &&LoadPoint| point.parameters == run.parameters;
     match done.iter().find(measured).is_some_and(|point| point.rate_for_judgement().is_none()) {
         true => Err(Ended::Failed),

@@ -1,6 +1,6 @@
-//! What a tuning found: the arithmetic, what was measured on the way, and the answer.
+//! The findings of a tuning: the arithmetic, the measured points, and the answer.
 
-use units::OpsPerSec;
+use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::arrival::Arrival;
 use workload::plan::{Phases, Run, Stream, TargetSpec};
 use workload::reach::Reach;
@@ -14,77 +14,76 @@ use crate::tune::search::{Answer, Goal, Next, Point, next};
 use crate::tune::share::shares;
 use crate::verdict::{Limit, Verdict};
 
-/// A tuning, whole or as far as it came.
+/// A tuning, complete or as far as it got.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneFindings {
-    /// What was tuned for.
+    /// The target.
     pub target: TargetSpec,
-    /// What was looked for.
+    /// The goals of the search.
     pub reach: Reach,
-    /// Where: the stream as it was planned.
+    /// The planned stream.
     pub stream: Stream,
-    /// What was wanted, in operations per second.
-    pub wanted_ops_per_s: f64,
-    /// The same in bytes per second.
-    pub wanted_bytes_per_s: f64,
-    /// The least rate that counts as reached.
-    pub least_ops_per_s: f64,
-    /// The worked example; `None` where not even one operation at a time was measured.
+    /// The target rate.
+    pub target_rate: OpsPerSec,
+    /// The same in bytes.
+    pub target_throughput: BytesPerSec,
+    /// The lowest rate that counts as reached.
+    pub least_rate: OpsPerSec,
+    /// The worked example; `None` if one operation at a time was not measured.
     pub arithmetic: Option<Arithmetic>,
-    /// Every concurrency that was measured, ascending.
+    /// Every measured concurrency, ascending.
     pub tried: Vec<Tried>,
     /// The answer.
     pub outcome: Outcome,
-    /// The verdict on the curve that was measured on the way, as an index in `Findings::verdicts`:
-    /// what limits the rate. `None` where nothing was measured.
+    /// The verdict on what limits the rate of the measured curve, as an index into
+    /// `Findings::verdicts`; `None` if nothing was measured.
     pub verdict: Option<usize>,
-    /// What each service level would have to be given for the rate; empty where a throughput limit
-    /// did not stop it.
+    /// The quota that the rate requires at each service level; empty unless a throughput limit
+    /// stopped the search.
     pub quotas: Vec<LevelQuota>,
-    /// How the concurrency that was found is dealt out over the hosts; `None` where none was found.
+    /// Distribution of the found concurrency over the hosts; `None` if none was found.
     pub settings: Option<Settings>,
-    /// The concurrency that was found, held at the wanted rate: where it gives more than was
-    /// wanted if it is let.
-    pub held: Option<Tried>,
-    /// The highest measured rate whose mean response time is within the objective; `None` where
-    /// there is no objective, or nothing is within it.
+    /// The found concurrency, paced at the target rate; measured if it reaches more unpaced.
+    pub paced: Option<Tried>,
+    /// The highest measured rate whose mean response time meets the objective; `None` if there is
+    /// no objective or no point meets it.
     pub best_within_objective: Option<Tried>,
 }
 
-/// The concurrency that was found, as it is set on each host.
+/// The found concurrency as settings of each host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Operations outstanding over all hosts.
     pub outstanding: u64,
-    /// What each host has; the hosts of the larger share first.
+    /// The hosts' shares, the larger one first.
     pub shares: Vec<HostShare>,
-    /// How long it was measured.
+    /// Duration of the measurement.
     pub phases: Phases,
-    /// Connections of each host, where their number was given.
+    /// Connections per host, if their number was given.
     pub connections: Option<u32>,
 }
 
-/// So many hosts with so much each.
+/// A number of hosts with equal shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostShare {
-    /// How many hosts have it.
+    /// Number of hosts.
     pub hosts: u64,
-    /// Operations outstanding on each of them.
+    /// Outstanding operations per host.
     pub outstanding: u64,
-    /// Workers of each.
+    /// Workers per host.
     pub workers: u32,
-    /// The queue depth of each worker.
+    /// Queue depth per worker.
     pub queue_depth: u32,
-    /// The share of the wanted rate, where the concurrency would give more than is wanted.
-    pub ops_per_s: Option<f64>,
+    /// The host's share of the target rate, if the concurrency reaches more than that.
+    pub rate: Option<OpsPerSec>,
 }
 
-/// A concurrency that was measured.
+/// A measured concurrency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tried {
-    /// The load point, as a place in `Findings::load_points`.
+    /// Index into `Findings::load_points`.
     pub load_point: usize,
-    /// Operations that were kept outstanding, or might be.
+    /// Most outstanding operations.
     pub outstanding: u64,
     /// Operations per second.
     pub rate: Estimate,
@@ -92,65 +91,64 @@ pub struct Tried {
     pub throughput: Estimate,
     /// Mean response time, in nanoseconds.
     pub response_ns: Estimate,
-    /// How often it was measured.
+    /// Number of runs.
     pub runs: u32,
-    /// Whether those runs agree with one another.
+    /// Whether the runs agree.
     pub agrees: bool,
-    /// The share of a processor that the busiest worker used, 0 to 1.
+    /// The busiest worker's use of a processor, 0 to 1.
     pub worker_busy: Option<f64>,
 }
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// The rate is reached with this concurrency and with no less.
+    /// This concurrency reaches the rate, and no lower one does.
     Reached {
-        /// The least that reaches it.
+        /// The least concurrency that reaches it.
         enough: Tried,
-        /// One less, which does not; `None` where one operation at a time is enough.
+        /// The next lower one, which does not; `None` if one operation at a time is enough.
         too_little: Option<Tried>,
-        /// Noise leaves open which of the two is the least that is enough, although both were
-        /// repeated: the bound lies within the half-width of one of them.
+        /// Noise leaves open which of the two is the least, although both were repeated: the bound
+        /// is within the half-width of one of them.
         open: bool,
     },
-    /// The rate is reached, but not within the objective for the response time.
+    /// The rate is reached, but the response time exceeds its objective.
     TooSlow {
-        /// The least concurrency that reaches the rate, and so the shortest response time with it.
+        /// The least concurrency that reaches the rate, and therefore its shortest response time.
         enough: Tried,
-        /// The response time that is too long, in nanoseconds: at the wanted rate, where that was
-        /// held.
-        response_ns: f64,
+        /// The response time that exceeds the objective; at the target rate if that was measured.
+        response: Nanos,
     },
-    /// The rate stops rising below what is wanted, whatever is outstanding.
+    /// The rate stops rising below the target, however many operations are outstanding.
     Saturated {
-        /// The highest rate that was measured.
+        /// The highest measured rate.
         top: Tried,
-        /// The largest concurrency that was tried.
+        /// The largest measured concurrency.
         last: Tried,
     },
-    /// More concurrency is not allowed, and the rate still rose.
+    /// The rate still rose at the largest concurrency allowed.
     Bounded {
-        /// The largest concurrency that was tried.
+        /// The largest measured concurrency.
         top: Tried,
     },
-    /// The rate is not reached, and whether more concurrency would reach it is not known.
+    /// The rate is not reached, and it is unknown whether more concurrency would reach it.
     Inconclusive {
-        /// The largest concurrency that was tried.
+        /// The largest measured concurrency.
         top: Tried,
-        /// Why it is not known; the index is that of the verdict's load points.
+        /// Why it is unknown; indices are those of the verdict's load points.
         why: Inconclusive,
     },
-    /// The search did not come to its end.
+    /// The search did not end.
     Unfinished,
 }
 
 impl Outcome {
-    /// The rate is reached, within the objective if there is one.
+    /// The rate is reached, and the objective, if any, is met.
     pub const fn is_reached(&self) -> bool {
         matches!(self, Outcome::Reached { .. })
     }
 
-    /// The least concurrency that reaches the rate, if it was found.
+    /// The least concurrency that reaches the rate, if found.
     pub const fn enough(&self) -> Option<Tried> {
         match self {
             Outcome::Reached { enough, .. } | Outcome::TooSlow { enough, .. } => Some(*enough),
@@ -162,30 +160,30 @@ impl Outcome {
     }
 }
 
-/// What a tuning wants next.
+/// Next step of a tuning.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
-    /// This run.
+pub enum NextStep {
+    /// Make this run.
     Run(Box<Run>),
-    /// No more: this is the answer; `None` where a run measured nothing.
-    Nothing(Option<Answer>),
+    /// None: this is the answer; `None` if a run measured nothing.
+    Done(Option<Answer>),
 }
 
-/// What a tuning wants after `done`, made from `template`.
+/// The next step of a tuning after the runs `done`, made from `template`.
 ///
-/// After the search comes one run more where the concurrency that was found gives clearly more
-/// than was wanted: the same concurrency, held at the wanted rate by constant arrivals. It shows
-/// what is felt at that rate.
-pub fn wish(reach: &Reach, template: &Run, done: &[&LoadPoint]) -> Wish {
+/// If the found concurrency reaches clearly more than the target rate, the search is followed by
+/// another run: the same concurrency, paced at the target rate by constant arrivals. It shows the
+/// response times at that rate.
+pub fn next_step(reach: &Reach, template: &Run, done: &[&LoadPoint]) -> NextStep {
     let goal = goal(reach, &template.streams[0]);
-    let closed: Vec<&&LoadPoint> = done.iter().filter(|point| !is_held(point)).collect();
+    let closed: Vec<&&LoadPoint> = done.iter().filter(|point| !is_paced(point)).collect();
     let tried: Vec<Tried> = closed.iter().filter_map(|point| self::tried(0, point)).collect();
     if tried.len() < closed.len() {
-        return Wish::Nothing(None);
+        return NextStep::Done(None);
     }
     let answer = match next(&goal, &points(&tried)) {
         Next::Measure { outstanding } => {
-            return Wish::Run(Box::new(closed_run(template, outstanding)));
+            return NextStep::Run(Box::new(closed_run(template, outstanding)));
         }
         Next::Done(answer) => answer,
     };
@@ -193,13 +191,13 @@ pub fn wish(reach: &Reach, template: &Run, done: &[&LoadPoint]) -> Wish {
         && closed.len() == done.len()
         && tried.iter().any(|t| t.outstanding == enough && gives_more(&goal, t))
     {
-        return Wish::Run(Box::new(held(template, enough, goal.ops_per_s)));
+        return NextStep::Run(Box::new(paced_run(template, enough, goal.ops_per_s)));
     }
-    Wish::Nothing(Some(answer))
+    NextStep::Done(Some(answer))
 }
 
-/// The load point that keeps so much outstanding. One operation at a time goes over one connection:
-/// it is what response times are held against.
+/// The load point with this many outstanding operations. One operation at a time uses one
+/// connection, as the reference for response times.
 fn closed_run(template: &Run, outstanding: u64) -> Run {
     let run = template.with_queue_depth(depth(outstanding));
     match outstanding {
@@ -208,13 +206,13 @@ fn closed_run(template: &Run, outstanding: u64) -> Run {
     }
 }
 
-/// A number that was never above [`Reach::outstanding_max`].
+/// A number that is at most [`Reach::outstanding_max`].
 fn depth(outstanding: u64) -> u32 {
     u32::try_from(outstanding).unwrap_or(u32::MAX)
 }
 
-/// What the load points of a tuning say. `load_points` are those of the whole record, `of_tuning`
-/// says which are the tuning's.
+/// The findings of a tuning. `load_points` are those of the whole record, `of_tuning` selects those
+/// of the tuning.
 pub fn findings(
     target: &TargetSpec,
     reach: &Reach,
@@ -228,11 +226,11 @@ pub fn findings(
     let transfer_bytes = stream.transfer_size_mean_bytes();
     let mine = || load_points.iter().enumerate().filter(|(_, point)| of_tuning(point));
     let mut tried: Vec<Tried> = mine()
-        .filter(|(_, p)| !is_held(p))
-        .filter_map(|(place, p)| self::tried(place, p))
+        .filter(|(_, p)| !is_paced(p))
+        .filter_map(|(index, p)| self::tried(index, p))
         .collect();
     tried.sort_by_key(|tried| tried.outstanding);
-    let held = mine().filter(|(_, p)| is_held(p)).find_map(|(place, p)| self::tried(place, p));
+    let paced = mine().filter(|(_, p)| is_paced(p)).find_map(|(index, p)| self::tried(index, p));
     let floor = tried.first().filter(|tried| tried.outstanding == 1);
     let objective = reach.response_time_max_ns.map(|ns| ns as f64);
     let within = |tried: &&Tried| objective.is_some_and(|most| tried.response_ns.value <= most);
@@ -241,23 +239,25 @@ pub fn findings(
     };
     let verdict = tried.last().and_then(of_tried);
     let state = verdict.map(|index| verdicts[index].plateau.state);
-    let outcome = outcome(&goal, &tried, held.as_ref(), objective, state);
+    let outcome = outcome(&goal, &tried, paced.as_ref(), objective, state);
     let settings = outcome.enough().map(|enough| settings(reach, template, &goal, &enough));
-    let wanted_bytes_per_s = reach.wanted.bytes_per_s(transfer_bytes);
+    let target_throughput = reach.required.throughput(transfer_bytes);
     let named = verdict.map_or(&[][..], |index| verdicts[index].named());
     let limited = matches!(outcome, Outcome::Saturated { .. })
         && named.first() == Some(&Limit::VolumeThroughput);
     Some(TuneFindings {
-        quotas: if limited { quotas(wanted_bytes_per_s) } else { Vec::new() },
+        quotas: if limited { quotas(target_throughput) } else { Vec::new() },
         settings,
         target: target.clone(),
         reach: *reach,
         stream: stream.clone(),
-        wanted_ops_per_s: goal.ops_per_s,
-        wanted_bytes_per_s,
-        least_ops_per_s: goal.least(),
-        arithmetic: floor
-            .map(|floor| Arithmetic::new(reach.wanted, transfer_bytes, floor.response_ns.value)),
+        target_rate: OpsPerSec::new(goal.ops_per_s),
+        target_throughput,
+        least_rate: OpsPerSec::new(goal.least()),
+        arithmetic: floor.map(|floor| {
+            let response = Nanos(floor.response_ns.value);
+            Arithmetic::new(reach.required, transfer_bytes, response)
+        }),
         outcome,
         verdict,
         best_within_objective: tried
@@ -266,23 +266,23 @@ pub fn findings(
             .max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))
             .copied(),
         tried,
-        held,
+        paced,
     })
 }
 
 fn goal(reach: &Reach, stream: &Stream) -> Goal {
     Goal {
-        ops_per_s: reach.wanted.ops_per_s(stream.transfer_size_mean_bytes()),
+        ops_per_s: reach.required.rate(stream.transfer_size_mean_bytes()).get(),
         within: f64::from(reach.within_permille) / 1000.0,
         outstanding_max: u64::from(reach.outstanding_max),
     }
 }
 
-/// What the search found. Whether the rate has stopped rising comes from the verdict on its curve.
+/// The search's answer. Whether the rate has stopped rising comes from the verdict on its curve.
 fn outcome(
     goal: &Goal,
     tried: &[Tried],
-    held: Option<&Tried>,
+    paced: Option<&Tried>,
     objective: Option<f64>,
     state: Option<State>,
 ) -> Outcome {
@@ -298,9 +298,9 @@ fn outcome(
     let found = match next(goal, &points(tried)) {
         Next::Measure { .. } => None,
         Next::Done(Answer::Reached { enough, too_little }) => of(enough).map(|enough| {
-            let response_ns = held.unwrap_or(&enough).response_ns.value;
+            let response_ns = paced.unwrap_or(&enough).response_ns.value;
             match objective.is_some_and(|most| response_ns > most) {
-                true => Outcome::TooSlow { enough, response_ns },
+                true => Outcome::TooSlow { enough, response: Nanos(response_ns) },
                 false => {
                     let too_little = too_little.and_then(of);
                     let open = |tried: &Tried| {
@@ -328,7 +328,7 @@ fn settings(reach: &Reach, template: &Run, goal: &Goal, enough: &Tried) -> Setti
             outstanding: share.each,
             workers: run.streams[0].workers,
             queue_depth: run.streams[0].queue_depth,
-            ops_per_s: paced.then_some(goal.ops_per_s * of_rate),
+            rate: paced.then_some(OpsPerSec::new(goal.ops_per_s * of_rate)),
         }
     };
     Settings {
@@ -339,13 +339,13 @@ fn settings(reach: &Reach, template: &Run, goal: &Goal, enough: &Tried) -> Setti
     }
 }
 
-/// Whether a concurrency gives more than what is wanted and tolerated above it.
+/// Whether a concurrency exceeds the target rate by more than the tolerance.
 fn gives_more(goal: &Goal, enough: &Tried) -> bool {
     enough.rate.value > goal.ops_per_s * (1.0 + goal.within)
 }
 
-/// The load point that holds a concurrency at the wanted rate.
-fn held(template: &Run, outstanding: u64, ops_per_s: f64) -> Run {
+/// The run of a concurrency, paced at the target rate.
+fn paced_run(template: &Run, outstanding: u64, ops_per_s: f64) -> Run {
     let mut run = template.with_queue_depth(depth(outstanding));
     for stream in &mut run.streams {
         stream.arrival = Arrival::Constant { offered_rate: ops_per_s };
@@ -354,11 +354,11 @@ fn held(template: &Run, outstanding: u64, ops_per_s: f64) -> Run {
     run
 }
 
-fn is_held(point: &LoadPoint) -> bool {
+fn is_paced(point: &LoadPoint) -> bool {
     point.merged.total.offered_rate.is_some()
 }
 
-/// What a load point says; nothing where it measured nothing.
+/// The result of a load point; `None` if it measured nothing.
 fn tried(load_point: usize, point: &LoadPoint) -> Option<Tried> {
     let total = &point.merged.total;
     Some(Tried {

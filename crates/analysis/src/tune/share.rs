@@ -1,18 +1,18 @@
-//! A whole number dealt out as evenly as it goes: outstanding operations over hosts and files.
+//! Divides a whole number as evenly as possible: outstanding operations over hosts and files.
 
-/// So many of those that share have so much each.
+/// A number of holders with equal shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// How many have it.
+    /// Number of holders.
     pub holders: u64,
-    /// What each of them has.
+    /// Share of each.
     pub each: u64,
 }
 
-/// Deals `total` out over `holders`: at most two sizes of share, which differ by one, the larger
-/// first; those that would have none are left out.
+/// Divides `total` among `holders`: at most two sizes of share, which differ by one, the larger one
+/// first. Holders without a share are left out.
 ///
-/// Source: division with remainder, `total = each * holders + rest`: `rest` of them have one more.
+/// Source: division with remainder, `total = each * holders + rest`: `rest` of them get one more.
 pub fn shares(total: u64, holders: u64) -> Vec<Share> {
     let holders = holders.max(1);
     let (each, rest) = (total / holders, total % holders);

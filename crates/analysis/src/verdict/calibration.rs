@@ -1,8 +1,8 @@
-//! From likelihoods to probabilities that are right as often as they say.
+//! Converts likelihoods to calibrated probabilities.
 //!
-//! Observations are not as independent as their product assumes, and their models are not exact, so
-//! the product is too sure. Its logarithm is divided by a temperature (Guo et al. 2017), and a
-//! small probability of anything at all is mixed in. Both numbers are fitted on simulated systems
+//! Observations are less independent than their product assumes, and their models are not exact, so
+//! the product is overconfident. Its logarithm is divided by a temperature (Guo et al. 2017), and a
+//! small uniform probability is added. Both numbers are fitted on simulated systems
 //! (`cargo run --release -p sim --example judgement -- train`) and examined on others.
 
 use super::hypothesis::{HYPOTHESES, SOMETHING_ELSE};
@@ -11,12 +11,12 @@ use super::likelihood::{Observation, PerHypothesis};
 
 /// Divides logarithms of likelihood ratios.
 const TEMPERATURE: f64 = 1.1;
-/// Probability that the model of all hypotheses is wrong; then each is as probable as before.
+/// Probability that the model is wrong; then every hypothesis keeps its prior probability.
 const MODEL_WRONG: f64 = 0.005;
-/// No likelihood is taken for smaller.
+/// Least likelihood.
 const LIKELIHOOD_MIN: f64 = 1e-12;
 
-/// Probability of each hypothesis after these observations; the last is something else.
+/// Probability of each hypothesis after these observations; the last is any other limit.
 pub(crate) fn posterior(observations: &[Observation], known: &Known) -> PerHypothesis {
     let mut priors: PerHypothesis = [SOMETHING_ELSE; HYPOTHESES.len() + 1];
     for (prior, hypothesis) in priors.iter_mut().zip(&HYPOTHESES) {

@@ -1,4 +1,4 @@
-//! The experiment that would tell most: the change of circumstances under which probable hypotheses
+//! The most informative experiment: the change of circumstances under which probable hypotheses
 //! predict different ceilings.
 
 use super::hypothesis::{self, HYPOTHESES, Hypothesis, Ratio};
@@ -8,12 +8,11 @@ use super::series::Series;
 use super::{Limit, Weighed};
 use crate::curve::plateau::{Inconclusive, State};
 
-/// An experiment that is expected to raise the probability of the true limit by less than this is
-/// not worth making.
+/// Least expected rise of the true limit's probability that makes an experiment worthwhile.
 const WORTH_MIN: f64 = 0.008;
-/// Standard error of a ceiling that is yet to be measured, as a share.
+/// Assumed relative standard error of a future measurement of a ceiling.
 const ERROR: f64 = 0.01;
-/// Outcomes of which nothing is predicted, as logarithms of the ratio.
+/// Range of outcomes without a prediction, as logarithms of the ratio.
 const ANY: [f64; 3] = [-1.0, 0.0, 0.7];
 
 /// What to change.
@@ -37,19 +36,19 @@ pub enum Change {
     Volumes,
 }
 
-/// What would tell more.
+/// A recommended next measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Experiment {
-    /// More load: up to this queue depth over all workers.
+    /// More load: up to this number of outstanding operations.
     MoreLoad {
         /// Operations outstanding.
         queue_depth: u64,
-        /// Workers that share them.
+        /// Workers that issue them.
         workers: u32,
     },
-    /// Measure longer and more often, to narrow the intervals.
+    /// Longer runs and more repeats, to narrow the intervals.
     Repeat,
-    /// Change this, and compare the ceilings.
+    /// This change, to compare the ceilings.
     Change {
         /// What to change.
         change: Change,
@@ -57,13 +56,13 @@ pub enum Experiment {
         transfer_size: u64,
         /// Present workers.
         workers: u32,
-        /// The number of connections can be set from here.
+        /// Whether this program can set the number of connections.
         own_client: bool,
     },
 }
 
 impl Change {
-    /// In the order of what they cost the user.
+    /// In order of their cost to the user.
     pub(crate) const ALL: [Change; 8] = [
         Change::Connections,
         Change::LargerTransfers,
@@ -75,10 +74,10 @@ impl Change {
         Change::Volumes,
     ];
 
-    /// The same series under changed circumstances, not measured.
+    /// The same series under changed circumstances, without measurements.
     pub(crate) fn of(self, series: &Series) -> Series {
         let mut changed = series.clone();
-        let work = &mut changed.work;
+        let work = &mut changed.signature;
         match self {
             Change::Connections => {
                 work.connections = Some(4 * work.connections.unwrap_or(1).max(1));
@@ -89,7 +88,7 @@ impl Change {
             Change::Order => work.order = hypothesis::other_order(work.order),
             Change::Workers => {
                 work.workers *= 2;
-                // Each worker needs a separate connection.
+                // Each worker needs its own connection.
                 work.connections = work.connections.map(|count| count.max(work.workers));
             }
             Change::Direction => work.read_share = if work.read_share < 0.5 { 1.0 } else { 0.0 },
@@ -104,7 +103,7 @@ pub(crate) fn larger(bytes: f64) -> f64 {
     if bytes < 32768.0 { bytes * 8.0 } else { bytes * 4.0 }
 }
 
-/// An eighth of the size, in whole blocks where it is, else in whole sectors.
+/// An eighth of the size, in whole blocks if the size is, otherwise in whole sectors.
 pub(crate) fn smaller(bytes: f64) -> f64 {
     let unit = if bytes % BLOCK_BYTES == 0.0 { BLOCK_BYTES } else { SECTOR_BYTES };
     (bytes / 8.0 / unit).round().max(1.0) * unit
@@ -113,7 +112,7 @@ pub(crate) fn smaller(bytes: f64) -> f64 {
 const BLOCK_BYTES: f64 = 4096.0;
 const SECTOR_BYTES: f64 = 512.0;
 
-/// The changes that are worth measuring, the most telling first.
+/// The worthwhile changes, the most informative first.
 pub(crate) fn telling(series: &Series, weighed: &Weighed, known: &Known) -> Vec<Change> {
     let mut found: Vec<(Change, f64)> = Change::ALL
         .into_iter()
@@ -124,7 +123,7 @@ pub(crate) fn telling(series: &Series, weighed: &Weighed, known: &Known) -> Vec<
     found.into_iter().map(|(change, _)| change).collect()
 }
 
-/// By how much the probability of the true limit is expected to rise when this is measured.
+/// Expected rise of the true limit's probability from this measurement.
 fn worth(change: Change, series: &Series, weighed: &Weighed, known: &Known) -> f64 {
     let changed = change.of(series);
     if likelihood::differences(series, &changed).is_empty() {
@@ -144,7 +143,7 @@ fn worth(change: Change, series: &Series, weighed: &Weighed, known: &Known) -> f
     worth
 }
 
-/// What a hypothesis expects, with the share of each.
+/// Outcomes that a hypothesis predicts, with their probabilities.
 fn outcomes(ratio: Ratio, circumstances: &Circumstances) -> Vec<(f64, f64)> {
     let thirds = |outcomes: [f64; 3]| outcomes.map(|outcome| (outcome, 1.0 / 3.0)).to_vec();
     match ratio {
@@ -160,7 +159,7 @@ fn outcomes(ratio: Ratio, circumstances: &Circumstances) -> Vec<(f64, f64)> {
     }
 }
 
-/// Probability of `limit` once this ratio is measured.
+/// Probability of `limit` after measuring this ratio.
 fn right_after(
     outcome: f64,
     limit: Limit,
@@ -183,7 +182,7 @@ fn right_after(
     right / all.max(f64::MIN_POSITIVE)
 }
 
-/// What would tell more about this series.
+/// Recommended measurements for this series.
 pub(crate) fn next(series: &Series, weighed: &Weighed, known: &Known) -> Option<Experiment> {
     match series.plateau.state {
         State::NotReached => None,
@@ -194,22 +193,22 @@ pub(crate) fn next(series: &Series, weighed: &Weighed, known: &Known) -> Option<
         State::Reached(_) if series.is_at_certain_limit() || known.is_null() => None,
         State::Reached(_) => {
             let change = telling(series, weighed, known).into_iter().next()?;
-            let size = series.work.transfer_bytes;
+            let size = series.signature.transfer_bytes;
             Some(Experiment::Change {
                 change,
                 transfer_size: size.round() as u64,
-                workers: series.work.workers,
+                workers: series.signature.workers,
                 own_client: known.own_client,
             })
         }
     }
 }
 
-/// A shorter ladder hardly shows two doublings that are flat.
+/// A shorter ladder rarely has two flat doublings.
 const LADDER_MIN: f64 = 64.0;
 
 fn more_load(series: &Series) -> Experiment {
-    let workers = series.work.workers.max(1);
+    let workers = series.signature.workers.max(1);
     let queue_depth = (series.deepest() * 4.0).clamp(LADDER_MIN, 4096.0) as u64;
     Experiment::MoreLoad { queue_depth, workers }
 }

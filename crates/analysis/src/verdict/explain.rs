@@ -1,10 +1,12 @@
-//! Scaling experiments, one after another: which run tells most about what limits throughput.
+//! Sequential scaling experiments: the next run that is most informative about what limits
+//! throughput.
 //!
-//! First a ladder of queue depths until throughput has stopped rising, with points that are not
-//! precise enough measured again; then one change of circumstances at a time, the most telling
-//! first, until none would tell more; last the workload itself once more, because a comparison of
-//! ceilings holds only if nothing else changed meanwhile.
+//! First a ladder of queue depths until throughput stops rising, with repeats of imprecise points;
+//! then one change of circumstances at a time, the most informative first, until none is
+//! worthwhile; last the workload itself again, because a comparison of ceilings requires that
+//! nothing else changed meanwhile.
 
+use units::{Bytes, Percent};
 use workload::pattern::AccessPattern;
 use workload::plan::{Run, Stream, WeightedSize};
 use workload::search::{Search, SearchMethod};
@@ -12,24 +14,24 @@ use workload::search::{Search, SearchMethod};
 use crate::curve;
 use crate::curve::plateau::{self, Inconclusive, RUNS_PER_POINT, State};
 use crate::load_point::LoadPoint;
-use crate::work::Order;
+use crate::workload_signature::{Order, VOLUMES, WorkloadSignature};
 
 use super::experiment::{self, Change};
 use super::known::Known;
 use super::series::{self, Series};
 use super::{Answer, Weighed, certain};
 
-/// How much deeper each step of the ladder is.
+/// Factor between steps of the ladder.
 const STEP: u64 = 4;
-/// Steps of the ladder.
+/// Number of steps of the ladder.
 const LADDER_MAX: usize = 7;
 
-/// What may be changed.
+/// The changes that a search may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct May {
-    /// The number of connections: the client is our own.
+pub struct PossibleChanges {
+    /// The number of connections: with the program's own client.
     pub connections: bool,
-    /// Operations of the other direction may be sent.
+    /// Whether operations of the other direction are allowed.
     pub direction: bool,
     /// The number of volumes.
     pub volumes: bool,
@@ -37,25 +39,30 @@ pub struct May {
     pub queue_depth_max: u32,
 }
 
-/// The next run that tells something of what limits `template`; `None` where nothing would tell
-/// more. Its parameters say what it changes.
-pub fn next(template: &Run, may: May, done: &[LoadPoint], known: &Known) -> Option<Run> {
+/// The next run to find what limits `template`; `None` if no run is worthwhile. Its parameters
+/// contain the changes.
+pub fn next(
+    template: &Run,
+    may: PossibleChanges,
+    done: &[LoadPoint],
+    known: &Known,
+) -> Option<Run> {
     let workers: u64 = template.streams.iter().map(|stream| u64::from(stream.workers)).sum();
     let workers = workers.max(1);
     let all = series::series(&curve::outlines(done, certain(known)), done);
-    let Some(base) = all.first() else { return Some(at_depth(template, &[], 1)) };
+    let Some(base) = all.first() else { return Some(at_depth(template, None, 1)) };
     if let State::Inconclusive(Inconclusive::Precision(point) | Inconclusive::Stability(point)) =
         base.plateau.state
         && let Some(step) = base.steps[point].filter(|step| step.runs < RUNS_PER_POINT)
     {
-        return Some(at_depth(template, &[], step.load as u64));
+        return Some(at_depth(template, None, step.load as u64));
     }
     if !base.is_reached() {
         let deepest = base.deepest() as u64;
         let depth_max = u64::from(may.queue_depth_max) * workers;
         let deeper = deepest < depth_max && base.measured().count() < LADDER_MAX;
         let depth = (deepest * STEP).next_multiple_of(workers).min(depth_max);
-        return deeper.then(|| at_depth(template, &[], depth));
+        return deeper.then(|| at_depth(template, None, depth));
     }
     if base.is_at_certain_limit() {
         return None;
@@ -75,18 +82,16 @@ pub fn next(template: &Run, may: May, done: &[LoadPoint], known: &Known) -> Opti
     (!is_controlled(top, base, done)).then(|| again(template, top))
 }
 
-/// The same run once more.
+/// The same run again.
 fn again(template: &Run, point: &LoadPoint) -> Run {
-    let is_depth = |key: &str| key.starts_with(QUEUE_DEPTH);
-    let settings: Vec<(String, String)> =
-        point.parameters.iter().filter(|(key, _)| !is_depth(key)).cloned().collect();
-    let connections = point.work.connections.filter(|_| template.connections.is_some());
-    let run = at_depth(template, &settings, point.queue_depth_total);
+    let setting = point.parameters.iter().find_map(|(key, value)| Setting::parse(key, value));
+    let connections = point.signature.connections.filter(|_| template.connections.is_some());
+    let run = at_depth(template, setting, point.queue_depth_total);
     Run { connections: connections.or(run.connections), ..run }
 }
 
-/// Whether the workload itself was measured again after everything that it is compared with: if a
-/// limit moved meanwhile, or a burst credit was used up, the comparison would not hold.
+/// Whether the workload itself was measured again after everything it is compared with. If a limit
+/// changed meanwhile, or a burst credit was used up, the comparison would be invalid.
 fn is_controlled(top: &LoadPoint, base: &Series, done: &[LoadPoint]) -> bool {
     let last_run = |point: &LoadPoint| point.runs.iter().map(|run| run.index).max();
     let own = |index: &usize| base.load_points.contains(index);
@@ -95,63 +100,65 @@ fn is_controlled(top: &LoadPoint, base: &Series, done: &[LoadPoint]) -> bool {
     enough || others.max().is_none_or(|last| last_run(top).is_some_and(|own| own > last))
 }
 
-fn allowed(change: Change, template: &Run, may: May, base: &Series) -> bool {
+fn allowed(change: Change, template: &Run, may: PossibleChanges, base: &Series) -> bool {
     match change {
         Change::Connections => may.connections,
-        Change::Mix | Change::Direction => may.direction && base.work.read_share.fract() == 0.0,
+        Change::Mix | Change::Direction => {
+            may.direction && base.signature.read_share.fract() == 0.0
+        }
         Change::Volumes => may.volumes,
         Change::LargerTransfers | Change::SmallerTransfers => {
             template.streams.iter().all(|s| s.transfer_sizes.len() == 1)
         }
         Change::Workers => true,
-        Change::Order => base.work.order != Order::Both,
+        Change::Order => base.signature.order != Order::Both,
     }
 }
 
-/// The next run under changed circumstances: one operation at a time where the change makes another
-/// kind of operation, then a load that reaches the ceiling, again where that is not precise.
+/// The next run under changed circumstances: one operation at a time if the change affects the kind
+/// of operation, then a load that reaches the ceiling, repeated if imprecise.
 fn changed(
     template: &Run,
-    may: May,
+    may: PossibleChanges,
     base: &Series,
     done: &[LoadPoint],
     change: Change,
 ) -> Option<Run> {
     let base_depth = base.deepest() as u64;
     let changed = change.of(base);
-    // A smaller transfer needs as many times more operations for the same bytes.
-    let smaller = (base.work.transfer_bytes / changed.work.transfer_bytes).max(1.0) as u64;
+    // Smaller transfers need proportionally more operations for the same bytes.
+    let smaller =
+        (base.signature.transfer_bytes / changed.signature.transfer_bytes).max(1.0) as u64;
     let most = match change {
         Change::Connections | Change::Volumes => STEP * base_depth,
         Change::Workers => 2 * base_depth,
         _ => 2 * base_depth * smaller,
     };
-    let workers = u64::from(changed.work.workers.max(1));
+    let workers = u64::from(changed.signature.workers.max(1));
     let most = most.next_multiple_of(workers).min(u64::from(may.queue_depth_max) * workers);
-    let settings = settings(change, &changed);
+    let setting = Setting::of(change, &changed.signature);
     let keeps_kind = matches!(change, Change::Connections | Change::Workers | Change::Volumes);
     let totals = if keeps_kind { vec![most] } else { vec![1, most] };
     let run = |total: u64| {
-        let mut run = at_depth(template, &settings, total);
+        let mut run = at_depth(template, Some(setting), total);
         if change == Change::Workers && may.connections {
-            run.connections = changed.work.connections;
+            run.connections = changed.signature.connections;
         }
         run
     };
-    let run = totals.into_iter().map(run).find(|run| wants_run(run, done))?;
+    let run = totals.into_iter().map(run).find(|run| needs_run(run, done))?;
     (has_the_same_files(&run, template) && run.is_possible()).then_some(run)
 }
 
-/// Whether a run was not made yet, or not precisely enough.
-fn wants_run(run: &Run, done: &[LoadPoint]) -> bool {
+/// Whether a run is missing or not precise enough.
+fn needs_run(run: &Run, done: &[LoadPoint]) -> bool {
     let same = |p: &&LoadPoint| p.variant == run.variant && p.parameters == run.parameters;
     let Some(point) = done.iter().find(same) else { return true };
     let step = plateau::steps(&[point]).into_iter().next().flatten();
-    step.is_some_and(|step| step.wants_another_run())
+    step.is_some_and(|step| step.needs_another_run())
 }
 
-/// Whether a load point is evidence of such a search and not the workload itself: something besides
-/// the queue depth was changed for it.
+/// Whether a load point is an experiment of such a search, with a change besides the queue depth.
 pub(crate) fn is_changed(search: &Search, point: &LoadPoint) -> bool {
     matches!(search.method, SearchMethod::Scale(_))
         && point.runs.iter().any(|run| search.owns(run.index))
@@ -160,9 +167,9 @@ pub(crate) fn is_changed(search: &Search, point: &LoadPoint) -> bool {
 
 const QUEUE_DEPTH: &str = "queue_depth";
 
-/// A run that needs as much as the largest of the experiments of `template`: connections, threads,
-/// memory for the transfers that are outstanding.
-pub fn largest(template: &Run, may: May) -> Run {
+/// A run with the largest resource needs of any experiment of `template`: connections, threads,
+/// memory for outstanding transfers.
+pub fn largest(template: &Run, may: PossibleChanges) -> Run {
     let mut run = template.clone();
     for stream in &mut run.streams {
         stream.workers = stream.workers.saturating_mul(2);
@@ -181,71 +188,113 @@ pub fn largest(template: &Run, may: May) -> Run {
     run
 }
 
-/// Other files would have to be filled first, and may lie elsewhere.
+/// Other files would have to be filled first, and may be elsewhere.
 fn has_the_same_files(run: &Run, template: &Run) -> bool {
     let files = |run: &Run| run.streams.iter().map(Stream::file_set).collect::<Vec<_>>();
     files(run) == files(template)
 }
 
-/// A change as keys and values, as a user would write them.
-fn settings(change: Change, changed: &Series) -> Vec<(String, String)> {
-    let work = &changed.work;
-    let one = |key: &str, value: String| vec![(key.to_owned(), value)];
-    match change {
-        Change::Connections => {
-            one("run.nconnect", work.connections.map_or("1".to_owned(), |count| count.to_string()))
+/// A setting that an experiment changes, with its new value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Setting {
+    Connections(u32),
+    TransferBytes(u64),
+    /// Of all streams together: twice the template's.
+    Workers(u32),
+    Pattern(AccessPattern),
+    ReadPermille(u16),
+    Volumes(u32),
+}
+
+impl Setting {
+    /// The setting for `change`, given the changed workload.
+    fn of(change: Change, work: &WorkloadSignature) -> Setting {
+        match change {
+            Change::Connections => Setting::Connections(work.connections.unwrap_or(1)),
+            Change::LargerTransfers | Change::SmallerTransfers => {
+                Setting::TransferBytes(work.transfer_bytes as u64)
+            }
+            Change::Workers => Setting::Workers(work.workers),
+            Change::Order if work.order == Order::Sequential => {
+                Setting::Pattern(AccessPattern::Sequential)
+            }
+            Change::Order => Setting::Pattern(AccessPattern::Uniform),
+            Change::Mix | Change::Direction => {
+                Setting::ReadPermille((1000.0 * work.read_share).round() as u16)
+            }
+            Change::Volumes => Setting::Volumes(work.volumes),
         }
-        Change::LargerTransfers | Change::SmallerTransfers => {
-            one("transfer_size", exactly(units::Bytes::new(work.transfer_bytes as u64)))
+    }
+
+    /// Parses a parameter of a recorded run; `None` for the queue depth, which no change sets.
+    fn parse(key: &str, value: &str) -> Option<Setting> {
+        Some(match key {
+            CONNECTIONS => Setting::Connections(value.parse().ok()?),
+            TRANSFER_SIZE => Setting::TransferBytes(value.parse().map(Bytes::get).ok()?),
+            WORKERS => Setting::Workers(value.parse().ok()?),
+            PATTERN if value == SEQUENTIAL => Setting::Pattern(AccessPattern::Sequential),
+            PATTERN => Setting::Pattern(AccessPattern::Uniform),
+            READ => Setting::ReadPermille(value.parse().map(Percent::permille).ok()?),
+            VOLUMES => Setting::Volumes(value.parse().ok()?),
+            _ => return None,
+        })
+    }
+
+    /// The parameter of the run, as a user writes it.
+    fn parameter(self) -> (String, String) {
+        let (key, value) = match self {
+            Setting::Connections(count) => (CONNECTIONS, count.to_string()),
+            Setting::TransferBytes(bytes) => (TRANSFER_SIZE, exactly(Bytes::new(bytes))),
+            Setting::Workers(count) => (WORKERS, count.to_string()),
+            Setting::Pattern(AccessPattern::Sequential) => (PATTERN, SEQUENTIAL.to_owned()),
+            Setting::Pattern(_) => (PATTERN, "random".to_owned()),
+            Setting::ReadPermille(permille) => (READ, format!("{}%", permille / 10)),
+            Setting::Volumes(count) => (VOLUMES, count.to_string()),
+        };
+        (key.to_owned(), value)
+    }
+
+    fn apply(self, run: &mut Run) {
+        if let Setting::Connections(count) = self {
+            run.connections = Some(count);
         }
-        Change::Workers => one("workers", work.workers.to_string()),
-        Change::Order => {
-            let pattern = if work.order == Order::Sequential { "sequential" } else { "random" };
-            one("pattern", pattern.to_owned())
+        for stream in &mut run.streams {
+            match self {
+                Setting::TransferBytes(size_bytes) => {
+                    stream.transfer_sizes = vec![WeightedSize { size_bytes, weight: 1 }];
+                }
+                Setting::Workers(_) => stream.workers *= 2,
+                Setting::Pattern(pattern) => stream.access_pattern = pattern,
+                Setting::ReadPermille(permille) => stream.read_permille = permille,
+                // Connections are a property of the run; volumes are only a parameter.
+                Setting::Connections(_) | Setting::Volumes(_) => {}
+            }
         }
-        Change::Mix | Change::Direction => one("read", format!("{:.0}%", 100.0 * work.read_share)),
-        Change::Volumes => one(crate::work::VOLUMES, work.volumes.to_string()),
     }
 }
 
-/// As a user would write it, and without rounding.
-fn exactly(size: units::Bytes) -> String {
+const CONNECTIONS: &str = "run.nconnect";
+const TRANSFER_SIZE: &str = "transfer_size";
+const WORKERS: &str = "workers";
+const PATTERN: &str = "pattern";
+const SEQUENTIAL: &str = "sequential";
+const READ: &str = "read";
+
+/// The value as a user writes it, without rounding.
+fn exactly(size: Bytes) -> String {
     let words = size.to_string().replace(' ', "");
-    match words.parse::<units::Bytes>() {
+    match words.parse::<Bytes>() {
         Ok(read) if read == size => words,
         _ => size.get().to_string(),
     }
 }
 
-/// The template with these settings and so many operations outstanding over all its workers.
-fn at_depth(template: &Run, settings: &[(String, String)], total: u64) -> Run {
+/// The template with a changed setting and `total` outstanding operations over all workers.
+fn at_depth(template: &Run, setting: Option<Setting>, total: u64) -> Run {
     let mut run = template.clone();
-    run.parameters = settings.to_vec();
-    for (key, value) in settings {
-        for stream in &mut run.streams {
-            match key.as_str() {
-                "transfer_size" => {
-                    let size_bytes = value.parse().map_or(0, units::Bytes::get);
-                    stream.transfer_sizes = vec![WeightedSize { size_bytes, weight: 1 }];
-                }
-                "read" => {
-                    stream.read_permille = match value.as_str() {
-                        "0%" => 0,
-                        "50%" => 500,
-                        _ => 1000,
-                    };
-                }
-                "pattern" if value == "sequential" => {
-                    stream.access_pattern = AccessPattern::Sequential;
-                }
-                "pattern" => stream.access_pattern = AccessPattern::Uniform,
-                "workers" => stream.workers *= 2,
-                _ => {}
-            }
-        }
-        if key == "run.nconnect" {
-            run.connections = value.parse().ok();
-        }
+    run.parameters = setting.iter().map(|setting| setting.parameter()).collect();
+    if let Some(setting) = setting {
+        setting.apply(&mut run);
     }
     run.with_queue_depth(u32::try_from(total).unwrap_or(u32::MAX))
 }

@@ -1,21 +1,22 @@
-//! What each limit predicts. A hypothesis is a limit with its details: how much of the resource an
-//! operation needs. Amounts are unknown; ratios of ceilings under changed circumstances are not.
+//! Predictions of each limit. A hypothesis is a limit with its details: how much of the resource an
+//! operation needs. The amounts are unknown, but the ratios of ceilings under changed circumstances
+//! follow from the hypothesis.
 
 use super::Limit;
 use super::series::Series;
-use crate::work::{Order, Work};
+use crate::workload_signature::{Order, WorkloadSignature};
 
 /// Bytes that a segment of a TCP stream carries (Ethernet's 1,500 less the headers of IPv4 and of
 /// TCP with timestamps; RFC 9293, RFC 7323).
 const SEGMENT_BYTES: f64 = 1448.0;
-/// What is sent around it: Ethernet with preamble, checksum and gap 38, IPv4 20, TCP 32.
+/// Overhead per segment: Ethernet with preamble, checksum and gap 38, IPv4 20, TCP 32.
 const HEADERS_BYTES: f64 = 90.0;
 /// An NFS call or reply without data, with RPC's headers (RFC 5531, RFC 1813).
 const CALL_BYTES: f64 = 150.0;
-/// At least this share of an operation's time is spent in the server, whatever the network takes.
+/// Least share of an operation's time in the server, however long the network takes.
 const SERVER_SHARE_MIN: f64 = 0.1;
 
-/// How a resource is used up.
+/// How operations use a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Bytes of reads and writes together, per volume.
@@ -36,25 +37,25 @@ pub(crate) enum Use {
     Received,
     /// Bytes on the wire in the busier direction, headers included.
     Wire,
-    /// Slots of the client, per connection: in use for the whole round trip.
+    /// Slots of the client, per connection: occupied for the whole round trip.
     RoundTripPerConnection,
-    /// Slots of the server, per connection: in use while the server has the request.
+    /// Slots of the server, per connection: occupied while the server processes the request.
     ServerTimePerConnection,
-    /// Slots of the server in all.
+    /// Slots of the server, in total.
     ServerTime,
-    /// Work of a processor or device. How it depends on direction and order is unknown; with the
-    /// size it grows between not at all and in proportion.
+    /// Work of a processor or device. Its dependence on direction and order is unknown; with the
+    /// transfer size it grows by any factor between 1 and proportionally.
     Work(WorkUse),
 }
 
-/// What the work of an operation depends on.
+/// Properties that the work of an operation depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorkUse {
     /// Reads and writes differ.
     direction: bool,
     /// Sequential and random access differ.
     order: bool,
-    /// Workers share it out: as many processors are used as there are workers.
+    /// Workers divide the work: one processor per worker.
     per_worker: bool,
 }
 
@@ -65,13 +66,13 @@ const SERVER: WorkUse = WorkUse { direction: false, order: false, per_worker: fa
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hypothesis {
     pub(crate) limit: Limit,
-    /// Probability before anything is measured; all together are 1.
+    /// Prior probability; they sum to 1.
     pub(crate) prior: f64,
     pub(crate) uses: Use,
 }
 
-/// Every hypothesis. How common each limit is follows the order in which the vendor's
-/// troubleshooting checks them (quota, connections, VM size, client, storage).
+/// All hypotheses. Their prior probabilities follow the order in which the vendor's troubleshooting
+/// checks the limits (quota, connections, VM size, client, storage).
 pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::VolumeThroughput, 0.20, Use::BytesPerVolume),
     of(Limit::Endpoint, 0.06, Use::Bytes),
@@ -80,7 +81,7 @@ pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::NetworkFlow, 0.01, Use::OperationsPerConnection),
     of(Limit::VmEgress, 0.09, Use::Sent),
     of(Limit::Link, 0.07, Use::Wire),
-    // The directions of a path may have limits of their own.
+    // Both directions of a path may have separate limits.
     of(Limit::Link, 0.02, Use::Received),
     of(Limit::ClientCpu, 0.05, Use::Work(HOST)),
     of(Limit::ClientCpu, 0.04, Use::Work(WorkUse { direction: true, ..HOST })),
@@ -92,8 +93,7 @@ pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::Disk, 0.05, Use::Work(WorkUse { order: true, ..SERVER })),
     of(Limit::Disk, 0.04, Use::Work(WorkUse { direction: true, order: true, ..SERVER })),
     of(Limit::Disk, 0.01, Use::Work(WorkUse { direction: true, ..SERVER })),
-    // Several devices or processors that do most of what an unloaded request waits for are like
-    // slots.
+    // Several devices or processors that do most of an unloaded request's work behave like slots.
     of(Limit::Disk, 0.02, Use::ServerTime),
     of(Limit::ServerCpu, 0.01, Use::ServerTime),
     of(Limit::OperationsPerSecond, 0.05, Use::Operations),
@@ -106,38 +106,37 @@ const fn of(limit: Limit, prior: f64, uses: Use) -> Hypothesis {
     Hypothesis { limit, prior, uses }
 }
 
-/// Logarithm of a ratio of two ceilings, as a hypothesis predicts it.
+/// Predicted logarithm of the ratio of two ceilings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ratio {
-    /// This, give or take this standard error of the model.
+    /// This value with this standard error of the model.
     Exactly(f64, f64),
-    /// Anything from the first to the second.
+    /// Any value from the first to the second.
     Between(f64, f64),
-    /// Anything: the hypothesis makes no prediction.
+    /// Any value: the hypothesis makes no prediction.
     Any,
 }
 
-/// Standard error of a predicted ratio where the resource counts bytes or operations exactly.
+/// Standard error of a predicted ratio if the resource counts bytes or operations exactly.
 const EXACT: f64 = 0.02;
-/// The same where protocol headers are estimated.
+/// The same if protocol headers are estimated.
 const HEADERS: f64 = 0.04;
-/// The same where times of unloaded operations stand for those of loaded ones.
+/// The same if times of unloaded operations approximate those of loaded ones.
 const TIMES: f64 = 0.08;
-/// The same where work is done by processors or devices: none does exactly as much under changed
-/// circumstances.
+/// The same for processors and devices, whose capacity changes slightly with the circumstances.
 const PROCESSORS: f64 = 0.03;
 /// Writes cost between a fifth and five times as much as reads.
 const DIRECTIONS: f64 = 1.6;
 /// Random access costs up to twenty times as much as sequential access.
 const ORDERS: f64 = 3.0;
-/// Sizes and shares that differ by less than this are the same.
+/// Sizes and shares that differ by less than this count as equal.
 const SAME: f64 = 0.01;
 
 impl Hypothesis {
-    /// How much of the resource one operation needs, in a unit of the resource; `None` where that
+    /// How much of the resource one operation needs, in a unit of the resource; `None` if it
     /// depends on something unknown.
     fn need(&self, series: &Series, null_round_trip_s: Option<f64>) -> Option<(f64, f64)> {
-        let work = &series.work;
+        let work = &series.signature;
         let size = work.transfer_bytes.max(1.0);
         let (reads, writes) = (work.read_share, 1.0 - work.read_share);
         let connections = series.connections();
@@ -169,8 +168,8 @@ impl Hypothesis {
         }
     }
 
-    /// Amount of the resource that a rate uses up: in bytes per second, operations per second, or
-    /// slots. `None` for work, whose unit is not known.
+    /// Amount of the resource that a rate uses: in bytes per second, operations per second, or
+    /// slots. `None` for work, whose unit is unknown.
     pub(crate) fn amount(
         &self,
         series: &Series,
@@ -180,7 +179,7 @@ impl Hypothesis {
         self.need(series, null_round_trip_s).map(|(need, _)| need * rate)
     }
 
-    /// How the ceiling of `other` lies to that of `series`.
+    /// Predicted ratio of the ceiling of `other` to that of `series`.
     pub(crate) fn ratio(
         &self,
         series: &Series,
@@ -189,11 +188,11 @@ impl Hypothesis {
         processors: f64,
     ) -> Ratio {
         if let Use::Work(work) = self.uses {
-            return work.ratio(&series.work, &other.work, processors);
+            return work.ratio(&series.signature, &other.signature, processors);
         }
         let need = |of: &Series| self.need(of, null_round_trip_s);
-        // Times of unloaded operations are the same for the same kind of operation.
-        let same_kind = series.work.kind == other.work.kind;
+        // The same kind of operation takes the same time unloaded.
+        let same_kind = series.signature.kind == other.signature.kind;
         match (need(series), need(other)) {
             (Some((here, error)), Some((there, _))) => {
                 let error = if error == TIMES && same_kind { EXACT } else { error };
@@ -205,7 +204,7 @@ impl Hypothesis {
 }
 
 impl WorkUse {
-    fn ratio(self, a: &Work, b: &Work, processors: f64) -> Ratio {
+    fn ratio(self, a: &WorkloadSignature, b: &WorkloadSignature, processors: f64) -> Ratio {
         let used = |workers: u32| f64::from(workers.max(1)).min(processors);
         let more = match self.per_worker {
             true => (used(b.workers) / used(a.workers)).ln(),
@@ -231,13 +230,13 @@ impl WorkUse {
     }
 }
 
-/// Bytes on the wire in one direction for each operation: data for `with` of them, a call or reply
-/// without data for `without`.
+/// Bytes on the wire in one direction per operation: a share `with` has data, a share `without` is
+/// a call or reply without data.
 fn sent(size: f64, with: f64, without: f64) -> f64 {
     with * wire_bytes(size) + without * wire_bytes(0.0)
 }
 
-/// A call or reply with so much data, with all headers.
+/// Bytes of a call or reply with this much data, including all headers.
 fn wire_bytes(data_bytes: f64) -> f64 {
     let bytes = data_bytes + CALL_BYTES;
     bytes + (bytes / SEGMENT_BYTES).max(1.0) * HEADERS_BYTES
@@ -261,8 +260,8 @@ mod tests {
         assert!((sum + SOMETHING_ELSE - 1.0).abs() < 1e-9, "{sum}");
     }
 
-    fn work(read_share: f64, order: Order, transfer_bytes: f64, workers: u32) -> Work {
-        Work {
+    fn work(read_share: f64, order: Order, transfer_bytes: f64, workers: u32) -> WorkloadSignature {
+        WorkloadSignature {
             read_share,
             transfer_bytes,
             order,
@@ -273,14 +272,13 @@ mod tests {
             kind: String::new(),
             calls_outstanding: None,
             calls_per_op: None,
-            rtt_ns: None,
             retransmits_per_op: None,
             dispersion: None,
         }
     }
 
     /// Bounds of the natural logarithm of the ratio, of 4 processors.
-    fn bounds(uses: WorkUse, a: &Work, b: &Work) -> (f64, f64) {
+    fn bounds(uses: WorkUse, a: &WorkloadSignature, b: &WorkloadSignature) -> (f64, f64) {
         match uses.ratio(a, b, 4.0) {
             Ratio::Exactly(ratio, _) => (ratio, ratio),
             Ratio::Between(least, most) => (least, most),

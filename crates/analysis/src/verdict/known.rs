@@ -1,37 +1,19 @@
-//! What is known of limits before anything is measured: from the plan, and from what the user or
-//! the command line put into the record. Numbers with their origin in words; none is built in.
+//! Limits known before measuring, from the plan and the record's environment. None is built in.
 //!
-//! What this program set itself is certain. What the user says (`--known`) is a hypothesis: it
-//! raises the odds of a limit whose measured ceiling equals it, and lowers them otherwise.
+//! A limit that this program set is certain. One that the user gives (`--known`) is a hypothesis:
+//! it raises the odds of a limit whose measured ceiling matches, and lowers them otherwise.
 
 use metrics::run_record::ExperimentRecord;
+use units::Bytes;
+use workload::limit::{PriorKnowledge, StatedLimit};
 use workload::plan::TargetSpec;
 
 use super::Limit;
 
-/// Environment entries that name a limit begin so: `known.vm_egress` is `2000000000 bytes/s,
-/// Standard_D32s_v5`.
-pub const ENVIRONMENT: &str = "known.";
-
-/// The entry with the number of the host's processors.
-pub const CPU_COUNT: &str = "cpu.count";
-
-/// The entry with the file system of a directory.
-pub const FILESYSTEM: &str = "filesystem.type";
-
-/// The entry with the shortest round-trip time of a NULL call to the server, in nanoseconds.
-pub const NULL_ROUND_TRIP: &str = "target.null_round_trip_ns";
-
-/// Whether an entry of the environment says what limits a rate: scaling experiments keep it with
-/// the entries that begin with [`ENVIRONMENT`].
-pub fn is_of_use(name: &str) -> bool {
-    [CPU_COUNT, FILESYSTEM, NULL_ROUND_TRIP].contains(&name)
-}
-
-/// Slots of a connection of our NFS client where its URL does not say.
+/// Default slots per connection of the built-in NFS client.
 const SLOTS: f64 = 128.0;
 
-/// What the volume that `run` serves itself, from memory and over loopback, does not have.
+/// Limits that do not exist for the emulated volume, which is served from memory over loopback.
 const NOT_EMULATED: [Limit; 7] = [
     Limit::NetworkFlow,
     Limit::Endpoint,
@@ -46,8 +28,8 @@ const NOT_EMULATED: [Limit; 7] = [
 const OF_THIS_HOST: [&str; 9] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs"];
 
-/// What a directory on one of them does not have. The device may be rented, with limits of its
-/// own: those are the storage itself and its operations per second.
+/// Limits that do not exist for a directory on one of them. The device may be rented with limits on
+/// throughput and operations, which count as storage media and operations per second.
 const NOT_OF_THIS_HOST: [Limit; 8] = [
     Limit::VolumeThroughput,
     Limit::NetworkFlow,
@@ -59,62 +41,83 @@ const NOT_OF_THIS_HOST: [Limit; 8] = [
     Limit::ServerCpu,
 ];
 
-/// A limit whose amount is known, or said to be.
+/// A limit with a known or given amount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownLimit {
-    /// Which.
+    /// The limit.
     pub limit: Limit,
-    /// How much: bytes per second, or for slots requests on one connection, or operations per
-    /// second.
+    /// Bytes per second; requests on one connection for slots; or operations per second.
     pub value: f64,
-    /// From where, in words.
-    pub origin: String,
-    /// This program set it itself.
+    /// Its source.
+    pub origin: Origin,
+    /// Whether this program set it.
     pub certain: bool,
 }
 
-/// All that is known beforehand.
+/// The source of a known limit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// The emulated volume.
+    Volume {
+        /// Its quota.
+        quota: Bytes,
+        /// Its service level.
+        level: String,
+    },
+    /// The user, by an amount or by a name such as a size of virtual machine.
+    Given(Option<String>),
+}
+
+impl Origin {
+    /// The name that the user gave.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Origin::Given(name) => name.as_deref(),
+            Origin::Volume { .. } => None,
+        }
+    }
+}
+
+/// Everything known beforehand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// Limits.
     pub limits: Vec<KnownLimit>,
-    /// Processors of the host.
+    /// Number of processors of the host.
     pub processors: Option<u32>,
-    /// Requests that our own client has outstanding on one connection at most.
+    /// Slots per connection of the built-in client.
     pub client_slots: Option<f64>,
-    /// Shortest round-trip time of a NULL call, in seconds: the network without the storage.
+    /// Shortest round-trip time of a NULL call, in seconds: the network without storage.
     pub null_round_trip_s: Option<f64>,
-    /// What the target cannot be limited by, because it has no such thing.
+    /// Limits that do not exist for the target.
     pub absent: Vec<Limit>,
-    /// The number of connections can be set from here: it is our own client.
+    /// Whether the built-in client is used, which can change its number of connections.
     pub own_client: bool,
 }
 
 impl Known {
-    /// Of a record.
+    /// From a record.
     pub fn of(record: &ExperimentRecord) -> Known {
-        Known::before(&record.environment, &record.plan.target)
+        Known::before(&record.environment.prior, record.plan.target())
     }
 
-    /// Before anything is measured.
+    /// Before measuring.
     ///
-    /// * `environment`: as in the record, `(name, value)`; only `cpu.count`, `filesystem.type`,
-    ///   `target.null_round_trip_ns` and entries that begin with `known.` matter
-    /// * `target`: what is measured
-    pub fn before(environment: &[(String, String)], target: &TargetSpec) -> Known {
-        let number = |name: &str| value_of(environment, name).and_then(|text| text.parse().ok());
+    /// * `prior`: from the record's environment or the plan
+    /// * `target`: the target
+    pub fn before(prior: &PriorKnowledge, target: &TargetSpec) -> Known {
         let mut known = Known {
-            limits: environment.iter().filter_map(entry).collect(),
-            processors: number(CPU_COUNT).map(|count: f64| count as u32).filter(|n| *n > 0),
-            null_round_trip_s: number(NULL_ROUND_TRIP).map(|ns| ns / 1e9),
-            own_client: target.is_nfs(),
+            limits: prior.stated_limits.iter().cloned().map(KnownLimit::from).collect(),
+            processors: prior.processors.map(u32::from),
+            null_round_trip_s: prior.null_round_trip_ns.map(|ns| ns as f64 / 1e9),
+            own_client: target.capabilities().own_client,
             ..Known::default()
         };
         match target {
             TargetSpec::Emulated { volume, options, .. } => {
                 let value = volume.throughput_limit_bytes_per_s as f64;
-                let quota = units::Bytes::new(volume.quota_bytes);
-                let origin = format!("{quota} x {}", volume.service_level);
+                let quota = Bytes::new(volume.quota_bytes);
+                let origin = Origin::Volume { quota, level: volume.service_level.clone() };
                 known.limits.retain(|one| one.limit != Limit::VolumeThroughput);
                 let limit = Limit::VolumeThroughput;
                 known.limits.push(KnownLimit { limit, value, origin, certain: true });
@@ -130,7 +133,7 @@ impl Known {
                 known.absent = others.collect();
             }
             TargetSpec::Directory { .. } => {
-                let filesystem = value_of(environment, FILESYSTEM);
+                let filesystem = prior.filesystem.as_deref();
                 if filesystem.is_some_and(|name| OF_THIS_HOST.contains(&name)) {
                     known.absent = NOT_OF_THIS_HOST.to_vec();
                 }
@@ -139,33 +142,27 @@ impl Known {
         known
     }
 
-    /// What is known of `limit`.
+    /// The known amount of a limit.
     pub fn limit(&self, limit: Limit) -> Option<&KnownLimit> {
         self.limits.iter().find(|one| one.limit == limit)
     }
 
-    /// Bytes per second of a volume's limit that is certain.
+    /// Bytes per second of the volume's limit, if certain.
     pub fn certain_volume(&self) -> Option<f64> {
         self.limit(Limit::VolumeThroughput).filter(|one| one.certain).map(|one| one.value)
     }
 
-    /// The target does nothing: only this host is measured.
+    /// Whether the target is `null:`, which measures only this host.
     pub fn is_null(&self) -> bool {
         self.absent.len() + 1 == Limit::ALL.len()
     }
 }
 
-fn value_of<'r>(environment: &'r [(String, String)], name: &str) -> Option<&'r str> {
-    environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-}
-
-fn entry((name, value): &(String, String)) -> Option<KnownLimit> {
-    let code = name.strip_prefix(ENVIRONMENT)?;
-    let limit = Limit::ALL.into_iter().find(|limit| limit.code() == code)?;
-    let (amount, rest) = value.split_once(' ').unwrap_or((value, ""));
-    let value = amount.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)?;
-    let origin = rest.split_once(", ").map_or("as given", |(_, origin)| origin).to_owned();
-    Some(KnownLimit { limit, value, origin, certain: false })
+impl From<StatedLimit> for KnownLimit {
+    fn from(StatedLimit { limit, value, origin }: StatedLimit) -> KnownLimit {
+        let origin = Origin::Given(Some(origin));
+        KnownLimit { limit, value, origin, certain: false }
+    }
 }
 
 /// The option `slots` of a URL.

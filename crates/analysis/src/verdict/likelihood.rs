@@ -1,60 +1,61 @@
 //! How well each hypothesis explains what was observed.
 //!
-//! Observations of one series are taken as independent, each with a likelihood under every
-//! hypothesis: how the ceilings of other series lie to this one's, whether the ceiling equals an
-//! amount that is known, and what was seen directly of processors, slots and evenness. The numbers
-//! here are judgements about systems in general, found on simulated systems whose limits are
-//! known; others, and real ones, examine them (`cargo xtask bench judgement`,
-//! `docs/reference/limits.md`). `docs/method.md` lists them.
+//! Observations of one series are treated as independent, each with a likelihood under every
+//! hypothesis: the ratios of other series' ceilings to this one's, whether the ceiling equals a
+//! known amount, and direct observations of processors, slots and evenness. The numbers here apply
+//! to systems in general. They were found on simulated systems with known limits and examined on
+//! other simulated and on real ones (`cargo xtask bench judgement`, `docs/reference/limits.md`).
+//! `docs/method.md` lists them.
+
+use statistics::distributions::normal_below;
 
 use super::hypothesis::{HYPOTHESES, Hypothesis, Ratio, Use};
 use super::known::Known;
 use super::series::Series;
 use super::{Difference, Evidence, Limit};
-use crate::distributions::normal_below;
 use crate::estimate::Estimate;
 use crate::host_state::HostSummary;
 
-/// One value for each hypothesis, the last for something that is not among them.
+/// One value per hypothesis; the last one is for any other limit.
 pub(crate) type PerHypothesis = [f64; HYPOTHESES.len() + 1];
 
-/// Something that was observed, with its likelihood under each hypothesis.
+/// An observation with its likelihood under each hypothesis.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
     pub(crate) evidence: Evidence,
-    /// Load points that show it, as indices in `Findings::load_points`.
+    /// The load points concerned, as indices into `Findings::load_points`.
     pub(crate) load_points: Vec<usize>,
     pub(crate) likelihoods: PerHypothesis,
 }
 
-/// Share of ratios that are farther from their prediction than its standard error says.
+/// Share of ratios that deviate further from their prediction than its standard error implies.
 const LOOSE_SHARE: f64 = 0.10;
-/// Standard error of those.
+/// Standard error of those ratios.
 const LOOSE_SIGMA: f64 = 0.10;
-/// Probability that another limit comes first though it should be no nearer than before: what
-/// changed brings it into play.
+/// Probability that another limit applies first although it should be no nearer than before,
+/// because of the change.
 const OTHER_NEW: f64 = 0.06;
-/// Where other limits lie above the one in force, on average, as a logarithm: a ceiling that was
-/// predicted to rise ends at the first of them.
+/// Mean distance of the next limit above the present one, as a logarithm: a ceiling predicted to
+/// rise rises to that one at most.
 const OTHER_ABOVE: f64 = 1.5;
 /// Probability that more is measured than a ceiling allows.
 const EXCEEDED: f64 = 0.002;
-/// Ceilings of which nothing is predicted lie within this range, as a logarithm.
+/// Range of ceilings without a prediction, as a logarithm.
 const RANGE: f64 = 4.0;
-/// Amounts of which nothing is known lie within this range, as a logarithm: four decades.
+/// Range of unknown amounts, as a logarithm: four decades.
 const AMOUNT_RANGE: f64 = 9.2;
-/// Probability that a limit which the user gave is not the one in force.
+/// Probability that a limit given by the user does not apply.
 const KNOWN_WRONG: f64 = 0.10;
-/// Probability that other clients take part of a limit that they share.
+/// Probability that other clients use part of a shared limit.
 const SHARED: f64 = 0.05;
-/// They take up to this part of it, as a logarithm.
+/// Largest part that they use, as a logarithm.
 const SHARED_RANGE: f64 = 1.5;
-/// Probability that a limit which this program set itself is not the one in force.
+/// Probability that a limit set by this program does not apply.
 const CERTAIN_WRONG: f64 = 1e-6;
-/// Standard error of an amount compared with a known one, beyond that of the hypothesis.
+/// Standard error of an amount compared with a known one, in addition to that of the hypothesis.
 const AMOUNT_SIGMA: f64 = 0.01;
 
-/// What was observed of `series`, next to `all` others.
+/// The observations of `series`, compared with `all` others.
 pub(crate) fn observations(series: &Series, all: &[Series], known: &Known) -> Vec<Observation> {
     let mut found = Vec::new();
     let mut add = |observation: Option<(Evidence, PerHypothesis)>, load_points: Vec<usize>| {
@@ -79,7 +80,7 @@ pub(crate) fn observations(series: &Series, all: &[Series], known: &Known) -> Ve
     found
 }
 
-/// Every hypothesis's likelihood by `of`, something else's by `else_`.
+/// The likelihood of every hypothesis from `of`, and `else_` for any other limit.
 fn each(of: impl Fn(&Hypothesis) -> f64, else_: f64) -> PerHypothesis {
     let mut values = [else_; HYPOTHESES.len() + 1];
     for (value, hypothesis) in values.iter_mut().zip(&HYPOTHESES) {
@@ -93,7 +94,7 @@ fn split(limits: &[Limit], these: f64, others: f64) -> PerHypothesis {
     each(|one| if limits.contains(&one.limit) { these } else { others }, others)
 }
 
-/// A value between those of a table, linear between its rows, which ascend.
+/// Interpolates linearly in a table whose rows ascend.
 fn interpolated(at: f64, table: &[(f64, f64)]) -> f64 {
     let after = table.iter().position(|(x, _)| *x >= at);
     match after {
@@ -106,33 +107,33 @@ fn interpolated(at: f64, table: &[(f64, f64)]) -> f64 {
     }
 }
 
-/// Likelihood of a busy share where the processor is the limit, and where it is not.
+/// Likelihood of a busy share if the processor is the limit, and if it is not.
 const BUSY_IF_LIMIT: [(f64, f64); 5] =
     [(0.70, 0.002), (0.85, 0.04), (0.92, 0.3), (0.97, 0.9), (1.0, 0.95)];
 const BUSY_IF_NOT: [(f64, f64); 5] =
     [(0.70, 0.9), (0.85, 0.08), (0.92, 0.02), (0.97, 0.002), (0.99, 0.0004)];
 
-/// How near this host's processors are to their end at the highest rate.
+/// How busy this host's processors are at the highest rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPressure {
-    /// 1 where no processor time is left for more operations.
+    /// 1 if no processor time is left for more operations.
     pub(crate) share: f64,
-    /// All processors are busy, but not with this process, and it hardly waits for them: whether
-    /// the kernel works for it there is not known.
+    /// All processors are busy, but not with this process, and it hardly waits for them: it is
+    /// unknown whether the kernel works for it.
     pub(crate) is_unclear: bool,
 }
 
-/// This process's share of the processors from which on it fills them.
+/// From this share on, this process uses the processors fully.
 const OWN_SHARE: f64 = 0.4;
-/// Processors this busy have no time left.
+/// Processors at least this busy have no time left.
 const ALL_BUSY: f64 = 0.95;
-/// Below this share the generator hardly waits.
-const PRESSED: f64 = 0.85;
+/// Below this share of waiting the generator hardly waits.
+const WAITING_MIN_SHARE: f64 = 0.85;
 
-/// A worker that always runs or waits to run has no time left, whichever process runs. Where
-/// all processors are busy and this process is most of that, its threads (the service of an
-/// emulated volume among them) limit each other. A quota of a control group is a limit like fewer
-/// processors. Processors that others keep busy are no limit for threads that sleep.
+/// A worker that always runs or waits to run has no time left, whichever process uses the
+/// processor. If all processors are busy mostly with this process, its threads (including the
+/// service of an emulated volume) limit each other. A control group's quota limits like fewer
+/// processors. Processors kept busy by others do not limit threads that sleep.
 pub(crate) fn host_pressure(series: &Series) -> Option<HostPressure> {
     let host = series.top.host.as_ref();
     let of = |number: fn(&HostSummary) -> Option<Estimate>| {
@@ -141,7 +142,7 @@ pub(crate) fn host_pressure(series: &Series) -> Option<HostPressure> {
     let processors = host.and_then(|host| host.processors);
     let process = of(|host| host.process);
     let own = process.zip(processors).map(|(share, count)| share * count);
-    // How much longer threads need because they wait for processors.
+    // The factor by which threads take longer because they wait for processors.
     let stretch = of(|host| host.run_queue_delay)
         .zip(own.filter(|own| *own > 0.0))
         .map_or(1.0, |(delay, own)| 1.0 + delay / own);
@@ -151,7 +152,7 @@ pub(crate) fn host_pressure(series: &Series) -> Option<HostPressure> {
     let filled = busy.zip(process).map(|(busy, own)| busy * (own / OWN_SHARE).min(1.0));
     let quota = own.zip(host.and_then(|host| host.quota)).map(|(own, quota)| own / quota);
     let share = [worker, filled, quota].into_iter().flatten().reduce(f64::max)?.min(1.0);
-    let is_unclear = share < PRESSED && busy.is_some_and(|busy| busy + stolen > ALL_BUSY);
+    let is_unclear = share < WAITING_MIN_SHARE && busy.is_some_and(|busy| busy + stolen > ALL_BUSY);
     Some(HostPressure { share, is_unclear })
 }
 
@@ -170,7 +171,7 @@ fn host_processors(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     Some((Evidence::HostProcessors { busy: pressure.share, others }, likelihoods))
 }
 
-/// The processor of our own service, where it runs in this process.
+/// The processor of the program's own service, if it runs in this process.
 fn service_processor(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     let busy = series.top.host.as_ref()?.service_cpu?.value.min(1.0);
     let likelihoods = split(
@@ -181,17 +182,17 @@ fn service_processor(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     Some((Evidence::ServiceProcessor { busy }, likelihoods))
 }
 
-/// Share of the slots from which on they are full.
+/// From this share on, slots count as full.
 const SLOTS_FULL: f64 = 0.97;
-/// Calls at the highest load, over the slots, from which on slots can be full.
+/// Calls at the highest load over slots, from which on the slots can be full.
 const SLOTS_EXCEEDED: f64 = 1.1;
-/// Calls that take at most this many times as long as unloaded ones wait for nothing.
+/// Calls that take at most this many times as long as unloaded ones do not wait.
 const CALLS_WAIT_NOT: f64 = 1.15;
-/// From here on they do.
+/// From this factor on, calls wait.
 const CALLS_WAIT: f64 = 1.5;
 
-/// Full slots say little: where anything else is exhausted, they fill up in front of it. Full ones
-/// whose calls come back as fast as a single one are the limit themselves.
+/// Full slots are weak evidence, because slots fill up in front of any other limit. Full slots
+/// whose calls take no longer than a single one are the limit.
 fn client_slots(series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let slots = known.client_slots?;
     let last = series.measured().next_back()?;
@@ -215,13 +216,12 @@ fn client_slots(series: &Series, known: &Known) -> Option<(Evidence, PerHypothes
     Some((evidence, split(&[Limit::ClientSlots], slots_are_limit, others)))
 }
 
-/// Counts of slots that servers are built with.
+/// Usual numbers of slots in servers.
 const SLOT_COUNTS: std::ops::RangeInclusive<i32> = 2..=10;
-/// Fewer requests than this at a time are no full slots.
+/// Fewer concurrent requests than this are not full slots.
 const SLOTS_MIN: f64 = 0.85;
 
-/// Requests in the server at a time: as a limit of slots it is a whole number, more often than not
-/// a power of two.
+/// Concurrent requests in the server: a limit of slots is a whole number, usually a power of two.
 fn slots_in_use(series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let amount = |uses: Use| {
         let hypothesis = HYPOTHESES.iter().find(|one| one.uses == uses)?;
@@ -248,13 +248,13 @@ fn slots_in_use(series: &Series, known: &Known) -> Option<(Evidence, PerHypothes
     Some((Evidence::ServerSlots { per_connection, total }, likelihoods))
 }
 
-/// Variance over mean of counts below which operations pass evenly; 1 is chance.
+/// Variance over mean of counts below which operations complete evenly; 1 is random.
 pub(crate) const EVEN_MAX: f64 = 0.1;
 /// Above this they complete at random.
 const UNEVEN_MIN: f64 = 0.5;
 
-/// How evenly operations complete: what lets bytes or operations pass at a set rate does so evenly;
-/// what works on each for as long as it takes does not.
+/// How evenly operations complete: evenly behind a limit on the rate of bytes or operations, less
+/// evenly behind a limit on work.
 fn evenness(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     let dispersion = series.top.dispersion.filter(|_| series.is_reached())?;
     let (works, paces) = match dispersion {
@@ -264,7 +264,7 @@ fn evenness(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     };
     let neither = (works + paces) / 2.0;
     let of = |one: &Hypothesis| match (one.limit, one.uses) {
-        // A loop of a generator may be as even as a limit.
+        // A generator's loop may be as even as a rate limit.
         (Limit::ClientCpu, _) => neither,
         (_, Use::Work(_) | Use::ServerTime | Use::ServerTimePerConnection) => works,
         _ => paces,
@@ -272,18 +272,18 @@ fn evenness(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     Some((Evidence::Evenness { dispersion }, each(of, neither)))
 }
 
-/// Loads this near to the knee, as a factor, show its shape.
+/// Loads within this factor of the knee show its shape.
 const NEAR_KNEE: f64 = 2.0;
-/// Rates that fall short of both bounds by more than this share make a rounded knee.
+/// A knee is rounded if rates are below both bounds by more than this share.
 const ROUNDED_MIN: f64 = 0.10;
-/// Below this it is sharp.
+/// Below this share it is sharp.
 const SHARP_MAX: f64 = 0.03;
 
-/// The shape of the knee: behind a set rate operations wait only when it is used up; where work
-/// takes as long as it takes they queue before.
+/// The shape of the knee: behind a rate limit operations wait only once the limit is reached;
+/// behind a limit on work they queue earlier.
 fn knee(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     let (unloaded_s, level) = (series.unloaded_s?, series.level());
-    if !series.is_reached() || !series.work.closed {
+    if !series.is_reached() || !series.signature.closed {
         return None;
     }
     let shortfall = |load: f64, rate: f64| {
@@ -305,7 +305,7 @@ fn knee(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     Some((Evidence::Knee { shortfall }, each(of, (works + paces) / 2.0)))
 }
 
-/// Whether the ceiling equals an amount that is known or said to be known.
+/// Whether the ceiling equals a known or given amount.
 fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let one = known.limit(limit)?;
     let error = series.ceiling().error;
@@ -341,7 +341,7 @@ fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidenc
     Some((evidence, each(likelihood, 1.0 / AMOUNT_RANGE)))
 }
 
-/// How the ceiling of another series lies to this one's.
+/// The ratio of another series' ceiling to this one's.
 fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let differences = differences(series, other);
     if differences.is_empty() {
@@ -351,8 +351,8 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     let (low, high) = ((there.low / here.low).ln(), (there.high / here.low).ln());
     let error = here.error.hypot(there.error);
     let circumstances = Circumstances::of(series, other, known);
-    // Where the load was enough for the highest ceiling that anything predicts, what was measured
-    // is a ceiling, though the other series has too few points to show that it is flat.
+    // If the load was enough for the highest predicted ceiling, the measured rate is a ceiling,
+    // even if the other series has too few points to show that it is flat.
     let loads = HYPOTHESES.iter().map(|one| needed_load(series, other, circumstances.ratio(one)));
     let needed = loads.flatten().fold(0.0, f64::max);
     let is_ceiling = needed > 0.0 && other.deepest() >= needed && other.is_top_precise();
@@ -369,27 +369,27 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     Some((evidence, each(of, likelihood(Ratio::Any))))
 }
 
-/// The load with which another series of the same operations would reach its ceiling if the
-/// prediction held: by Little's law, as many times that of this series' plateau as the ceiling is
-/// higher. `None` where that is not known.
+/// The load at which another series of the same operations would reach its predicted ceiling: by
+/// Little's law, the load of this series' plateau times the ratio of the ceilings. `None` if that
+/// is unknown.
 fn needed_load(series: &Series, other: &Series, ratio: Ratio) -> Option<f64> {
     let from = series.steps[series.plateau.from?]?.load;
     let most = match ratio {
         Ratio::Exactly(most, _) | Ratio::Between(_, most) => most,
         Ratio::Any => return None,
     };
-    let same_kind = series.work.kind == other.work.kind;
-    let closed = series.work.closed && other.work.closed;
+    let same_kind = series.signature.kind == other.signature.kind;
+    let closed = series.signature.closed && other.signature.closed;
     (same_kind && closed).then_some(from * most.exp())
 }
 
-/// Two series that are compared.
+/// Comparison of two series.
 pub(crate) struct Circumstances<'a> {
     series: &'a Series,
     other: &'a Series,
     null_round_trip_s: Option<f64>,
     processors: f64,
-    /// Logarithm of the other's transfer size over this one's.
+    /// Logarithm of the other series' transfer size over this one's.
     more_bytes: f64,
 }
 
@@ -400,29 +400,29 @@ impl<'a> Circumstances<'a> {
             other,
             null_round_trip_s: known.null_round_trip_s,
             processors: known.processors.map_or(f64::INFINITY, f64::from),
-            more_bytes: (other.work.transfer_bytes / series.work.transfer_bytes).ln(),
+            more_bytes: (other.signature.transfer_bytes / series.signature.transfer_bytes).ln(),
         }
     }
 
-    /// How a hypothesis expects the other's ceiling to lie to this one's.
+    /// A hypothesis's prediction of the other series' ceiling.
     pub(crate) fn ratio(&self, hypothesis: &Hypothesis) -> Ratio {
         hypothesis.ratio(self.series, self.other, self.null_round_trip_s, self.processors)
     }
 
-    /// From where on another limit may come first, and the probability that one does; see
+    /// The ceiling from which another limit may apply first, and the probability that one does; see
     /// [`next_limit`].
     pub(crate) fn next_limit(&self, ratio: f64) -> (f64, f64) {
         next_limit(ratio, self.more_bytes)
     }
 
-    /// Likelihood of a measured ratio (a logarithm) with this standard error.
+    /// Likelihood of a measured ratio (as a logarithm) with this standard error.
     pub(crate) fn likelihood(&self, ratio: Ratio, measured: f64, error: f64) -> f64 {
         of_ratio(ratio, measured, measured, error, self.more_bytes)
     }
 }
 
 pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
-    let (a, b) = (&series.work, &other.work);
+    let (a, b) = (&series.signature, &other.signature);
     let mut found = Vec::new();
     if a.connections != b.connections {
         let of = |connections: Option<u32>| connections.unwrap_or(1);
@@ -447,14 +447,13 @@ pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
     found
 }
 
-/// Likelihood of the other's ceiling under what is predicted of it.
+/// Likelihood of the other series' ceiling given its prediction.
 ///
-/// A mixture: near the prediction; farther from it than its standard error says; lower, because
-/// another limit comes first; hardly ever higher. Where the other's ceiling is known as a number it
-/// is a density, where bounds are known the probability that it lies between them; each is the same
-/// for all hypotheses.
+/// A mixture: near the prediction; further from it than its standard error; lower, because another
+/// limit applies first; rarely higher. For a known ceiling it is a density, for known bounds the
+/// probability that the ceiling is between them; the same kind for all hypotheses.
 ///
-/// * `low`, `high`: bounds of the logarithm of the other's ceiling over this one's
+/// * `low`, `high`: bounds of the logarithm of the other series' ceiling over this one's
 /// * `error`: standard error of both
 fn of_ratio(ratio: Ratio, low: f64, high: f64, error: f64, more_bytes: f64) -> f64 {
     let is_number = high - low < 1e-6;
@@ -483,23 +482,23 @@ fn of_ratio(ratio: Ratio, low: f64, high: f64, error: f64, more_bytes: f64) -> f
         + EXCEEDED * over(higher)
 }
 
-/// From where on other limits may come before a ceiling that was predicted to move to `ratio`, and
-/// the probability that one does: in operations those on operations stay where they were, those on
-/// bytes move against the transfer size.
+/// The ceiling from which other limits may apply before one predicted to change by `ratio`, and the
+/// probability that one does. In operations per second, limits on operations are unchanged, and
+/// limits on bytes change inversely with the transfer size.
 fn next_limit(ratio: f64, more_bytes: f64) -> (f64, f64) {
     let from = (-more_bytes).min(0.0);
     let room = (ratio - from).max(0.0);
     (from, 1.0 - (-room / OTHER_ABOVE).exp())
 }
 
-/// A distribution from `least` to `most`, blurred by a normal one at its ends: uniform, or falling
-/// off exponentially from `least` on.
+/// A distribution from `least` to `most`, convolved with a normal one: uniform, or decreasing
+/// exponentially from `least`.
 #[derive(Clone, Copy, Debug)]
 struct Component {
     least: f64,
     most: f64,
     sigma: f64,
-    /// Mean of the exponential; infinite where it is uniform.
+    /// Mean of the exponential; infinite if uniform.
     decay: f64,
 }
 

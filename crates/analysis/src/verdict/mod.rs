@@ -1,16 +1,15 @@
-//! The verdict on each curve: whether its end was reached, and what limits it. One value per
-//! curve; every sentence, mark and field that any output has about it is made from that value.
+//! The verdict on each curve: whether it is saturated, and its bottleneck. All outputs derive from
+//! this one value per curve.
 //!
-//! [`crate::curve::plateau`] says whether throughput has stopped rising. Only then is a cause
-//! sought: every hypothesis ([`hypothesis`]) predicts how the ceiling moves when something else
-//! changes (connections, transfer size, direction); [`likelihood`] weighs the predictions against
-//! every other series by Bayes' rule, together with what is known beforehand ([`known`]) and what
-//! was seen of processors and slots; [`calibration`] turns the weights into probabilities that are
-//! right as often as they say. One cause is named if it has a probability of at least 90 %, or
-//! several that the data cannot tell apart if they have 95 % together; otherwise the verdict is
-//! "not enough data", with the experiment that would tell ([`experiment`]).
+//! [`crate::curve::plateau`] decides whether throughput has stopped rising. If so, each hypothesis
+//! ([`hypothesis`]) predicts how the ceiling moves when connections, transfer size or direction
+//! change. [`likelihood`] compares the predictions with all other series by Bayes' rule, together
+//! with known limits ([`known`]) and observations of processors and slots. [`calibration`] turns
+//! the weights into calibrated probabilities. One cause is named from 90 %, or several that the
+//! data cannot distinguish from 95 % together. Otherwise the verdict is "not enough data", with the
+//! experiment that would help most ([`experiment`]).
 //!
-//! Not for: words; `report` has them.
+//! Not for: sentences, which `report` writes.
 //!
 //! Sources: Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System Performance", 1984, chapter
 //! 5 (bounds on throughput and response time); Kass and Raftery, "Bayes Factors", J. American
@@ -23,39 +22,39 @@ pub mod explain;
 mod hypothesis;
 pub mod known;
 mod likelihood;
-mod limit;
 mod series;
 
 pub use known::{Known, KnownLimit};
-pub use limit::Limit;
+pub use workload::limit::Limit;
 
 use crate::curve::Outline;
 use crate::curve::plateau::{Inconclusive, Plateau, State};
 use crate::load_point::LoadPoint;
-use crate::work::Work;
+use crate::workload_signature::WorkloadSignature;
 
 use experiment::Experiment;
 use hypothesis::HYPOTHESES;
+use known::Origin;
 use likelihood::{Observation, PerHypothesis};
 use series::Series;
 
 /// Below this probability no cause is named.
 pub const NAME_MIN: f64 = 0.90;
-/// Several causes are named only if they have this probability together: who reads a list takes it
-/// for complete.
+/// Several causes are named only from this probability together, because readers take a list as
+/// complete.
 pub const NAME_SEVERAL_MIN: f64 = 0.95;
-/// At most so many causes are named together, or one more if all of them are about bytes per second
-/// or all about requests.
+/// Most causes named together; one more if all of them bound bytes per second, or all bound
+/// requests.
 pub const NAMED_MAX: usize = 3;
 /// Candidates less probable than this are not listed.
 const CANDIDATE_MIN: f64 = 0.02;
-/// Probability of a cause that follows from what this program set itself.
+/// Probability of a cause that follows from a limit that this program set.
 const CERTAIN: f64 = 0.99;
 
-/// What is known of one curve's end.
+/// The verdict on one curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What it is about: the workload, with the parameters that are equal all along the curve.
+    /// The workload, with the parameters that are constant along the curve.
     pub name: String,
     /// Its load points, ascending by load, as indices in `Findings::load_points`.
     pub load_points: Vec<usize>,
@@ -63,43 +62,43 @@ pub struct Verdict {
     pub plateau: Plateau,
     /// The answer.
     pub answer: Answer,
-    /// What could limit it, the most probable first; empty where the end was not reached. What is
-    /// missing to 1 is something that is not among the hypotheses.
+    /// Possible causes, most probable first; empty if the curve is not saturated. The rest to 1 is
+    /// the probability of a cause that is not among the hypotheses.
     pub candidates: Vec<Candidate>,
-    /// What was observed, the strongest support for the answer first.
+    /// Observations, the strongest support for the answer first.
     pub evidence: Vec<Observed>,
-    /// The experiment that would tell more, where there is one.
+    /// The experiment that would help most, if any.
     pub next: Option<Experiment>,
-    /// Connections, transfer size, direction: what was done to the target.
-    pub work: Work,
+    /// Connections, transfer size and direction of the load.
+    pub signature: WorkloadSignature,
     /// Bytes per operation at the highest rate.
     bytes_per_op: f64,
-    /// It was measured only to tell something of another curve.
+    /// Whether it was measured only as evidence about another curve.
     pub is_evidence: bool,
 }
 
-/// The answer to "what limits it?".
+/// The bottleneck, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// This limit, or one of these that the data cannot tell apart.
+    /// This limit, or one of several that the data cannot distinguish.
     Limited {
-        /// One to four limits, the most probable first; see [`NAMED_MAX`].
+        /// One to four limits, most probable first; see [`NAMED_MAX`].
         by: Vec<Limit>,
-        /// Their probability together, at least [`NAME_MIN`], or [`NAME_SEVERAL_MIN`] of several.
+        /// Their total probability, at least [`NAME_MIN`], or [`NAME_SEVERAL_MIN`] for several.
         probability: f64,
     },
-    /// The end was not reached: no limit was in force.
+    /// Not saturated: no limit was reached.
     NotReached,
     /// Not enough data.
     NotEnoughData(Gap),
 }
 
-/// What is missing.
+/// Why there is not enough data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
-    /// Whether throughput has stopped rising is not known.
+    /// It is unknown whether throughput has stopped rising.
     End(Inconclusive),
-    /// It has, and several causes explain that.
+    /// Throughput has stopped rising, and several causes explain it.
     Undecided,
     /// A cache of this host answered, so the target was not measured.
     Cached,
@@ -108,92 +107,92 @@ pub enum Gap {
 /// A possible cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Which.
+    /// The limit.
     pub limit: Limit,
     /// Its probability, 0 to 1.
     pub probability: f64,
 }
 
-/// An observation, and how strongly it speaks for the answer.
+/// An observation and its support for the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// What was observed.
+    /// The observation.
     pub evidence: Evidence,
     /// Load points that show it, as indices in `Findings::load_points`.
     pub load_points: Vec<usize>,
-    /// Logarithm of its likelihood under the answer over that under everything else; 0 where there
-    /// is no answer.
+    /// Logarithm of the ratio of its likelihoods under the answer and under everything else; 0
+    /// without an answer.
     pub strength: f64,
 }
 
-/// Something that was observed.
+/// Observations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
-    /// How near this host's processors were to their end.
+    /// Use of this host's processors.
     HostProcessors {
-        /// Share of the time that the busiest worker ran or waited to run, 0 to 1.
+        /// Share of time that the busiest worker ran or waited to run, 0 to 1.
         busy: f64,
-        /// Processors that other processes of the host used; `None` where that is not known.
+        /// Processors used by other processes; `None` if unknown.
         others: Option<f64>,
     },
-    /// How busy the processor of this program's own service was.
+    /// Use of the processor that serves the emulated volume.
     ServiceProcessor {
         /// 0 to 1.
         busy: f64,
     },
-    /// Calls outstanding on each connection, and the client's slots for them.
+    /// Outstanding calls per connection and the client's slots.
     ClientSlots {
         /// Mean calls outstanding.
         outstanding: f64,
         /// Slots.
         slots: f64,
-        /// Whether they were full.
+        /// Whether all were in use.
         full: bool,
     },
-    /// Requests in the server at a time, by Little's law with the time of an unloaded operation.
+    /// Requests in the server, by Little's law at the unloaded response time.
     ServerSlots {
-        /// On each connection.
+        /// Per connection.
         per_connection: f64,
-        /// In all.
+        /// In total.
         total: f64,
     },
-    /// A limit that is known or said to be known.
+    /// A known or given limit.
     Known {
-        /// Which.
+        /// The limit.
         limit: Limit,
-        /// The ceiling in its unit: bytes or operations per second, or slots.
+        /// The measured ceiling in its unit: bytes or operations per second, or slots.
         measured: f64,
         /// The known amount.
         known: f64,
-        /// Where that comes from.
-        origin: String,
+        /// Its source.
+        origin: Origin,
     },
     /// How evenly operations complete.
     Evenness {
-        /// Variance over mean of completions in an interval: 1 is chance.
+        /// Variance divided by mean of completions per interval; 1 for random completions.
         dispersion: f64,
     },
     /// The shape of the knee.
     Knee {
-        /// By what share the rate near the knee falls short of both bounds.
+        /// Relative shortfall of the rate near the knee from both bounds.
         shortfall: f64,
     },
-    /// Another series, measured under other circumstances.
+    /// Another series, measured under other conditions.
     Compared {
         /// Its name.
         with: String,
         /// What differs.
         differences: Vec<Difference>,
-        /// Its operations per second over those of this series.
+        /// Ratio of its operations per second to those of this series.
         operations: f64,
-        /// The same of bytes per second.
+        /// Ratio of its bytes per second.
         bytes: f64,
-        /// Whether its own end was reached; otherwise both ratios are at least this.
+        /// Whether it is saturated; otherwise both ratios are lower bounds.
         reached: bool,
     },
 }
 
-/// What differs between two series.
+/// A difference between two series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Difference {
     /// Connections.
@@ -236,7 +235,7 @@ pub enum Difference {
 }
 
 impl Verdict {
-    /// The limits that are named; empty where none is.
+    /// The named limits, if any.
     pub fn named(&self) -> &[Limit] {
         match &self.answer {
             Answer::Limited { by, .. } => by,
@@ -254,8 +253,8 @@ impl Verdict {
         self.bytes_per_op
     }
 
-    /// A limit that the user gave and the measurements contradict: the ceiling is another one, or
-    /// lies above it.
+    /// A given limit that the measurement contradicts: the limit, the measured and the given
+    /// amount.
     pub fn contradicted(&self) -> Option<(Limit, f64, f64)> {
         self.evidence.iter().find_map(|one| match &one.evidence {
             Evidence::Known { limit, measured, known, .. }
@@ -268,13 +267,13 @@ impl Verdict {
     }
 }
 
-/// A ceiling above a known limit by more than this share contradicts it.
+/// A measured ceiling above a given limit by more than this share contradicts it.
 const CONTRADICTED: f64 = 0.05;
 
-/// The verdict on every curve, in the order of `outlines`.
+/// The verdicts on all curves, in the order of `outlines`.
 ///
 /// * `is_cached`: whether a cache of this host answered at a load point
-/// * `is_evidence`: whether a load point was measured only to tell something of another curve
+/// * `is_evidence`: whether a load point was measured only as evidence about another curve
 pub(crate) fn verdicts(
     outlines: &[Outline],
     load_points: &[LoadPoint],
@@ -291,10 +290,10 @@ pub(crate) fn verdicts(
     all.iter().map(verdict).collect()
 }
 
-/// Operations per second at a limit that is known for certain, for the work of a load point.
+/// Operations per second at a certain limit, for the transfer size of a load point.
 pub(crate) fn certain(known: &Known) -> impl Fn(&LoadPoint) -> Option<f64> {
     let volume = known.certain_volume();
-    move |point| volume.map(|limit| limit / point.work.transfer_bytes.max(1.0))
+    move |point| volume.map(|limit| limit / point.signature.transfer_bytes.max(1.0))
 }
 
 fn judge(one: &Series, all: &[Series], known: &Known, cached: bool) -> Verdict {
@@ -303,7 +302,7 @@ fn judge(one: &Series, all: &[Series], known: &Known, cached: bool) -> Verdict {
         _ if cached => Answer::NotEnoughData(Gap::Cached),
         State::NotReached => Answer::NotReached,
         State::Inconclusive(why) => Answer::NotEnoughData(Gap::End(why)),
-        // Of nothing only this host can be the limit.
+        // A target that does nothing can only be limited by this host.
         State::Reached(_) if known.is_null() => {
             Answer::Limited { by: vec![Limit::ClientCpu], probability: CERTAIN }
         }
@@ -329,17 +328,17 @@ fn judge(one: &Series, all: &[Series], known: &Known, cached: bool) -> Verdict {
         answer,
         candidates,
         next,
-        work: one.work.clone(),
+        signature: one.signature.clone(),
         bytes_per_op: one.top.bytes_per_op,
         is_evidence: false,
     }
 }
 
-/// The hypotheses about one series, weighed against everything that was observed.
+/// The hypotheses about one series, weighed by all observations.
 pub(crate) struct Weighed {
-    /// Calibrated probability of each hypothesis, the last of something else.
+    /// Calibrated probability of each hypothesis; the last is an unknown cause.
     pub(crate) posterior: PerHypothesis,
-    /// By limit, the most probable first.
+    /// By limit, most probable first.
     pub(crate) candidates: Vec<Candidate>,
     observations: Vec<Observation>,
 }
@@ -357,12 +356,11 @@ impl Weighed {
         Weighed { posterior, candidates, observations }
     }
 
-    /// Probability of a limit.
     pub(crate) fn probability(&self, limit: Limit) -> f64 {
         of_limit(&self.posterior, limit)
     }
 
-    /// The fewest limits that are probable enough together.
+    /// The fewest limits that are probable enough.
     fn answer(&self, one: &Series) -> Answer {
         if one.is_at_certain_limit() {
             let by = vec![Limit::VolumeThroughput];
@@ -385,7 +383,7 @@ impl Weighed {
         Answer::NotEnoughData(Gap::Undecided)
     }
 
-    /// The load point of the comparison that speaks most for `named`, as an index in
+    /// The load point of the comparison that supports `named` most, as an index in
     /// `Findings::load_points`.
     pub(crate) fn decisive(&self, named: &[Limit]) -> Option<usize> {
         let compared = |one: &&Observation| matches!(one.evidence, Evidence::Compared { .. });
@@ -398,7 +396,7 @@ impl Weighed {
         strongest.load_points.last().copied()
     }
 
-    /// The observations, those first that speak most for `named`.
+    /// The observations, strongest support for `named` first.
     fn evidence(&self, named: &[Limit]) -> Vec<Observed> {
         let observed = |observation: &Observation| Observed {
             evidence: observation.evidence.clone(),
@@ -410,8 +408,8 @@ impl Weighed {
         all
     }
 
-    /// Logarithm of the likelihood under `named` over that under all others, both weighted by
-    /// their prior probabilities.
+    /// Logarithm of the ratio of the likelihoods under `named` and under all others, weighted by
+    /// prior probabilities.
     fn strength(&self, observation: &Observation, named: &[Limit]) -> f64 {
         if named.is_empty() {
             return 0.0;
@@ -427,7 +425,7 @@ impl Weighed {
     }
 }
 
-/// Probability of a limit: of all its hypotheses together.
+/// Probability of a limit: the sum over its hypotheses.
 fn of_limit(posterior: &PerHypothesis, limit: Limit) -> f64 {
     let mine = HYPOTHESES.iter().zip(posterior).filter(|(one, _)| one.limit == limit);
     mine.map(|(_, probability)| probability).sum()

@@ -1,29 +1,28 @@
-//! Load points that differ only in how much load they put on the target, with what a verdict on
-//! them depends on.
+//! Load points that differ only in their load on the target, with the inputs of a verdict on them.
 
 use crate::curve::Outline;
 use crate::curve::plateau::{Plateau, Reason, Schedule, State, Step};
 use crate::host_state::HostSummary;
 use crate::load_point::LoadPoint;
-use crate::work::Work;
+use crate::workload_signature::WorkloadSignature;
 
-/// Below this ratio of loaded to unloaded time of an operation nothing is known of a ceiling above.
+/// Below this ratio of loaded to unloaded time of an operation, the ceiling is unknown.
 const WAITING_MIN: f64 = 1.3;
-/// Standard error of a rate without an interval, as a share.
+/// Relative standard error of a rate without an interval.
 const UNKNOWN_ERROR: f64 = 0.2;
 
-/// What the load point with the highest rate shows besides its rate.
+/// Further observations at the load point with the highest rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Top {
-    /// Share of its processors that the busiest worker used.
+    /// The busiest worker's use of its processors.
     pub(crate) worker_busy: Option<f64>,
-    /// What the host's processors did.
+    /// Use of the host's processors.
     pub(crate) host: Option<HostSummary>,
-    /// Calls sent and not answered, on average for each connection.
+    /// Mean outstanding calls per connection.
     pub(crate) calls_outstanding: Option<f64>,
     /// Variance over mean of the operations completed in an interval.
     pub(crate) dispersion: Option<f64>,
-    /// Mean time for which an operation keeps its slot, in seconds.
+    /// Mean time that an operation occupies its slot, in seconds.
     pub(crate) slot_s: f64,
     /// Bytes per operation.
     pub(crate) bytes_per_op: f64,
@@ -33,10 +32,10 @@ pub(crate) struct Top {
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    pub(crate) work: Work,
-    /// The load points, ascending by load, as indices in `Findings::load_points`.
+    pub(crate) signature: WorkloadSignature,
+    /// The load points, ascending by load, as indices into `Findings::load_points`.
     pub(crate) load_points: Vec<usize>,
-    /// `steps[i]` is of `load_points[i]`; `None` where nothing was measured.
+    /// `steps[i]` belongs to `load_points[i]`; `None` if nothing was measured.
     pub(crate) steps: Vec<Option<Step>>,
     pub(crate) plateau: Plateau,
     /// Time of an operation without queueing, in seconds.
@@ -44,14 +43,14 @@ pub(crate) struct Series {
     pub(crate) top: Top,
 }
 
-/// What is known of a series' ceiling, in operations per second.
+/// Bounds of a series' ceiling, in operations per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ceiling {
-    /// It is not below this.
+    /// Lower bound.
     pub(crate) low: f64,
-    /// It is not above this; infinite where nothing tells.
+    /// Upper bound; infinite if unknown.
     pub(crate) high: f64,
-    /// Standard error of both, as a share.
+    /// Relative standard error of both.
     pub(crate) error: f64,
 }
 
@@ -61,7 +60,7 @@ impl Series {
         self.load_points[self.plateau.top]
     }
 
-    /// What was measured, ascending by load.
+    /// The measured points, ascending by load.
     pub(crate) fn measured(&self) -> impl DoubleEndedIterator<Item = &Step> {
         self.steps.iter().flatten()
     }
@@ -71,22 +70,21 @@ impl Series {
         self.measured().next_back().map_or(0.0, |step| step.load)
     }
 
-    /// Rate of the plateau, or the highest rate.
+    /// Rate of the plateau, otherwise the highest rate.
     pub(crate) fn level(&self) -> f64 {
         self.plateau.level.value
     }
 
     pub(crate) fn connections(&self) -> f64 {
-        f64::from(self.work.connections.unwrap_or(1).max(1))
+        f64::from(self.signature.connections.unwrap_or(1).max(1))
     }
 
     pub(crate) fn calls_per_op(&self) -> f64 {
-        self.work.calls_per_op.unwrap_or(1.0)
+        self.signature.calls_per_op.unwrap_or(1.0)
     }
 
-    /// What its points tell of its ceiling. Where operations take `w` times as long as unloaded
-    /// ones, a curve of the kind `X = A N / (N + c)` has reached `1 - 1 / w` of its end, and every
-    /// sharper curve more.
+    /// Bounds of its ceiling. If operations take `w` times as long as unloaded ones, a curve
+    /// `X = A N / (N + c)` has reached `1 - 1 / w` of its asymptote, and every sharper curve more.
     pub(crate) fn ceiling(&self) -> Ceiling {
         let half = self.plateau.level.relative();
         let agrees = self.steps[self.plateau.top].is_some_and(|step| step.agrees);
@@ -96,30 +94,30 @@ impl Series {
             return Ceiling { low, high: low, error };
         }
         let waiting = self.unloaded_s.map(|unloaded| self.top.slot_s / unloaded);
-        let high = match waiting.filter(|_| self.work.closed) {
+        let high = match waiting.filter(|_| self.signature.closed) {
             Some(waiting) if waiting > WAITING_MIN => low * waiting / (waiting - 1.0),
             _ => f64::INFINITY,
         };
         Ceiling { low, high, error }
     }
 
-    /// Whether its throughput has stopped rising.
+    /// Whether its rate has stopped rising.
     pub(crate) fn is_reached(&self) -> bool {
         self.plateau.is_reached()
     }
 
-    /// Whether its highest rate is known well enough to be compared.
+    /// Whether its highest rate is precise enough for a comparison.
     pub(crate) fn is_top_precise(&self) -> bool {
         self.steps[self.plateau.top].is_some_and(|step| step.is_precise() && step.agrees)
     }
 
-    /// Whether it equals a limit that this program set itself.
+    /// Whether it equals a limit set by this program.
     pub(crate) fn is_at_certain_limit(&self) -> bool {
         self.plateau.state == State::Reached(Reason::AtKnownLimit)
     }
 }
 
-/// The series of these load points: each load curve is one, and each point along anything else.
+/// The series of these load points: each load curve, and each point of other curves.
 pub(crate) fn series(outlines: &[Outline], load_points: &[LoadPoint]) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for outline in outlines {
@@ -163,14 +161,14 @@ impl Series {
         let bytes = total.data.throughput.map_or(0.0, |throughput| throughput.value);
         Series {
             name,
-            work: top.work.clone(),
+            signature: top.signature.clone(),
             plateau,
             unloaded_s: None,
             top: Top {
                 worker_busy: total.worker_busy_max.map(|busy| busy.value),
                 host: top.merged.host.clone(),
-                calls_outstanding: top.work.calls_outstanding,
-                dispersion: top.work.dispersion,
+                calls_outstanding: top.signature.calls_outstanding,
+                dispersion: top.signature.dispersion,
                 slot_s: steps[plateau.top].map_or(0.0, |step| step.slot_s),
                 bytes_per_op: if rate > 0.0 { bytes / rate } else { 0.0 },
             },
@@ -180,11 +178,11 @@ impl Series {
     }
 }
 
-/// Time of an operation that does not wait: the shortest of all series that ask the same of
-/// the target, at queue depth 1 or at an offered rate that was kept. Where that rate is a limit's
-/// pace, it does not count.
+/// Time of an operation that does not wait: the shortest over all series with the same operations,
+/// at queue depth 1 or at an offered rate that the target sustained. A rate set by a limit does not
+/// count.
 fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
-    let family = all.iter().filter(|other| other.work.kind == one.work.kind);
+    let family = all.iter().filter(|other| other.signature.kind == one.signature.kind);
     let of = |other: &Series| -> Option<f64> {
         let first = other.measured().next()?;
         let unqueued =

@@ -7,18 +7,19 @@
 pub mod draws;
 
 use metrics::connection::ConnectionInterval;
+use metrics::environment::Environment;
 use metrics::histogram::{Counts, Histogram, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
-use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 use workload::arrival::Arrival;
 use workload::connection::{CallCounters, Endpoint, TcpState};
 use workload::data::DataPattern;
 use workload::op::OpKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EmulatedVolume, EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize,
-    WorkingSet,
+    EmulatedVolume, IoMethod, IoMethodUsed, Phases, Plan, Run, Step, Stream, TargetSpec,
+    WeightedSize, WorkingSet,
 };
 
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -147,7 +148,7 @@ pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
         started_unix_ms: 1_795_241_733_000,
         intervals: each.map(|(index, s)| interval(index as u32, vec![s])).collect(),
         warnings: Vec::new(),
-        witness: None,
+        service_counters: None,
         outcome: Outcome::Done,
     }
 }
@@ -207,8 +208,8 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
             name: "four corners".to_owned(),
             source: "profile:four-corners".to_owned(),
             overrides: Vec::new(),
-            target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
-            engine: EngineChoice::Auto,
+            targets: vec![TargetSpec::Directory { path: "/mnt/vol1".to_owned() }],
+            io_method: IoMethod::Auto,
             pin: false,
             verify: false,
             seed: 42,
@@ -216,14 +217,14 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
             steps: runs.iter().map(|r| Step::Fixed(r.run.clone())).collect(),
         },
         plan_hash: "0123456789abcdef".repeat(4),
-        engine: EngineUsed {
-            engine: EngineChoice::IoUring,
+        io_method: ChosenIoMethod {
+            io_method: IoMethodUsed::IoUring,
             reason: "the probe did more operations for each CPU second with it".to_owned(),
         },
-        environment: vec![
+        environment: Environment::from_iter([
             ("cpu.model".to_owned(), "a processor".to_owned()),
             ("kernel.release".to_owned(), "6.18.0".to_owned()),
-        ],
+        ]),
         started_unix_ms: 1_795_241_733_000,
         prepared: Vec::new(),
         runs,

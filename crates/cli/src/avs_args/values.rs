@@ -1,13 +1,13 @@
-//! Reads the values of the arguments of `avs`.
+//! Parses the values of the arguments of `avs`.
 
 use cloud::avs::{Avs, AvsLimit, Host, Policy};
 use cloud::price::{Prices, Usd};
 use cloud::region::{Feature, Regions};
 use cloud::row::Status;
 use sizing::avs::HOURS_PER_MONTH;
-use sizing::avs::ask::Ratio;
+use sizing::avs::ratio::{Ratio, RatioSource};
 use sizing::region_need::demand;
-use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, unknown};
+use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Share, unknown};
 
 pub(super) fn host(name: &str) -> Result<Host, String> {
     let avs = Avs::embedded();
@@ -29,7 +29,7 @@ pub(super) fn region(name: &str) -> Result<String, String> {
     }
     let regions = Regions::embedded();
     let Some(region) = regions.find(name) else {
-        let near = regions.meant(name).map(|region| format!("did you mean `{}`?", region.name));
+        let near = regions.similar(name).map(|region| format!("did you mean `{}`?", region.name));
         let there_are = || format!("there are {}, none", Prices::embedded().regions().join(", "));
         return Err(format!("there is no such region; {}", near.unwrap_or_else(there_are)));
     };
@@ -52,14 +52,14 @@ pub(super) fn throughput(text: &str) -> Result<u64, String> {
     whole(rate.get(), "bytes per second")
 }
 
-/// More than any machine does, and far from where sums of them no longer fit.
+/// More than any VM does, and small enough that sums do not overflow.
 const RATE_MAX: f64 = 1e12;
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within limits")]
 fn whole(rate: f64, what: &str) -> Result<u64, String> {
     match rate.ceil() {
         rate if (1.0..=RATE_MAX).contains(&rate) => Ok(rate as u64),
-        _ => Err(format!("wanted from 1 to {RATE_MAX:.0} {what}")),
+        _ => Err(format!("expected 1 to {RATE_MAX:.0} {what}")),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: ParseError| error.to_string())?;
     match size.get() {
         512.. => Ok(size),
-        _ => Err("wanted at least 512 bytes".to_owned()),
+        _ => Err("expected at least 512 bytes".to_owned()),
     }
 }
 
@@ -79,42 +79,44 @@ fn thousandths(text: &str, least: u64, most: u64) -> Option<u64> {
 }
 
 pub(super) fn ratio(text: &str) -> Result<Ratio, String> {
-    let wanted = "wanted how many share a core, such as `4` or `4.5`";
-    let vcpus = thousandths(text, 1, 64_000).ok_or(wanted)?;
+    let expected = "expected virtual CPUs per core, such as `4` or `4.5`";
+    let vcpus = thousandths(text, 1, 64_000).ok_or(expected)?;
     let divisor = greatest_divisor(vcpus, 1000);
-    let source = "--vcpus-per-core".to_owned();
+    let source = RatioSource::Given;
     Ok(Ratio { vcpus: vcpus / divisor, cores: 1000 / divisor, source })
 }
 
-/// Euclid's.
+/// Euclid's algorithm.
 fn greatest_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_divisor(other, one % other) }
 }
 
-/// Spare hosts of a cluster: fewer than it has.
+/// Spare hosts of a cluster: fewer than its hosts.
 pub(super) fn spare(text: &str) -> Result<u64, String> {
     let most = Avs::embedded().limit(AvsLimit::HostsPerClusterMax) - 1;
     let spare = text.trim().parse().ok().filter(|count| (0..=most).contains(count));
-    spare.ok_or_else(|| format!("wanted a whole number from 0 to {most}"))
+    spare.ok_or_else(|| format!("expected a whole number from 0 to {most}"))
 }
 
-pub(super) fn saving(text: &str) -> Result<u64, String> {
-    let wanted = "wanted a factor from `1` to `10`, such as `1.5`";
-    thousandths(text, 1000, 10_000).ok_or_else(|| wanted.to_owned())
+pub(super) fn saving(text: &str) -> Result<Share, String> {
+    let expected = "expected a factor from `1` to `10`, such as `1.5`";
+    let factor = thousandths(text, 1000, 10_000).ok_or_else(|| expected.to_owned())?;
+    Ok(Share::from_permille(factor))
 }
 
 pub(super) fn host_price(text: &str) -> Result<Usd, String> {
-    let wanted = "wanted a price with its time, such as `5000/month`, `6.85/hour` or `60000/year`";
-    let (amount, time) = text.trim().trim_start_matches('$').split_once('/').ok_or(wanted)?;
-    let amount = Usd::parse(&amount.replace([',', '_'], "")).ok_or(wanted)?;
+    let expected =
+        "expected a price with its period, such as `5000/month`, `6.85/hour` or `60000/year`";
+    let (amount, time) = text.trim().trim_start_matches('$').split_once('/').ok_or(expected)?;
+    let amount = Usd::parse(&amount.replace([',', '_'], "")).ok_or(expected)?;
     let month = match time.trim() {
         "month" => amount,
         "hour" => amount.times(HOURS_PER_MONTH),
         "year" => Usd::from_micros(amount.micros() / 12),
-        _ => return Err(wanted.to_owned()),
+        _ => return Err(expected.to_owned()),
     };
     match month {
-        Usd::ZERO => Err(wanted.to_owned()),
+        Usd::ZERO => Err(expected.to_owned()),
         month => Ok(month),
     }
 }
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_has_its_time() {
+    fn a_price_has_a_period() {
         assert_eq!(host_price("5000/month"), Ok(Usd::from_micros(5_000_000_000)));
         assert_eq!(host_price("$5,000/month"), Ok(Usd::from_micros(5_000_000_000)));
         assert_eq!(host_price("6.85/hour"), Ok(Usd::from_micros(5_000_500_000)));
@@ -143,14 +145,14 @@ mod tests {
         for text in ["0", "-1", "65", "4.0001", "four"] {
             assert!(parts(text).is_err(), "{text}");
         }
-        assert_eq!(saving("1.5"), Ok(1500));
+        assert_eq!(saving("1.5"), Ok(Share::from_percent(150)));
         assert!(saving("0.5").is_err());
         assert_eq!((spare("0"), spare("15")), (Ok(0), Ok(15)));
         assert!(spare("16").is_err() && spare("-1").is_err() && spare("one").is_err());
     }
 
     #[test]
-    fn the_closest_name_is_told() {
+    fn the_nearest_name_is_suggested() {
         assert!(host("AV36Q").unwrap_err().contains("did you mean `AV36`?"));
         assert!(host("av36p").is_ok());
         assert!(policy("raid-6").unwrap_err().contains("did you mean `raid6`?"));
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_below_one_and_beyond_all_machines_are_refused() {
+    fn rates_below_1_and_above_the_maximum_are_refused() {
         assert_eq!(operations("50/s"), Ok(50));
         assert_eq!(throughput("2MiB/s"), Ok(2 << 20));
         assert!(operations("0").is_err());

@@ -1,32 +1,33 @@
-//! `clean`: removes what fourcorners made in a directory, and says what it left.
+//! `clean`: removes the files that fourcorners created in a target, and lists what is left.
 
-use std::io::Write;
+use anyhow::anyhow;
+use commands::outcome::{Exit, Failure, Outcome};
+use commands::{named_target, refusal};
+use units::{Bytes, counted};
 
-use units::Bytes;
-
+use super::output::to_stdout;
 use crate::args::CleanArguments;
-use crate::exit::{Exit, Outcome};
-use crate::named_target;
-use crate::refusal;
+use crate::waits;
 
 pub(crate) fn run(arguments: &CleanArguments) -> Outcome {
-    let place = named_target::place(&arguments.target, &arguments.option)?;
-    let cleaned = target::clean::clean(place).map_err(refusal::failure)?;
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "removed {} {} ({}) from {}",
-        cleaned.removed_files,
-        if cleaned.removed_files == 1 { "file" } else { "files" },
-        Bytes::new(cleaned.removed_bytes),
-        cleaned.directory.display(),
-    )?;
-    if cleaned.removed_directory {
-        writeln!(out, "removed the directory itself")?;
-    }
-    for left in &cleaned.left {
-        writeln!(out, "left {}: {}", left.path.display(), left.reason)?;
-    }
-    out.flush()?;
+    let named = &arguments.target;
+    let target = named_target::spec(Some(named), &arguments.option)?;
+    let location = named_target::location(&target, waits::observer(None))?
+        .ok_or_else(|| Failure::input(anyhow!("clean `{named}`: it has no files")))?;
+    let cleaned = target::clean::clean(location).map_err(refusal::failure)?;
+    to_stdout(|out| {
+        writeln!(
+            out,
+            "removed {} ({}) from {}",
+            counted(cleaned.removed_files, "file"),
+            Bytes::new(cleaned.removed_bytes),
+            cleaned.directory.display(),
+        )?;
+        if cleaned.removed_directory {
+            writeln!(out, "removed the directory")?;
+        }
+        let mut left = cleaned.not_removed.iter();
+        left.try_for_each(|left| writeln!(out, "left {}: {}", left.path.display(), left.reason))
+    })?;
     Ok(Exit::Done)
 }

@@ -3,26 +3,26 @@
 use std::io::Write;
 
 use anyhow::anyhow;
+use commands::keep::{refuse_unwritable, write_file};
+use commands::outcome::{Exit, Failure, Outcome};
+use commands::predict::published_comparison;
 use report::record::Record;
 
-use crate::beside;
-use crate::commands::output;
-use crate::exit::{Exit, Failure, Outcome};
+use super::output::to_stdout;
 use crate::record_args::{ExportArguments, ExportFormat};
 
 pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
     let is_json = arguments.format == ExportFormat::Json;
-    if !is_json && arguments.beside.is_asked() {
-        let error = "export: published figures stand beside a record in JSON only: --format json";
+    let options = arguments.published.options();
+    if !is_json && options.is_set() {
+        let error = "export: published figures are part of JSON only; use --format json";
         return Err(Failure::input(anyhow!(error)));
     }
-    if let Some(path) = &arguments.output {
-        output::refuse_unwritable(path)?;
-    }
+    arguments.output.as_deref().map(refuse_unwritable).transpose()?;
     let (_, record) = arguments.which.load()?;
     let findings = analysis::analyze(&record);
-    let beside = || beside::of_record(&record, &findings, &arguments.beside);
-    let published = is_json.then(beside).flatten();
+    let published = || published_comparison::of_record(&record, &findings, &options);
+    let published = is_json.then(published).flatten();
     let shown = Record { findings: &findings, published: published.as_ref() };
     let write = |out: &mut dyn Write| match arguments.format {
         ExportFormat::Csv => report::csv::write(&findings, out),
@@ -32,12 +32,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
         ExportFormat::Hgrm => report::hgrm::write(&findings, out),
     };
     match &arguments.output {
-        Some(path) => output::to_file(path, write)?,
-        None => {
-            let mut out = std::io::stdout().lock();
-            write(&mut out)?;
-            out.flush()?;
-        }
+        Some(path) => write_file(path, write)?,
+        None => to_stdout(write)?,
     }
     Ok(Exit::Done)
 }

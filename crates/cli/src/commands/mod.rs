@@ -1,8 +1,6 @@
-//! One file for each command.
+//! One file per command: arguments to options, a call of the crate `commands`, and the output.
 
 mod avs;
-mod avs_inventory;
-mod avs_profile;
 mod check;
 mod clean;
 mod compare;
@@ -13,37 +11,37 @@ mod list;
 mod output;
 mod plan;
 mod predict;
-mod predict_run;
-pub(crate) mod profiles;
+mod profiles;
 mod report;
 mod run;
 mod schema;
 mod show;
-pub(crate) mod size;
-mod size_from_run;
+mod size;
 mod tune;
-mod volume_config;
 mod volume_serve;
 mod volume_stat;
 
 use std::path::PathBuf;
 
+use commands::outcome::{Failure, Outcome};
 use metrics::run_record::ExperimentRecord;
 use store::Store;
 
 use crate::args::Command;
-use crate::exit::{Failure, Outcome};
 use crate::record_args::{IdArgument, StoreArguments};
 use crate::terminal::Terminal;
 use crate::volume_args::VolumeCommand;
 
-/// Does what the arguments ask for.
+/// Runs the command.
 pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Run(arguments) => run::run(&arguments, terminal),
+        Command::Run(arguments) => match arguments.second_target.as_deref() {
+            Some(second) => interleave::run(&arguments.run, second, terminal),
+            None => run::run(&arguments.run, terminal),
+        },
         Command::Tune(arguments) => tune::run(&arguments, terminal),
         Command::Plan(arguments) => plan::run(&arguments, terminal),
-        Command::Predict(arguments) => predict::run(&arguments, terminal),
+        Command::Predict(arguments) => predict::run(&arguments),
         Command::Expect(arguments) => expect::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
@@ -62,25 +60,20 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
 }
 
 impl StoreArguments {
-    /// The store's directory, which need not exist yet.
+    /// The store's directory, which may not exist yet.
     pub(crate) fn root(&self) -> PathBuf {
         let by_environment = || store::default_root(|name| std::env::var_os(name));
         self.directory.clone().unwrap_or_else(by_environment)
     }
 
-    /// The store as it is, for commands that only read; nothing is made.
+    /// The store for commands that only read; nothing is created.
     pub(crate) fn open(&self) -> Store {
         Store::existing(&self.root())
-    }
-
-    /// Opens the store for new records, and makes it where there is none.
-    pub(crate) fn open_to_write(&self) -> Result<Store, Failure> {
-        Store::open(Some(&self.root())).map_err(Failure::input)
     }
 }
 
 impl IdArgument {
-    /// Finds and reads the record that is meant.
+    /// Finds and reads the record.
     pub(crate) fn load(&self) -> Result<(Store, ExperimentRecord), Failure> {
         let store = self.store.open();
         let record = store.load(&self.id).map_err(Failure::input)?;

@@ -1,12 +1,11 @@
-//! `schema`: the JSON Schema of the experiment file.
+//! `schema`: prints the JSON Schema of the experiment file.
 
-use std::io::Write;
+use commands::outcome::{Exit, Outcome};
+use workload::schema::json_schema;
 
-use crate::exit::{Exit, Outcome};
+use super::output::to_stdout;
 
 pub(crate) fn run() -> Outcome {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", workload::schema::json_schema().trim_end())?;
-    out.flush()?;
+    to_stdout(|out| writeln!(out, "{}", json_schema().trim_end()))?;
     Ok(Exit::Done)
 }

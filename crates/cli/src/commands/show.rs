@@ -1,24 +1,19 @@
-//! `show`: the results of one experiment, as `run` ended with them.
+//! `show`: prints the results of one experiment as `run` did.
 
-use std::io::Write;
-
+use commands::outcome::{Exit, Outcome};
+use commands::predict::published_comparison::analyzed;
 use report::record::Record;
 
-use crate::beside;
-use crate::commands::output;
-use crate::exit::{Exit, Outcome};
+use super::output;
 use crate::record_args::ShowArguments;
 
 pub(crate) fn run(arguments: &ShowArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;
-    let (findings, published) = beside::analyzed(&record, &arguments.beside);
+    let (findings, published) = analyzed(&record, &arguments.published.options());
     let shown = Record { findings: &findings, published: published.as_ref() };
-    let mut out = std::io::stdout().lock();
-    if arguments.json {
-        output::json(shown, &mut out)?;
-    } else {
-        output::text(shown, &mut out)?;
-    }
-    out.flush()?;
+    output::to_stdout(|out| match arguments.json {
+        true => report::json::write(shown, out),
+        false => output::text(shown, out),
+    })?;
     Ok(Exit::Done)
 }

@@ -1,9 +1,9 @@
-//! `avs` from an export to hosts and datastores, and what it says of exports that are wrong.
+//! `avs`: from an export to hosts and datastores, and the messages about invalid exports.
 
 use expect_test::expect_file;
 use serde_json::Value;
 
-use crate::harness::{Ended, Place};
+use crate::harness::{Ended, TestDir};
 use crate::workbooks::{Table, Vm, estate, hosts, info, workbook};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/avs");
@@ -30,9 +30,9 @@ fn small() -> Vec<u8> {
     workbook(&[table, hosts(2, 32, 64)])
 }
 
-fn avs(place: &Place, export: &[u8], arguments: &[&str]) -> Ended {
-    std::fs::write(place.path().join("export.xlsx"), export).expect("write the export");
-    place.run(&[&["avs", "--rvtools", "export.xlsx"], arguments].concat())
+fn avs(dir: &TestDir, export: &[u8], arguments: &[&str]) -> Ended {
+    std::fs::write(dir.path().join("export.xlsx"), export).expect("write the export");
+    dir.run(&[&["avs", "--rvtools", "export.xlsx"], arguments].concat())
 }
 
 fn json(ended: &Ended) -> Value {
@@ -41,9 +41,9 @@ fn json(ended: &Ended) -> Value {
 
 #[test]
 fn a_small_export_becomes_hosts_and_datastores_with_every_reason() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let arguments = ["--iops-per-vm", "20000/s", "--host-price", "6000/month", "--explain"];
-    let ended = avs(&place, &small(), &arguments);
+    let ended = avs(&dir, &small(), &arguments);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let too_wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
     assert_eq!(too_wide, None);
@@ -52,11 +52,11 @@ fn a_small_export_becomes_hosts_and_datastores_with_every_reason() {
 
 #[test]
 fn two_thousand_machines_are_each_placed_once() {
-    let place = Place::new();
-    let placement = place.path().join("placement.csv");
+    let dir = TestDir::new();
+    let placement = dir.path().join("placement.csv");
     let path = placement.to_str().expect("the test's path is text");
     let arguments = ["--iops-per-vm", "50", "--json", "--placement", path];
-    let ended = avs(&place, &estate(2000), &arguments);
+    let ended = avs(&dir, &estate(2000), &arguments);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let document = json(&ended);
     let counted = document["machines"]["counted"].as_u64().expect("a number");
@@ -74,8 +74,8 @@ fn two_thousand_machines_are_each_placed_once() {
 
 #[test]
 fn a_csv_set_with_loads_of_live_optics_gives_a_page_and_markdown() {
-    let place = Place::new();
-    let set = place.path().join("set");
+    let dir = TestDir::new();
+    let set = dir.path().join("set");
     std::fs::create_dir(&set).expect("make a directory");
     let machine = |name| Vm { name, in_use_mib: 12 << 20, ..Vm::default() };
     let machines = [machine("a, <b>"), machine("c"), machine("d")];
@@ -85,75 +85,77 @@ fn a_csv_set_with_loads_of_live_optics_gives_a_page_and_markdown() {
     file("RVTools_tabvNIC.csv", "Host;Port\nesx1;1\n".to_owned());
     let load = Table::new("VM Performance", &["VM Name", "Peak IOPS", "Max KB/sec"])
         .row(&["a, <b>", "100000", "2048000"]);
-    std::fs::write(place.path().join("live.xlsx"), workbook(&[load])).expect("write");
+    std::fs::write(dir.path().join("live.xlsx"), workbook(&[load])).expect("write");
     let arguments =
         ["avs", "--rvtools", "set", "--live-optics", "live.xlsx", "--region", "westeurope"];
     for (name, wanted) in [("a.html", "<title>Azure VMware"), ("a.md", "# Azure VMware Solution")] {
-        let shown = place.ok(&[&arguments[..], &["--report", name]].concat());
+        let shown = dir.ok(&[&arguments[..], &["--report", name]].concat());
         assert!(shown.contains("a, <b> (row 2): stripe its disks over 2 datastores."), "{shown}");
-        let page = std::fs::read_to_string(place.path().join(name)).expect("read the page");
+        let page = std::fs::read_to_string(dir.path().join(name)).expect("read the page");
         assert!(page.contains(wanted) && !page.contains("<b>"), "{name}");
     }
     let placement = [&arguments[..], &["--placement", "p.csv", "--on-vsan", "nothing"]].concat();
-    place.ok(&placement);
-    let lines = std::fs::read_to_string(place.path().join("p.csv")).expect("read the placement");
+    dir.ok(&placement);
+    let lines = std::fs::read_to_string(dir.path().join("p.csv")).expect("read the placement");
     assert_eq!(lines.matches("\"a, <b>\",2,").count(), 2, "{lines}");
 }
 
 #[test]
-fn what_is_not_possible_as_asked_ends_with_1_and_says_by_how_much() {
-    let place = Place::new();
+fn an_impossible_design_ends_with_1_and_its_shortfall() {
+    let dir = TestDir::new();
     let arguments = ["--datastores", "1", "--iops-per-vm", "70000", "--on-vsan", "nothing"];
-    let ended = avs(&place, &small(), &arguments);
+    let ended = avs(&dir, &small(), &arguments);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stdout.contains("No design with datastores on Azure NetApp Files is possible"));
+    assert!(
+        ended.stdout.contains("No design with Azure NetApp Files datastores meets the options")
+    );
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("1 datastores are 1 too few for the load."), "{words}");
 }
 
 #[test]
-fn mistyped_arguments_are_refused_with_the_closest() {
-    let place = Place::new();
+fn mistyped_arguments_are_refused_with_the_nearest_name() {
+    let dir = TestDir::new();
     for (arguments, said) in [
         (["--host", "AV36Q"], "did you mean `AV36`?"),
         (["--policy", "raid-5"], "did you mean `raid5`?"),
         (["--region", "eastuss"], "did you mean `eastus`?"),
         (["--host-price", "5000"], "`5000/month`"),
         (["--dedup", "0.5"], "a factor from `1` to `10`"),
-        (["--report", "page.pdf"], "a report is .html or .md"),
+        (["--report", "page.pdf"], "must end in .html or .md"),
         (["--memory", "consumed"], "no sheet vMemory"),
         (["--storage", "guest"], "no sheet vPartition"),
-        (["--iops-per-vm=-5", "--json"], "wanted a rate"),
+        (["--iops-per-vm=-5", "--json"], "expected a rate"),
     ] {
-        let ended = avs(&place, &small(), &arguments);
+        let ended = avs(&dir, &small(), &arguments);
         assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
         let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(said), "{said}: {words}");
     }
-    let ended = place.run(&["avs", "--rvtools", "nowhere.xlsx"]);
+    let ended = dir.run(&["avs", "--rvtools", "nowhere.xlsx"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("read nowhere.xlsx"));
-    let ended = place.run(&["avs", "--rvtools", "target"]);
-    assert!(ended.stderr.contains("no CSV file of RVTools in it"), "{}", ended.stderr);
+    let ended = dir.run(&["avs", "--rvtools", "target"]);
+    assert!(ended.stderr.contains("it has no CSV file of RVTools"), "{}", ended.stderr);
 }
 
 #[test]
-fn wrong_exports_are_refused_with_what_where_and_remedy() {
-    let place = Place::new();
+fn invalid_exports_are_refused_with_position_and_remedy() {
+    let dir = TestDir::new();
     let negative = info(&[Vm::default()]).csv(',').replace(",51200,", ",-51200,");
     let typo = info(&[Vm::default()]).renamed("Powerstate", "Power state").renamed("CPUs", "CPU");
     let all_off = info(&[Vm { power: "poweredOff", ..Vm::default() }]);
     let only_disks = Table::new("vDisk", &["VM", "Capacity MiB"]).row(&["vm", "1"]);
     for (export, said) in [
         (b"".to_vec(), "it is empty"),
-        (b"PK\x03\x04 broken".to_vec(), "the workbook is broken"),
-        (negative.into_bytes(), "vInfo!Q2: found `-51200`, wanted a number from 0 on"),
-        (workbook(&[typo]), "no heading `CPUs` (the closest is `CPU` in column J)"),
+        (b"PK\x03\x04 broken".to_vec(), "the workbook is damaged"),
+        (negative.into_bytes(), "vInfo!Q2: found `-51200`, expected a number of at least 0"),
+        (workbook(&[typo]), "no heading `CPUs` (the most similar is `CPU` in column J)"),
         (workbook(&[only_disks]), "no sheet `vInfo`"),
-        (workbook(&[info(&[])]), "no machine in it"),
-        (workbook(&[all_off]), "ask for others with --power"),
+        (workbook(&[info(&[])]), "no machines"),
+        (workbook(&[all_off]), "select others with --power"),
     ] {
-        let ended = avs(&place, &export, &[]);
+        let ended = avs(&dir, &export, &[]);
         assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
         assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
         assert_eq!(ended.stdout, "");

@@ -1,8 +1,8 @@
-//! `avs --profile`: loads by class, what is said of slips in a profile; and what is there today.
+//! `avs --profile`: loads by class, problems of profiles, and the present estate.
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Place};
+use crate::harness::{Ended, TestDir};
 use crate::workbooks::{Table, Vm, estate, hosts, info, workbook};
 
 const PROFILE: &str = r#"
@@ -46,14 +46,13 @@ fn export() -> Vec<u8> {
     workbook(&[table, hosts(2, 32, 64), clusters, guests, stores])
 }
 
-fn avs(place: &Place, profile: &str, arguments: &[&str]) -> Ended {
+fn avs(dir: &TestDir, profile: &str, arguments: &[&str]) -> Ended {
     let write = |name: &str, bytes: &[u8]| {
-        std::fs::write(place.path().join(name), bytes).expect("write");
+        std::fs::write(dir.path().join(name), bytes).expect("write");
     };
     write("export.xlsx", &export());
     write("loads.toml", profile.as_bytes());
-    place
-        .run(&[&["avs", "--rvtools", "export.xlsx", "--profile", "loads.toml"], arguments].concat())
+    dir.run(&[&["avs", "--rvtools", "export.xlsx", "--profile", "loads.toml"], arguments].concat())
 }
 
 fn words(text: &str) -> String {
@@ -65,41 +64,41 @@ fn json(ended: &Ended) -> Value {
 }
 
 #[test]
-fn a_profile_gives_loads_by_class_and_says_who_gave_whom_which() {
-    let place = Place::new();
-    let ended = avs(&place, PROFILE, &["--iops-per-vm", "50", "--explain"]);
+fn a_profile_assigns_loads_by_class_with_the_pattern_that_matched() {
+    let dir = TestDir::new();
+    let ended = avs(&dir, PROFILE, &["--iops-per-vm", "50", "--explain"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = words(&ended.stdout);
     for wanted in [
         "databases 1 0 16,000 250",
         "gold 1 0 10,240 80",
-        "Loads of 3 machines: 2 assumed by the profile loads.toml, 1 assumed for each (50 ops/s \
-         of 8 KiB).",
-        "databases: 1,000 ops/s of each vCPU, 16 KiB each",
+        "Loads of 3 machines: 2 assumed by profile loads.toml, 1 assumed for each (50 ops/s of \
+         8 KiB).",
+        "databases: 1,000 ops/s per vCPU, transfers of 16 KiB",
     ] {
         assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
     }
-    assert!(ended.stderr.contains("The class `mistyped` of the profile matches no machine"));
+    assert!(ended.stderr.contains("Class `mistyped` of the profile matches no machine"));
     let too_wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
     assert_eq!(too_wide, None);
 
-    let document = json(&avs(&place, PROFILE, &["--json", "--placement", "p.csv"]));
+    let document = json(&avs(&dir, PROFILE, &["--json", "--placement", "p.csv"]));
     assert_eq!(document["machines"]["loads"]["profile"], 2);
-    assert_eq!(document["machines"]["loads"]["nobody"], 1);
+    assert_eq!(document["machines"]["loads"]["none"], 1);
     assert_eq!(document["machines"]["each"][1]["class"], "gold");
     assert_eq!(document["classes"][0]["assumed_ops_per_s"], 16_000);
     assert!(document["warnings"][0].as_str().expect("a text").contains("mistyped"));
-    let lines = std::fs::read_to_string(place.path().join("p.csv")).expect("read the placement");
+    let lines = std::fs::read_to_string(dir.path().join("p.csv")).expect("read the placement");
     assert!(lines.contains(",16000,262144000,profile,databases"), "{lines}");
-    assert!(lines.contains(",,,nobody,"), "{lines}");
+    assert!(lines.contains(",,,none,"), "{lines}");
 }
 
 #[test]
-fn measured_loads_go_before_the_profile_which_says_what_they_lack() {
-    let place = Place::new();
+fn measured_loads_take_precedence_over_the_profile() {
+    let dir = TestDir::new();
     let load = Table::new("VM Performance", &["VM Name", "Peak IOPS"]).row(&["SQL-1", "500"]);
-    std::fs::write(place.path().join("live.xlsx"), workbook(&[load])).expect("write");
-    let ended = avs(&place, PROFILE, &["--live-optics", "live.xlsx", "--json"]);
+    std::fs::write(dir.path().join("live.xlsx"), workbook(&[load])).expect("write");
+    let ended = avs(&dir, PROFILE, &["--live-optics", "live.xlsx", "--json"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let document = json(&ended);
     let machine = &document["machines"]["each"][0];
@@ -107,111 +106,116 @@ fn measured_loads_go_before_the_profile_which_says_what_they_lack() {
         (&machine["load_from"], &machine["class"]),
         (&"measured".into(), &"databases".into())
     );
-    // Operations were measured; the class says how large they are.
+    // The operations were measured; their size is from the class.
     assert_eq!(machine["bytes_per_s"], 500 * 16_384);
     assert_eq!(document["classes"][0]["measured"], 1);
-    let said = "The class `databases` of the profile gives nobody a load";
+    let said = "Class `databases` of the profile has no effect";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
 }
 
 #[test]
-fn what_is_there_today_stands_beside_what_is_proposed() {
-    let place = Place::new();
-    let ended = avs(&place, PROFILE, &[]);
+fn the_present_estate_is_shown_next_to_the_design() {
+    let dir = TestDir::new();
+    let ended = avs(&dir, PROFILE, &[]);
     let said = words(&ended.stdout);
     for wanted in [
-        "What is there today",
+        "Current estate",
         "hosts 2 5 3",
         "datastores 1 1 ",
-        "they hold, TiB 30.0 30.0 30.0",
+        "stored, TiB 30.0 30.0 30.0",
         "vDatastore (1 row)",
-        "VMFS (1 datastore): 40.0 TiB, 30.0 TiB in use, 10.0 TiB free; 150 % of it was given",
-        "Hosts: 128 vCPUs, set to stand 1 failed host over all clusters.",
-        "Guests of 2 of 3 machines hold 10.0 TiB in their file systems, and 20.0 TiB on datastores",
-        "room for 20.0 TiB: they may grow by 10.0 TiB",
+        "VMFS (1 datastore): 40.0 TiB, 30.0 TiB in use, 10.0 TiB free; 150 % of it is provisioned",
+        "Hosts: 128 vCPUs, configured to tolerate 1 failed host over all clusters.",
+        "Guests of 2 of 3 machines use 10.0 TiB in their file systems and 20.0 TiB on datastores",
+        "a capacity of 20.0 TiB: they can grow by 10.0 TiB",
         // 3 x 7.2 TB of vSAN are 19.645 TiB; and 24 TiB of quotas; 30 TiB are taken.
         "datastores of Flexible have 13.6 TiB free",
     ] {
         assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
     }
-    let guest = json(&avs(&place, PROFILE, &["--storage", "guest", "--json"]));
+    let guest = json(&avs(&dir, PROFILE, &["--storage", "guest", "--json"]));
     assert_eq!(guest["machines"]["storage_bytes"], 20_u64 << 40);
     assert_eq!(guest["today"]["guests"]["reclaimable_bytes"], 10_u64 << 40);
     assert_eq!(guest["today"]["datastores"][0]["committed_permille"], 1500);
 }
 
 #[test]
-fn built_in_profiles_can_be_used_printed_and_gone_on_from() {
-    let place = Place::new();
-    let printed = place.ok(&["avs", "--print-profile", "avd-medium"]);
+fn built_in_profiles_can_be_used_and_printed_as_a_file() {
+    let dir = TestDir::new();
+    let printed = dir.ok(&["avs", "--print-profile", "avd-medium"]);
     assert!(printed.contains("iops_per_vcpu = 40") && printed.contains("Not confirmed"));
-    let by_file = json(&avs(&place, &printed, &["--json"]));
+    let by_file = json(&avs(&dir, &printed, &["--json"]));
     let by_name = ["avs", "--rvtools", "export.xlsx", "--profile", "avd-medium", "--json"];
-    let by_name = json(&place.run(&by_name));
+    let by_name = json(&dir.run(&by_name));
     assert_eq!(by_name["machines"]["ops_per_s"], 3 * 16 * 40);
     assert_eq!(by_file["machines"], by_name["machines"]);
     let row = &by_name["classes"][0]["reason"]["rows"][0];
     assert_eq!(row["row"], "profile avd-medium");
     let assumptions = by_name["assumptions"].to_string();
-    assert!(assumptions.contains("no document that could be read confirms `read`"));
+    assert!(assumptions.contains("no source confirms `read`"));
 }
 
 #[test]
-fn slips_in_a_profile_are_drawn_where_they_stand() {
-    let place = Place::new();
+fn problems_of_a_profile_are_reported_with_their_position() {
+    let dir = TestDir::new();
     for (from, to, said) in [
         ("vm = \"sql*\"", "vn = \"sql*\"", "did you mean `vm`?"),
         ("iops_per_gib = 1", "iops_per_gib = 1\niops_per_vm = 2", "contradicts `iops_per_vm`"),
         ("iops_per_gib = 1", "iops_per_gib = -1", "loads.toml:11:16"),
         ("[[class]]", "[[class]", "this is not TOML"),
     ] {
-        let ended = avs(&place, &PROFILE.replacen(from, to, 1), &[]);
+        let ended = avs(&dir, &PROFILE.replacen(from, to, 1), &[]);
         assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
         assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
         assert_eq!(ended.stdout, "");
     }
-    let ended = avs(&place, "", &[]);
+    let ended = avs(&dir, "", &[]);
     assert!(ended.stderr.contains("the profile has no class"), "{}", ended.stderr);
     for (arguments, said) in [
-        (["--rvtools", "export.xlsx", "--profile", "nowhere.toml"], "there is no such file"),
+        (
+            ["--rvtools", "export.xlsx", "--profile", "nowhere.toml"],
+            "neither such a file nor a built-in",
+        ),
         (["--rvtools", "export.xlsx", "--profile", "avd-medum"], "did you mean `avd-medium`?"),
         (["--rvtools", "export.xlsx", "--spare-hosts", "16"], "from 0 to 15"),
         (["--rvtools", "export.xlsx", "--print-profile", "avd-light"], "cannot be used with"),
     ] {
-        let ended = place.run(&[&["avs"][..], &arguments].concat());
+        let ended = dir.run(&[&["avs"][..], &arguments].concat());
         assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
         assert!(words(&ended.stderr).contains(said), "{said}: {}", ended.stderr);
     }
-    let ended = place.run(&["avs", "--print-profile", "oracle"]);
+    let ended = dir.run(&["avs", "--print-profile", "oracle"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("there are avd-light"), "{}", ended.stderr);
 }
 
 #[test]
-fn a_column_that_a_profile_asks_for_and_nobody_has_is_told_with_the_closest() {
-    let place = Place::new();
-    let ended = avs(&place, &PROFILE.replace("Tier", "Tierr"), &[]);
+fn an_unknown_column_of_a_profile_is_reported_with_the_nearest() {
+    let dir = TestDir::new();
+    let ended = avs(&dir, &PROFILE.replace("Tier", "Tierr"), &[]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = words(&ended.stdout);
-    assert!(said.contains("no column `Tierr`, which was asked for; was `Tier` in column V meant?"));
-    assert!(ended.stderr.contains("The class `gold` of the profile matches no machine"));
+    assert!(
+        said.contains("the requested column `Tierr` is missing; did you mean `Tier` (column V)?")
+    );
+    assert!(ended.stderr.contains("Class `gold` of the profile matches no machine"));
 }
 
 #[test]
 fn two_thousand_machines_get_their_loads_by_class() {
-    let place = Place::new();
-    std::fs::write(place.path().join("estate.xlsx"), estate(2000)).expect("write");
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("estate.xlsx"), estate(2000)).expect("write");
     let profile = "[[class]]\nname = \"production\"\nfolder = \"*/Production\"\niops_per_gib = 2\n\
                    [[class]]\nname = \"gold\"\ncolumn = { Tier = \"gold\" }\niops_per_vcpu = 50\n\
                    [default]\niops_per_vm = 20\n";
-    std::fs::write(place.path().join("loads.toml"), profile).expect("write");
+    std::fs::write(dir.path().join("loads.toml"), profile).expect("write");
     let arguments = ["avs", "--rvtools", "estate.xlsx", "--profile", "loads.toml", "--json"];
-    let ended = place.run(&arguments);
+    let ended = dir.run(&arguments);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let document = json(&ended);
     let classes = document["classes"].as_array().expect("a list");
     let machines = |class: &Value| class["machines"].as_u64().expect("a number");
     assert!(classes.iter().all(|class| machines(class) > 100), "{classes:?}");
     assert_eq!(Some(classes.iter().map(machines).sum()), document["machines"]["counted"].as_u64());
-    assert_eq!(document["machines"]["loads"]["nobody"], 0);
+    assert_eq!(document["machines"]["loads"]["none"], 0);
 }

@@ -1,32 +1,32 @@
-//! `clean` removes what a run made, and nothing else.
+//! `clean` removes the files that a run created, and nothing else.
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 use crate::runs::TINY;
 
 #[test]
 fn clean_removes_only_what_is_ours() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.ok(&["run", "target", "-w", "tiny.toml"]);
-    let ours = place.target().join("fourcorners");
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.ok(&["run", "target", "-w", "tiny.toml"]);
+    let ours = dir.target().join("fourcorners");
     std::fs::write(ours.join("notes.txt"), "a stranger's").unwrap();
 
-    let said = place.ok(&["clean", "target"]);
-    assert!(said.contains("1 MiB"), "{said}");
+    let output = dir.ok(&["clean", "target"]);
+    assert!(output.contains("1 MiB"), "{output}");
     assert!(!ours.join("main-1048576-0000.data").exists());
     assert_eq!(std::fs::read(ours.join("notes.txt")).unwrap(), b"a stranger's");
 
     std::fs::remove_file(ours.join("notes.txt")).unwrap();
-    place.ok(&["list"]);
+    dir.ok(&["list"]);
 }
 
 #[test]
-fn clean_leaves_an_empty_target_as_it_was_found() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.ok(&["run", "target", "-w", "tiny.toml"]);
-    place.ok(&["clean", "target"]);
-    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0);
-    let again = place.run(&["clean", "target"]);
-    assert_eq!(again.code, Some(2), "there is nothing left: {}", again.stderr);
+fn clean_leaves_a_directory_that_was_empty_empty() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.ok(&["run", "target", "-w", "tiny.toml"]);
+    dir.ok(&["clean", "target"]);
+    assert_eq!(std::fs::read_dir(dir.target()).unwrap().count(), 0);
+    let again = dir.run(&["clean", "target"]);
+    assert_eq!(again.code, Some(2), "no files are left: {}", again.stderr);
 }

@@ -5,7 +5,7 @@ use workload::pattern::AccessPattern;
 use workload::plan::Stream;
 
 use crate::comparing::kept;
-use crate::harness::Place;
+use crate::harness::TestDir;
 use crate::records::{done, experiment, reads, run, stream};
 
 fn parsed(text: &str) -> Value {
@@ -17,10 +17,10 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn the_figures_of_the_documents_are_found_for_their_own_configuration() {
-    let place = Place::new();
+fn published_figures_are_found_for_their_own_configuration() {
+    let dir = TestDir::new();
     let arguments = ["expect", "--vm", "D32s_v3", "--protocol", "nfsv3", "--nconnect", "16"];
-    let shown = place.ok(&arguments);
+    let shown = dir.ok(&arguments);
     for said in ["A61", "A13", "200,000 ops/s", "135,000 ops/s", "3,500 MiB/s", "1,500 MiB/s"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
@@ -28,7 +28,7 @@ fn the_figures_of_the_documents_are_found_for_their_own_configuration() {
     assert_eq!(shown.lines().find(|line| line.chars().count() > 80), None);
 
     let one = ["--transfer-size", "4KiB", "--read", "0%", "--json", "--top", "1"];
-    let json = parsed(&place.ok(&[&arguments[..], &one[..]].concat()));
+    let json = parsed(&dir.ok(&[&arguments[..], &one[..]].concat()));
     let nearest = &json["expectations"][0]["figures"][0];
     assert_eq!((&nearest["id"], number(&nearest["value"])), (&"A62".into(), 135_000.0));
     // Nothing differs that the model would feel.
@@ -36,15 +36,15 @@ fn the_figures_of_the_documents_are_found_for_their_own_configuration() {
 }
 
 #[test]
-fn a_figure_of_vmwares_hosts_and_one_of_smb_are_found() {
-    let place = Place::new();
+fn figures_of_vmware_hosts_and_of_smb_are_found() {
+    let dir = TestDir::new();
     let esxi = ["expect", "--client", "esxi", "--clients", "4", "--volumes", "4", "--explain"];
-    let shown = place.ok(&esxi);
+    let shown = dir.ok(&esxi);
     for said in ["585,000 ops/s", "10,500 MiB/s", "published.toml"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     let smb = ["expect", "--protocol", "smb", "--pattern", "sequential", "--read", "100%"];
-    let shown = place.ok(&smb);
+    let shown = dir.ok(&smb);
     let first = shown.lines().position(|line| line.contains("Not modelled: SMB."));
     let figure = shown.lines().position(|line| line.contains("A65"));
     assert!(first.is_some() && first < figure, "{shown}");
@@ -54,23 +54,23 @@ fn a_figure_of_vmwares_hosts_and_one_of_smb_are_found() {
 fn derived_figures_are_marked_and_come_after_all_published_ones() {
     let load = ["--transfer-size", "4KiB", "--read", "100%", "--pattern", "random"];
     let arguments = ["expect", "--vm", "D32s_v3", "--nconnect", "1", "--top", "100"];
-    let shown = Place::new().ok(&[&arguments[..], &load[..]].concat());
+    let shown = TestDir::new().ok(&[&arguments[..], &load[..]].concat());
     let derived = shown.find("66,700 ops/s (derived)").expect("A71 is derived");
     for published in ["60,000 ops/s", "65,000 ops/s", "709,000 ops/s", "147,000 ops/s"] {
-        assert!(shown.find(published).is_some_and(|place| place < derived), "{shown}");
+        assert!(shown.find(published).is_some_and(|at| at < derived), "{shown}");
     }
 }
 
 #[test]
 fn a_vm_size_that_does_not_exist_is_refused_with_the_nearest() {
-    let ended = Place::new().run(&["expect", "--vm", "D32s_v33"]);
+    let ended = TestDir::new().run(&["expect", "--vm", "D32s_v33"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("Standard_D32s_v3"), "{}", ended.stderr);
 }
 
 #[test]
-fn a_wrong_argument_is_told_with_what_is_wanted() {
-    let place = Place::new();
+fn an_invalid_argument_is_reported_with_what_is_allowed() {
+    let dir = TestDir::new();
     for (arguments, said) in [
         (["--limit", "-5MiB/s"], "-5MiB/s"),
         (["--transfer-size", "-8KiB"], "-8KiB"),
@@ -79,7 +79,7 @@ fn a_wrong_argument_is_told_with_what_is_wanted() {
         (["--read", "170%"], "from `0%` to `100%`"),
         (["--vm", "Z99"], "without --vm"),
     ] {
-        let ended = place.run(&[&["expect"], &arguments[..]].concat());
+        let ended = dir.run(&[&["expect"], &arguments[..]].concat());
         assert_eq!(ended.code, Some(2), "{arguments:?}");
         assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
         assert!(!ended.stderr.contains("unexpected argument"), "{}", ended.stderr);
@@ -87,40 +87,40 @@ fn a_wrong_argument_is_told_with_what_is_wanted() {
 }
 
 /// The report of the last record in this form.
-fn shown_with(place: &Place, form: &str, more: &[&str]) -> String {
-    let output = place.path().join(format!("beside-{form}"));
+fn shown_with(dir: &TestDir, form: &str, more: &[&str]) -> String {
+    let output = dir.path().join(format!("published-{form}"));
     let path = output.to_str().expect("UTF-8");
     let arguments = ["report", "last", "--format", form, "--output", path];
-    let written = place.ok(&[&arguments[..], more].concat());
+    let written = dir.ok(&[&arguments[..], more].concat());
     std::fs::read_to_string(written.trim()).expect("it was written")
 }
 
 #[test]
-fn what_has_no_meaning_is_refused_with_what_would_have_one() {
-    let place = Place::new();
+fn invalid_arguments_are_refused_with_a_hint() {
+    let dir = TestDir::new();
     for (arguments, hint) in [
         (&["--vm", "x"][..], "sizes are written as"),
         (&["--vm", "D32sv3"], "did you mean `Standard_D32s_v3`?"),
-        (&["--protocol", "nfsv5"], "the nearest are those of nfsv3"),
+        (&["--protocol", "nfsv5"], "for other versions of NFS use nfsv3"),
         (&["--protocol", "iscsi"], "there are nfsv3 and smb"),
         (&["--nconnect", "0"], "0 is not in 1..=16"),
         (&["--clients", "0"], "0 is not in 1..="),
-        (&["--transfer-size", "0"], "an operation moves something"),
-        (&["--limit", "0"], "a limit is above 0"),
+        (&["--transfer-size", "0"], "expected a size above 0"),
+        (&["--limit", "0"], "expected a throughput above 0"),
         (&["--client", "esxi", "--nconnect", "8"], "one connection to each volume"),
-        (&["--client", "esxi", "--protocol", "smb"], "datastores over NFS only"),
+        (&["--client", "esxi", "--protocol", "smb"], "datastores of VMware hosts use NFS"),
         (&["--run", "20200101"], "20200101"),
         (&["--run", "last", "--read", "0%"], "cannot be used with"),
-        (&["--report", "page.txt"], "its name ends in .html or .md"),
+        (&["--report", "page.txt"], "must end in .html or .md"),
     ] {
-        let ended = place.run(&[&["expect"], arguments].concat());
+        let ended = dir.run(&[&["expect"], arguments].concat());
         assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stdout);
         assert!(ended.stderr.contains(hint), "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, "", "{arguments:?}");
     }
 }
 
-/// Two variants of writes alone, one at a rate that is asked for.
+/// Two variants that only write, one at an offered rate.
 const WRITES: &str = r#"
 name = "writes"
 [run]
@@ -137,87 +137,89 @@ queue_depth = [1, 4]
 [[variant]]
 name = "as fast `as` it <goes>"
 [[variant]]
-name = "as asked for"
+name = "offered"
 arrival = { poisson = "500/s" }
 "#;
 
 #[test]
-fn a_record_of_writes_alone_has_a_comparison_for_each_variant() {
-    let place = Place::new();
-    let file = place.file("writes.toml", WRITES);
+fn a_record_of_writes_has_a_comparison_for_each_variant() {
+    let dir = TestDir::new();
+    let file = dir.file("writes.toml", WRITES);
     let file = file.to_str().expect("UTF-8");
-    place.measured(&["run", "null:", "-w", file, "--no-report", "--no-progress"]);
-    let json = parsed(&place.ok(&["expect", "--run", "last", "--json", "--nconnect", "4"]));
+    dir.measured(&["run", "null:", "-w", file, "--no-report", "--no-progress"]);
+    let json = parsed(&dir.ok(&["expect", "--run", "last", "--json", "--nconnect", "4"]));
     let expectations = json["expectations"].as_array().expect("there are loads");
     assert_eq!(expectations.len(), 2);
     for one in expectations {
         assert_eq!((number(&one["read_fraction"]), number(&one["nconnect"])), (0.0, 4.0));
-        assert!(number(&one["figures"][0]["measured_of_published"]) > 0.0, "{one}");
+        assert!(number(&one["figures"][0]["measured_over_published"]) > 0.0, "{one}");
     }
-    let apart = expectations[1]["measured"]["apart"].to_string();
-    assert!(apart.contains("No more than 500 ops/s were offered"), "{apart}");
-    let text = place.ok(&["expect", "--run", "last", "--explain"]);
-    for said in ["the target null:, which does nothing", "0 % of reads", "`--vm` names a size"] {
-        assert!(text.contains(said), "{said}: {text}");
+    let notes = expectations[1]["measured"]["notes"].to_string();
+    assert!(notes.contains("The offered rate was 500 ops/s"), "{notes}");
+    let text = dir.ok(&["expect", "--run", "last", "--explain"]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["the null target, which performs no I/O", "0 % reads", "set it with `--vm`"] {
+        assert!(flat.contains(words), "{words}: {text}");
     }
     assert_eq!(text.lines().find(|line| line.chars().count() > 80), None);
 }
 
-/// A record's own report has what `expect --run` says where it is asked for, and not otherwise: the
-/// target is no cloud's.
+/// A record's own report has the figures of `expect --run` if a flag requests them, and not
+/// otherwise: the target is not a cloud volume.
 #[test]
-fn a_records_own_report_sets_the_same_figures_beside_it_where_that_is_asked_for() {
-    let place = Place::new();
-    let file = place.file("writes.toml", WRITES);
+fn a_records_own_report_has_the_same_figures_on_request() {
+    let dir = TestDir::new();
+    let file = dir.file("writes.toml", WRITES);
     let file = file.to_str().expect("UTF-8");
-    let measured =
-        parsed(&place.measured(&["run", "null:", "-w", file, "--json", "--no-progress"]));
+    let measured = parsed(&dir.measured(&["run", "null:", "-w", file, "--json", "--no-progress"]));
     assert!(measured.get("published").is_none());
-    let expected = parsed(&place.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
-    let asked = parsed(&place.ok(&["show", "last", "--vm", "d32s_v3", "--json"]));
+    let expected = parsed(&dir.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
+    let asked = parsed(&dir.ok(&["show", "last", "--vm", "d32s_v3", "--json"]));
     assert_eq!(asked["published"]["expectations"], expected["expectations"]);
     assert_eq!(asked["published"]["basis"], expected["basis"]);
-    let exported = ["export", "last", "--format", "json", "--beside-published"];
-    let exported = parsed(&place.ok(&exported));
+    let exported = ["export", "last", "--format", "json", "--published"];
+    let exported = parsed(&dir.ok(&exported));
     assert_eq!(exported["published"]["expectations"][0]["vm"], Value::Null);
 
     let nearest = &expected["expectations"][0]["figures"][0];
-    let share = units::part_of(number(&nearest["measured_of_published"]));
+    let share = units::part_of(number(&nearest["measured_over_published"]));
     let reached = format!("You reach {share} the published figure");
-    let said = shown_with(&place, "md", &["--vm", "D32s_v3"]);
-    assert!(said.contains("## Beside published figures") && said.contains(&reached), "{said}");
-    let page = shown_with(&place, "html", &["--beside-published"]);
+    let said = shown_with(&dir, "md", &["--vm", "D32s_v3"]);
+    assert!(
+        said.contains("## Comparison with published figures") && said.contains(&reached),
+        "{said}"
+    );
+    let page = shown_with(&dir, "html", &["--published"]);
     assert!(page.contains("id=\"published\"") && !page.contains("<goes>"));
-    assert!(!shown_with(&place, "html", &[]).contains("id=\"published\""));
-    let table = place.ok(&["show", "last", "--beside-published"]);
-    assert!(table.contains("Beside published figures"), "{table}");
+    assert!(!shown_with(&dir, "html", &[]).contains("id=\"published\""));
+    let table = dir.ok(&["show", "last", "--published"]);
+    assert!(table.contains("Comparison with published figures"), "{table}");
     assert_eq!(table.lines().find(|line| line.chars().count() > 80), None);
-    assert!(!place.ok(&["show", "last"]).contains("Beside published figures"));
+    assert!(!dir.ok(&["show", "last"]).contains("Comparison with published figures"));
 }
 
-/// As where scaling experiments change the order, a variant's best load point may be unlike its
-/// first.
+/// Scaling experiments change the order, so a variant's best load point may differ from its first.
 #[test]
-fn a_load_point_is_compared_as_what_it_did_itself() {
-    let place = Place::new();
+fn a_load_point_is_compared_by_its_own_load() {
+    let dir = TestDir::new();
     let random = run("files", vec![stream("data", 4)], 0, 4);
     let in_order = Stream { access_pattern: AccessPattern::Sequential, ..stream("data", 8) };
     let in_order = run("files", vec![in_order], 0, 4);
     let each = |completed, bytes| (0..4).map(|_| reads(completed, bytes, 100_000)).collect();
     let record =
         experiment(vec![done(random, each(10_000, 8192)), done(in_order, each(20_000, 8192))]);
-    let id = kept(&place, &record, 1_795_241_733_000);
-    let json = parsed(&place.ok(&["expect", "--run", &id, "--json"]));
+    let id = kept(&dir, &record, 1_795_241_733_000);
+    let json = parsed(&dir.ok(&["expect", "--run", &id, "--json"]));
     assert_eq!(json["expectations"][0]["pattern"], "sequential");
 }
 
 #[test]
-fn what_the_user_gave_is_not_called_assumed() {
-    let place = Place::new();
-    let file = place.file("writes.toml", WRITES);
-    place.measured(&["run", "null:", "-w", file.to_str().expect("UTF-8"), "--no-report"]);
+fn values_that_the_user_gave_are_not_called_assumed() {
+    let dir = TestDir::new();
+    let file = dir.file("writes.toml", WRITES);
+    dir.measured(&["run", "null:", "-w", file.to_str().expect("UTF-8"), "--no-report"]);
     let basis = |more: &[&str]| {
-        let json = parsed(&place.ok(&[&["expect", "--run", "last", "--json"], more].concat()));
+        let json = parsed(&dir.ok(&[&["expect", "--run", "last", "--json"], more].concat()));
         json["basis"].to_string()
     };
     let nothing = basis(&[]);

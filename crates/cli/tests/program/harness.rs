@@ -1,5 +1,4 @@
-//! Starts the binary with a store and a target of its own, on a real disk, and waits for what it
-//! prints.
+//! Starts the binary with a separate store and target on a real disk, and waits for its output.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -11,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Longer than any of these tests takes on a slow, busy machine. Reached only when something hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any of these tests takes on a slow, busy machine.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A directory on a real disk with a store and a target, removed at the end.
-pub(crate) struct Place {
+/// A directory on a real disk with a store and a target, removed when dropped.
+pub(crate) struct TestDir {
     root: TempDir,
-    /// What starts the program; the binary itself where nothing else is said.
+    /// The command that starts the program; by default the binary itself.
     starter: Option<Command>,
 }
 
-/// How a program ended and what it said.
+/// Exit code and output of a program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -29,16 +28,16 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-impl Place {
+impl TestDir {
     /// `target` exists and is empty; `store` does not exist yet.
-    pub(crate) fn new() -> Place {
+    pub(crate) fn new() -> TestDir {
         let root = TempDir::with_prefix_in("program-", env!("CARGO_TARGET_TMPDIR"))
             .expect("make a directory for the test");
         std::fs::create_dir(root.path().join("target")).expect("make the target directory");
-        Place { root, starter: None }
+        TestDir { root, starter: None }
     }
 
-    /// From now on the program is started by this command, which must become it.
+    /// Starts the program by this command from now on, which must exec it.
     pub(crate) fn enter(&mut self, starter: Command) {
         self.starter = Some(starter);
     }
@@ -55,15 +54,14 @@ impl Place {
         self.root.path().join("store")
     }
 
-    /// Writes a file into the place and gives its path.
+    /// Writes a file into the directory and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.root.path().join(name);
         std::fs::write(&path, text).expect("write a file of the test");
         path
     }
 
-    /// The binary with these arguments and an environment that has nothing of the machine's user in
-    /// it.
+    /// The binary with these arguments, without the user's environment.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         // A shell starts background jobs with SIGINT ignored, which the program would inherit.
         let mut command = Command::new("env");
@@ -90,15 +88,15 @@ impl Place {
         self.start(arguments).end()
     }
 
-    /// Runs it to its end, which must be a good one, and gives its stdout.
+    /// Runs it to its end, which must be exit code 0, and returns its stdout.
     pub(crate) fn ok<A: AsRef<OsStr> + std::fmt::Debug>(&self, arguments: &[A]) -> String {
         let ended = self.run(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?}\n{}\n{}", ended.stdout, ended.stderr);
         ended.stdout
     }
 
-    /// Runs a measurement to its end and gives its stdout. An offered rate that a busy host did not
-    /// keep (exit code 1) is no failure here.
+    /// Runs a measurement to its end and returns its stdout. Exit code 1 is accepted: a busy host
+    /// may not reach an offered rate.
     pub(crate) fn measured<A: AsRef<OsStr> + std::fmt::Debug>(&self, arguments: &[A]) -> String {
         let ended = self.run(arguments);
         let complete = matches!(ended.code, Some(0 | 1));
@@ -106,7 +104,7 @@ impl Place {
         ended.stdout
     }
 
-    /// Starts it and returns at once.
+    /// Starts it and returns immediately.
     pub(crate) fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Running {
         let mut child = self
             .command(arguments)
@@ -130,12 +128,11 @@ impl Place {
                 })
             }),
         ];
-        Running { child, lines, readers: Some(readers), deadline: Instant::now() + PATIENCE }
+        Running { child, lines, readers: Some(readers), deadline: Instant::now() + TIMEOUT }
     }
 }
 
-/// Reads to the end, gives each line to `each` (whose reader may be gone already), and returns
-/// everything.
+/// Reads to the end, passes each line to `each`, and returns everything.
 fn read_lines(from: impl Read, mut each: impl FnMut(&str)) -> String {
     let mut from = BufReader::new(from);
     let mut all = String::new();
@@ -157,25 +154,25 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Waits until it prints a line, on stdout or stderr, that holds `text`.
+    /// Waits until it prints a line with `text` on stdout or stderr.
     pub(crate) fn wait_for(&self, text: &str) -> String {
         self.next_line(|line| line.contains(text))
-            .unwrap_or_else(|| panic!("the program ended or hung without saying `{text}`"))
+            .unwrap_or_else(|| panic!("the program ended or stalled without printing `{text}`"))
     }
 
-    /// The next line that is wanted; none when it has ended, or hangs.
-    pub(crate) fn next_line(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    /// The next line that `is_it` accepts; `None` if the program ended or stalled.
+    pub(crate) fn next_line(&self, is_it: impl Fn(&str) -> bool) -> Option<String> {
         loop {
-            let patience = self.deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(patience) {
-                Ok(line) if wanted(&line) => return Some(line),
+            let timeout = self.deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(timeout) {
+                Ok(line) if is_it(&line) => return Some(line),
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
             }
         }
     }
 
-    /// Its process number.
+    /// Its process ID.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -192,16 +189,16 @@ impl Running {
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ended {
         let [stdout, stderr] = self.readers.take().expect("a program ends once");
-        // Both pipes close when it ends; a program that hangs is killed when its time is over.
-        let hung = loop {
-            let patience = self.deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(patience) {
+        // Both pipes close when it ends; a stalled program is killed after the timeout.
+        let stalled = loop {
+            let timeout = self.deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(timeout) {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break false,
                 Err(RecvTimeoutError::Timeout) => break true,
             }
         };
-        if hung {
+        if stalled {
             let _ = self.child.kill();
         }
         let status: ExitStatus = self.child.wait().expect("wait for the program");
@@ -210,22 +207,21 @@ impl Running {
             stdout: stdout.join().expect("read stdout"),
             stderr: stderr.join().expect("read stderr"),
         };
-        assert!(!hung, "the program did not end\n{}\n{}", ended.stdout, ended.stderr);
+        assert!(!stalled, "the program did not end\n{}\n{}", ended.stdout, ended.stderr);
         ended
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After `end` the child is gone and this does nothing; after a failed assertion it must not
-        // be left behind.
+        // No effect after `end`; after a failed assertion it ends the child.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Text as golden files have it: this place's paths and this version do not stand in them.
-pub(crate) fn golden(text: &str, place: &Place) -> String {
-    let path = place.path().to_str().expect("the test's path is text");
+/// Text for comparison with a stored file: without this directory's path and this version.
+pub(crate) fn golden(text: &str, dir: &TestDir) -> String {
+    let path = dir.path().to_str().expect("the test's path is text");
     text.replace(path, "PLACE").replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }

@@ -1,13 +1,13 @@
-//! `--help` of every command, at 80 columns. `UPDATE_EXPECT=1 cargo test -p cli` writes the files
-//! anew.
+//! `--help` of every command, at 80 columns. `UPDATE_EXPECT=1 cargo test -p cli` rewrites the
+//! files.
 
 use expect_test::expect_file;
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 
 #[test]
-fn the_help_of_every_command_is_as_agreed() {
-    let place = Place::new();
+fn the_help_of_every_command_is_as_stored() {
+    let dir = TestDir::new();
     let commands = [
         "",
         "run",
@@ -37,7 +37,7 @@ fn the_help_of_every_command_is_as_agreed() {
         };
         for (flag, form) in [("--help", "long"), ("-h", "short")] {
             let arguments: Vec<&str> = command.split_whitespace().chain([flag]).collect();
-            let shown = place.ok(&arguments);
+            let shown = dir.ok(&arguments);
             expect_file![format!(
                 "{}/tests/golden/help/{name}.{form}.txt",
                 env!("CARGO_MANIFEST_DIR")
@@ -50,9 +50,9 @@ fn the_help_of_every_command_is_as_agreed() {
 }
 
 #[test]
-fn each_flag_has_a_short_and_a_unit_or_value_in_its_help() {
-    let place = Place::new();
-    let help = place.ok(&["run", "--help"]);
+fn durations_have_an_example_with_a_unit() {
+    let dir = TestDir::new();
+    let help = dir.ok(&["run", "--help"]);
     for flag in ["--warm-up <DURATION>", "--measure <DURATION>", "--interval <DURATION>"] {
         assert!(help.contains(flag), "{flag}");
     }

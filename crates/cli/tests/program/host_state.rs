@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::harness::{Place, Running};
+use crate::harness::{Running, TestDir};
 use crate::runs::TINY;
 
 /// Little work, so that nearly all of the processor is left for others.
@@ -75,14 +75,14 @@ fn interval(running: &Running, index: u64) -> Value {
 
 #[test]
 fn a_processor_shared_with_a_busy_process_shows_the_share_of_others() {
-    let mut place = Place::new();
-    place.file("idle.toml", IDLE);
+    let mut dir = TestDir::new();
+    dir.file("idle.toml", IDLE);
     let processor = last_processor();
-    place.enter(pinned(&processor, env!("CARGO_BIN_EXE_fourcorners")));
+    dir.enter(pinned(&processor, env!("CARGO_BIN_EXE_fourcorners")));
     let burner = Burner::on(&processor);
 
     let arguments = ["run", "null:", "-w", "idle.toml", "--events", "jsonl", "--no-report"];
-    let running = place.start(&arguments);
+    let running = dir.start(&arguments);
     // Interval 0 is the warm-up. The burner's own CPU time is read at both ends of the window.
     interval(&running, 0);
     let (began, burnt_ns) = (Instant::now(), burner.cpu_ns());
@@ -119,7 +119,7 @@ fn a_processor_shared_with_a_busy_process_shows_the_share_of_others() {
 
     // The record has the same figures.
     let shown: Value =
-        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+        serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("it is JSON");
     let host = &shown["load_points"][0]["merged"]["host"];
     assert_eq!((&host["intervals"], &host["processors"]), (&8.into(), &1.0.into()), "{host}");
     let close = |name: &str, value: f64| {
@@ -130,7 +130,7 @@ fn a_processor_shared_with_a_busy_process_shows_the_share_of_others() {
     close("process_fraction", process);
     close("others_fraction", others);
     assert_eq!(host["service_cpu_fraction"], Value::Null, "no service runs in this process");
-    let csv = place.ok(&["export", "last", "--format", "csv"]);
+    let csv = dir.ok(&["export", "last", "--format", "csv"]);
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let (names, cells) = (lines.next().expect("names"), lines.next().expect("a row"));
     let column = names.iter().position(|name| *name == "host_others_fraction").expect("a column");
@@ -139,11 +139,11 @@ fn a_processor_shared_with_a_busy_process_shows_the_share_of_others() {
 
 #[test]
 fn the_emulated_volumes_service_has_its_own_cpu_share() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.ok(&["run", "-w", "tiny.toml", "--no-report", "--set", "run.measure=2s"]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.ok(&["run", "-w", "tiny.toml", "--no-report", "--set", "run.measure=2s"]);
     let shown: Value =
-        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+        serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("it is JSON");
     for point in shown["load_points"].as_array().expect("there are load points") {
         let host = &point["merged"]["host"];
         let value = |name: &str| host[name]["value"].as_f64().expect("it is a number");

@@ -1,8 +1,9 @@
-//! `run A B --interleave`: two targets in turns, a record for each, and their comparison.
+//! `run A B --interleave`: two targets in alternating runs, a record for each, and their
+//! comparison.
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Place};
+use crate::harness::{Ended, TestDir};
 use crate::runs::TINY;
 
 fn ids(ended: &Ended) -> [String; 2] {
@@ -15,8 +16,8 @@ fn ids(ended: &Ended) -> [String; 2] {
 }
 
 /// Facts of a record, as the CSV and JSON of other outputs do not have them.
-fn fact(place: &Place, id: &str, name: &str) -> String {
-    let path = place.store().join("runs").join(id).join("manifest.json");
+fn fact(dir: &TestDir, id: &str, name: &str) -> String {
+    let path = dir.store().join("runs").join(id).join("manifest.json");
     let text = std::fs::read_to_string(path).expect("read the manifest");
     let manifest: Value = serde_json::from_str(&text).expect("a manifest is JSON");
     let facts = manifest["environment"].as_array().expect("the environment is a list");
@@ -25,14 +26,15 @@ fn fact(place: &Place, id: &str, name: &str) -> String {
 }
 
 #[test]
-fn two_targets_are_measured_in_turns_and_compared() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    std::fs::create_dir(place.path().join("other")).expect("make the second target");
+fn two_targets_are_measured_in_alternating_runs_and_compared() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    std::fs::create_dir(dir.path().join("other")).expect("make the second target");
     let arguments = ["run", "target", "other", "-w", "tiny.toml", "--interleave", "--repeats", "3"];
-    let ended = place.run(&arguments);
+    let ended = dir.run(&arguments);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
-    for words in ["B against A: ", "What was compared", "took turns in blocks of two runs"] {
+    for words in ["B compared with A: ", "Compared experiments", "took turns in blocks of two runs"]
+    {
         assert!(ended.stdout.contains(words), "`{words}` in\n{}", ended.stdout);
     }
     assert!(!ended.stdout.contains("not comparable"), "{}", ended.stdout);
@@ -43,36 +45,36 @@ fn two_targets_are_measured_in_turns_and_compared() {
     assert!(ended.stderr.contains(": B: tiny, queue_depth=4, repeat 3"), "{}", ended.stderr);
 
     let [a, b] = ids(&ended);
-    assert_eq!(fact(&place, &a, "interleaved.partner"), b);
-    assert_eq!(fact(&place, &b, "interleaved.partner"), a);
-    assert_eq!(fact(&place, &b, "interleaved.side"), "B");
-    let order = fact(&place, &a, "interleaved.order");
-    assert_eq!(order, fact(&place, &b, "interleaved.order"));
+    assert_eq!(fact(&dir, &a, "interleaved.partner"), b);
+    assert_eq!(fact(&dir, &b, "interleaved.partner"), a);
+    assert_eq!(fact(&dir, &b, "interleaved.side"), "B");
+    let order = fact(&dir, &a, "interleaved.order");
+    assert_eq!(order, fact(&dir, &b, "interleaved.order"));
     // Of three blocks of each of the two load points, one or two begin with A.
     assert_eq!(order.len(), 6);
     for point in [&order[..3], &order[3..]] {
         assert!((1..=2).contains(&point.matches('A').count()), "{order}");
     }
-    let listed = place.ok(&["list"]);
-    let places = [&a, &b].map(|id| listed.find(id.as_str()).expect("both are listed"));
-    assert!(places.is_sorted(), "A comes before B");
+    let listed = dir.ok(&["list"]);
+    let positions = [&a, &b].map(|id| listed.find(id.as_str()).expect("both are listed"));
+    assert!(positions.is_sorted(), "A comes before B");
 
-    // Either side is a record like any other, and `compare` says the same again.
-    place.ok(&["show", &a]);
-    place.ok(&["report", &b]);
-    let again = place.run(&["compare", "last~1", "last", "--fail-on", "never"]);
+    // Either side is a normal record, and `compare` gives the same result.
+    dir.ok(&["show", &a]);
+    dir.ok(&["report", &b]);
+    let again = dir.run(&["compare", "last~1", "last", "--fail-on", "never"]);
     assert!(ended.stdout.starts_with(again.stdout.trim_end()), "{}", again.stdout);
-    let back = place.ok(&["compare", &b, &a, "--json", "--fail-on", "never"]);
+    let back = dir.ok(&["compare", &b, &a, "--json", "--fail-on", "never"]);
     let back: Value = serde_json::from_str(&back).expect("--json prints JSON");
     assert_eq!(back["pairs"][0]["figures"][0]["basis"], "interleaved blocks");
 }
 
 #[test]
 fn a_target_is_compared_with_itself_in_json_by_five_blocks() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let arguments = ["run", "target", "./target", "-w", "tiny.toml", "--interleave", "--json"];
-    let ended = place.run(&arguments);
+    let ended = dir.run(&arguments);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let comparison: Value = serde_json::from_str(&ended.stdout).expect("--json prints JSON");
     let rate = &comparison["pairs"][0]["figures"][0];
@@ -83,9 +85,9 @@ fn a_target_is_compared_with_itself_in_json_by_five_blocks() {
 }
 
 #[test]
-fn what_cannot_be_measured_in_turns_is_refused_and_leaves_nothing() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn unsuitable_plans_for_interleaving_are_refused_and_leave_nothing() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let cases: [(&[&str], &str); 7] = [
         (&["target", "--interleave"], "<TARGET_B>"),
         (&["target", "other"], "--interleave"),
@@ -97,12 +99,12 @@ fn what_cannot_be_measured_in_turns_is_refused_and_leaves_nothing() {
     ];
     for (arguments, words) in cases {
         let all: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
-        let ended = place.run(&all);
+        let ended = dir.run(&all);
         assert_eq!(ended.code, Some(2), "{all:?}\n{}\n{}", ended.stdout, ended.stderr);
         assert!(ended.stderr.contains(words), "{all:?}: `{words}` in\n{}", ended.stderr);
         assert_eq!(ended.stdout, "");
     }
-    let left = std::fs::read_dir(place.target()).expect("read the target").count();
+    let left = std::fs::read_dir(dir.target()).expect("read the target").count();
     assert_eq!(left, 0, "the first target is not marked where the second is refused");
-    assert!(!place.store().exists(), "no record was begun");
+    assert!(!dir.store().exists(), "no record was begun");
 }

@@ -1,12 +1,12 @@
-//! `predict` and `expect` beside a run on an emulated volume over loopback, whose limit and delay
-//! are known: what is predicted before anything is measured is what is then measured.
+//! `predict` and `expect` compared with a run on an emulated volume over loopback with a known
+//! limit and delay: the prediction before the measurement matches it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 
 /// The volume's limit: 256 operations of 16 KiB pass in a second.
 const LIMIT: &str = "4MiB/s";
@@ -17,7 +17,7 @@ const DEPTHS: [u64; 4] = [1, 10, 20, 48];
 /// Intervals of the warm-up, after which a queue is as long as it gets: twice the longest response
 /// time.
 const WARM_UP: u64 = 4;
-/// What may lie between what is predicted and what is measured.
+/// The allowed difference between prediction and measurement.
 const WITHIN: f64 = 0.05;
 
 const EXPERIMENT: &str = r#"
@@ -53,9 +53,9 @@ fn topology(floor_s: f64, outstanding: u64) -> String {
     )
 }
 
-/// What the service has counted: when the last request came, by its own clock in seconds, and how
-/// many had come by then. In a closed loop they come at the rate at which they are answered.
-fn witnessed(metrics: &str) -> (f64, f64) {
+/// The service's counters: the time of the last request by its clock, in seconds, and the number of
+/// requests until then. In a closed loop they arrive at the rate of the replies.
+fn counted(metrics: &str) -> (f64, f64) {
     let mut stream = TcpStream::connect(metrics).expect("reach the service's metrics");
     let request =
         format!("GET /stat.json HTTP/1.1\r\nHost: {metrics}\r\nConnection: close\r\n\r\n");
@@ -72,8 +72,8 @@ fn witnessed(metrics: &str) -> (f64, f64) {
 /// which a moment in which the machine stood still does not move.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let mut slopes: Vec<f64> = Vec::new();
-    for (place, one) in points.iter().enumerate() {
-        let later = points[place + 1..].iter().filter(|other| other.0 > one.0);
+    for (dir, one) in points.iter().enumerate() {
+        let later = points[dir + 1..].iter().filter(|other| other.0 > one.0);
         slopes.extend(later.map(|other| (other.1 - one.1) / (other.0 - one.0)));
     }
     slopes.sort_by(f64::total_cmp);
@@ -85,34 +85,34 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 /// itself, response times medians: a busy machine that stops for a moment moves neither.
 #[test]
 fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_every_depth() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let arguments = ["volume", "serve", "--address", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
     let limits = ["--throughput", LIMIT, "--read-delay", DELAY];
-    let serving = place.start(&[&arguments[..], &limits[..]].concat());
+    let serving = dir.start(&[&arguments[..], &limits[..]].concat());
     let line = serving.wait_for("nfs://");
     let at = line.find("nfs://").expect("it was waited for");
     let target = line[at..].split_whitespace().next().expect("there is a URL").to_owned();
     let line = serving.wait_for("metrics ");
     let metrics = line.rsplit("http://").next().expect("an address").trim();
     let metrics = metrics.trim_end_matches("/metrics").to_owned();
-    let file = place.file("depths.toml", EXPERIMENT);
+    let file = dir.file("depths.toml", EXPERIMENT);
     let known = format!("volume={LIMIT}");
     let file = file.to_str().expect("UTF-8");
     let run = ["run", &target, "-w", file, "--known", &known, "--no-report", "--events", "jsonl"];
-    let running = place.start(&run);
+    let running = dir.start(&run);
     let mut seen: Vec<Vec<(f64, f64)>> = vec![Vec::new(); DEPTHS.len()];
     while let Some(line) = running.next_line(|line| line.contains("\"event\":\"interval\"")) {
         let event = parsed(&line);
-        let place = |name: &str| event[name].as_u64().expect("a number");
+        let field = |name: &str| event[name].as_u64().expect("a number");
         // From the end of the warm-up's last interval on.
-        if place("interval_index") + 1 >= WARM_UP {
-            seen[place("run_index") as usize].push(witnessed(&metrics));
+        if field("interval_index") + 1 >= WARM_UP {
+            seen[field("run_index") as usize].push(counted(&metrics));
         }
     }
     let ended = running.end();
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
 
-    let shown = parsed(&place.ok(&["show", "last", "--json"]));
+    let shown = parsed(&dir.ok(&["show", "last", "--json"]));
     let points = shown["load_points"].as_array().expect("there are load points");
     let total = |point: &Value| point["merged"]["total"].clone();
     let median_s = |point: &Value| {
@@ -125,12 +125,12 @@ fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_ever
     let floor_s = median_s(&points[0]);
     let mut wrong = Vec::new();
     for ((point, seen), outstanding) in points.iter().zip(&seen).zip(DEPTHS) {
-        let file = place.file("served.toml", &topology(floor_s, outstanding));
-        let json = parsed(&place.ok(&["predict", file.to_str().expect("UTF-8"), "--json"]));
-        assert!(seen.len() >= 8, "{outstanding}: the witness was asked {} times", seen.len());
+        let file = dir.file("served.toml", &topology(floor_s, outstanding));
+        let json = parsed(&dir.ok(&["predict", file.to_str().expect("UTF-8"), "--json"]));
+        assert!(seen.len() >= 8, "{outstanding}: the counters were read {} times", seen.len());
         for (what, predicted, measured) in [
-            ("rate", number(&json["asked"]["ops_per_s"]["value"]), slope(seen)),
-            ("response time", number(&json["asked"]["response_s"]["value"]), median_s(point)),
+            ("rate", number(&json["requested"]["ops_per_s"]["value"]), slope(seen)),
+            ("response time", number(&json["requested"]["response_s"]["value"]), median_s(point)),
         ] {
             let off = predicted / measured - 1.0;
             if off.abs() > WITHIN {
@@ -140,31 +140,32 @@ fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_ever
     }
     assert_eq!(wrong, Vec::<String>::new());
 
-    // The same run beside what was published.
-    let expect = ["expect", "--run", "last", "--vm", "D32s_v3", "--json", "--report", "beside.md"];
-    let json = parsed(&place.ok(&expect));
+    // The same run compared with published figures.
+    let expect =
+        ["expect", "--run", "last", "--vm", "D32s_v3", "--json", "--report", "expected.md"];
+    let json = parsed(&dir.ok(&expect));
     let expectation = &json["expectations"][0];
     let rate = total(points.last().expect("a point"))["data"]["achieved_rate_ops_per_sec"]["value"]
         .clone();
     assert!((number(&expectation["measured"]["ops_per_s"]) / number(&rate) - 1.0).abs() < 0.01);
     let nearest = &expectation["figures"][0];
     let product = number(&nearest["explained"]) * number(&nearest["unexplained"]);
-    let share = number(&nearest["measured_of_published"]);
+    let share = number(&nearest["measured_over_published"]);
     assert!((product / share - 1.0).abs() < 1e-6, "{nearest}");
-    // It is the throughput limit that makes the difference, and hardly anything else is left.
+    // The throughput limit explains the difference almost completely.
     let steps = nearest["steps"].as_array().expect("there are steps");
     assert!(steps.iter().any(|step| step["what"] == "throughput limit"), "{nearest}");
     assert!(number(&nearest["unexplained"]) > 0.5, "{nearest}");
-    let text = std::fs::read_to_string(place.path().join("beside.md")).expect("it was written");
+    let text = std::fs::read_to_string(dir.path().join("expected.md")).expect("it was written");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("of the published figure"), "{text}");
-    // And beside its prediction: a point for each depth.
-    let file = place.file("served.toml", &topology(floor_s, 48));
+    // And with its prediction: a point per depth.
+    let file = dir.file("served.toml", &topology(floor_s, 48));
     let against = ["predict", file.to_str().expect("UTF-8"), "--against", "last"];
-    let json = parsed(&place.ok(&[&against[..], &["--json"]].concat()));
+    let json = parsed(&dir.ok(&[&against[..], &["--json"]].concat()));
     let points = json["against_measured"][0]["points"].as_array().expect("there are points");
     assert_eq!(points.len(), DEPTHS.len());
-    assert!(place.ok(&against).contains("Measured: "));
+    assert!(dir.ok(&against).contains("Measured: "));
     serving.signal("INT");
     assert_eq!(serving.end().code, Some(0));
 }

@@ -20,11 +20,11 @@ mod ganesha;
 mod help;
 mod host_state;
 mod interleaving;
+mod invalid_input;
 mod limits;
 mod loopback;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;
-mod mistakes;
 mod plans;
 mod predicting;
 mod private_network;

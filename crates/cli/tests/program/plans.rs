@@ -2,15 +2,15 @@
 
 use expect_test::expect_file;
 
-use crate::harness::{Place, golden};
+use crate::harness::{TestDir, golden};
 use crate::runs::TINY;
 
 #[test]
-fn the_plan_of_every_profile_is_as_agreed() {
-    let place = Place::new();
-    let profiles = place.ok(&["profiles"]);
+fn the_plan_of_every_profile_is_as_stored() {
+    let dir = TestDir::new();
+    let profiles = dir.ok(&["profiles"]);
     for name in profiles.lines().filter(|line| !line.starts_with(' ')) {
-        let shown = place.ok(&["plan", "target", "--profile", name]);
+        let shown = dir.ok(&["plan", "target", "--profile", name]);
         // The free space of the machine that runs the test does not belong into a golden file.
         let shown: String = shown
             .lines()
@@ -20,67 +20,67 @@ fn the_plan_of_every_profile_is_as_agreed() {
             })
             .collect();
         let file = format!("{}/tests/golden/plan/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-        expect_file![file].assert_eq(&golden(&shown, &place));
-        let too_wide = shown.lines().find(|line| {
-            line.chars().count() > 80 && !line.contains(place.path().to_str().unwrap())
-        });
+        expect_file![file].assert_eq(&golden(&shown, &dir));
+        let too_wide = shown
+            .lines()
+            .find(|line| line.chars().count() > 80 && !line.contains(dir.path().to_str().unwrap()));
         assert_eq!(too_wide, None, "the plan of {name} is wider than 80 columns");
     }
 }
 
 #[test]
-fn a_plan_says_that_fsyncs_are_part_of_the_offered_rate() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn a_plan_shows_that_fsyncs_are_part_of_the_offered_rate() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let open = ["plan", "-w", "tiny.toml", "--set", "arrival.constant=10k/s"];
-    assert!(!place.ok(&open).contains("fsyncs included"));
-    let shown = place.ok(&[&open[..], &["--set", "read=0%", "--set", "fsync_every=1"]].concat());
+    assert!(!dir.ok(&open).contains("fsyncs included"));
+    let shown = dir.ok(&[&open[..], &["--set", "read=0%", "--set", "fsync_every=1"]].concat());
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("constant 10,000 ops/s (fsyncs included)"), "{shown}");
 }
 
 #[test]
-fn the_json_plan_holds_every_run_and_nothing_is_written() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let json = place.ok(&["plan", "-w", "tiny.toml", "--repeats", "2", "--json"]);
+fn the_json_plan_has_every_run_and_nothing_is_written() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let json = dir.ok(&["plan", "-w", "tiny.toml", "--repeats", "2", "--json"]);
     let plan: serde_json::Value = serde_json::from_str(&json).expect("the plan is JSON");
     let steps = plan["steps"].as_array().expect("a plan has steps");
     assert_eq!(steps.len(), 4, "two load points, two repeats");
     assert_eq!(steps[0]["fixed"]["phases"]["measure_ns"], 200_000_000);
-    assert!(!place.store().exists(), "plan writes nothing");
+    assert!(!dir.store().exists(), "plan writes nothing");
 }
 
 #[test]
 fn a_printed_profile_is_an_experiment_file() {
-    let place = Place::new();
-    let text = place.ok(&["profiles", "four-corners"]);
-    place.file("mine.toml", &text);
+    let dir = TestDir::new();
+    let text = dir.ok(&["profiles", "four-corners"]);
+    dir.file("mine.toml", &text);
     let steps = |json: String| {
         let plan: serde_json::Value = serde_json::from_str(&json).expect("the plan is JSON");
         plan["steps"].clone()
     };
     assert_eq!(
-        steps(place.ok(&["plan", "target", "-w", "mine.toml", "--json"])),
-        steps(place.ok(&["plan", "target", "--json"]))
+        steps(dir.ok(&["plan", "target", "-w", "mine.toml", "--json"])),
+        steps(dir.ok(&["plan", "target", "--json"]))
     );
 }
 
 #[test]
 fn the_schema_is_json_and_knows_the_keys() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let schema: serde_json::Value =
-        serde_json::from_str(&place.ok(&["schema"])).expect("the schema is JSON");
+        serde_json::from_str(&dir.ok(&["schema"])).expect("the schema is JSON");
     assert!(schema.to_string().contains("queue_depth"));
 }
 
 #[test]
-fn quick_shortens_an_experiment_and_is_overruled_by_what_is_said() {
-    let place = Place::new();
-    place.file("tiny.toml", &TINY.replace("200ms", "30s"));
+fn quick_shortens_an_experiment_unless_a_flag_sets_a_duration() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", &TINY.replace("200ms", "30s"));
     let plan = |arguments: &[&str]| -> serde_json::Value {
         let all = [&["plan", "target", "-w", "tiny.toml", "--json"], arguments].concat();
-        serde_json::from_str(&place.ok(&all)).expect("the plan is JSON")
+        serde_json::from_str(&dir.ok(&all)).expect("the plan is JSON")
     };
     let phases = |plan: serde_json::Value| plan["steps"][0]["fixed"]["phases"].clone();
     assert_eq!(phases(plan(&["--quick"]))["measure_ns"], 3_000_000_000u64);

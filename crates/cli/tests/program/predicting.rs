@@ -1,6 +1,6 @@
-//! `predict`: topologies in, what they will do out.
+//! `predict` on topologies with known answers.
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 
 /// A volume with a limit and nothing else, so that every number can be written down.
 const KNOWN: &str = r#"
@@ -20,12 +20,12 @@ outstanding = 4
 "#;
 
 #[test]
-fn coverage_is_printed_and_smb_is_said_first_not_to_be_modelled() {
-    let place = Place::new();
-    let file = place.path().join("smb.toml");
+fn coverage_is_printed_and_smb_is_reported_first_as_not_modelled() {
+    let dir = TestDir::new();
+    let file = dir.path().join("smb.toml");
     let predicted = |text: &str| {
         std::fs::write(&file, text).unwrap();
-        place.ok(&["predict", file.to_str().unwrap()])
+        dir.ok(&["predict", file.to_str().unwrap()])
     };
     let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = words(&predicted(KNOWN));
@@ -35,23 +35,22 @@ fn coverage_is_printed_and_smb_is_said_first_not_to_be_modelled() {
         "{shown}"
     );
     let shown = words(&predicted(&KNOWN.replace("[[host]]", "[[host]]\nprotocol = \"smb\"")));
-    let (said, first) =
-        (shown.find("Not modelled: SMB."), shown.find("operations outstanding over"));
+    let (said, first) = (shown.find("Not modelled: SMB."), shown.find("operations outstanding on"));
     assert!(said.is_some() && said < first, "{shown}");
 }
 
 #[test]
 fn every_example_is_predicted_in_every_form() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/topologies");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let page = place.path().join(format!("{seen}.html"));
+        let page = dir.path().join(format!("{seen}.html"));
         let arguments = ["predict", path.to_str().unwrap(), "--curve", "--explain"];
         let report = ["--report", page.to_str().unwrap()];
-        let shown = place.ok(&[&arguments[..], &report[..]].concat());
-        assert!(shown.contains("What bounds it") && shown.contains("published.toml"), "{shown}");
+        let shown = dir.ok(&[&arguments[..], &report[..]].concat());
+        assert!(shown.contains("Bounds") && shown.contains("published.toml"), "{shown}");
         let wide = shown.lines().find(|line| line.chars().count() > 80);
         assert_eq!(wide, None, "{}", path.display());
         assert!(std::fs::read_to_string(page).unwrap().contains("<h1>Prediction of"));
@@ -59,50 +58,50 @@ fn every_example_is_predicted_in_every_form() {
     }
     assert!(seen >= 4);
     let file = format!("{folder}/vmware.toml");
-    let shown = place.ok(&["predict", &file, "--against", "published"]);
+    let shown = dir.ok(&["predict", &file, "--against", "published"]);
     assert!(shown.contains("A33") && shown.contains("A21 and A33 contradict"), "{shown}");
 }
 
 #[test]
-fn a_known_limit_and_floor_come_out_exactly() {
-    let place = Place::new();
-    let file = place.file("known.toml", KNOWN);
-    let shown = place.ok(&["predict", file.to_str().unwrap(), "--json"]);
+fn a_known_limit_and_floor_are_predicted_exactly() {
+    let dir = TestDir::new();
+    let file = dir.file("known.toml", KNOWN);
+    let shown = dir.ok(&["predict", file.to_str().unwrap(), "--json"]);
     let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
     // 4 outstanding at 2 ms are 2,000 in a second; the limit is 512.
-    assert_eq!(json["asked"]["ops_per_s"]["value"], 512.0);
-    assert_eq!(json["asked"]["response_s"]["value"], 4.0 / 512.0);
-    assert_eq!(json["asked"]["bounded_by"]["kind"], "volume_limit");
+    assert_eq!(json["requested"]["ops_per_s"]["value"], 512.0);
+    assert_eq!(json["requested"]["response_s"]["value"], 4.0 / 512.0);
+    assert_eq!(json["requested"]["bounded_by"]["kind"], "volume_limit");
     assert_eq!(json["knee_outstanding"]["value"], 1.024);
 }
 
 #[test]
-fn a_topology_that_is_wrong_is_shown_with_its_line_and_what_was_meant() {
-    let place = Place::new();
+fn problems_of_a_topology_are_reported_with_line_and_suggestion() {
+    let dir = TestDir::new();
     let wrong = KNOWN
         .replace("[[host]]", "[[host]]\nvm = \"D32s_v55\"\nnconect = 4")
         .replace("\"64KiB\"", "-5");
-    let file = place.file("wrong.toml", &wrong);
-    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    let file = dir.file("wrong.toml", &wrong);
+    let ended = dir.run(&["predict", file.to_str().unwrap()]);
     assert_eq!(ended.code, Some(2));
     for said in
         ["did you mean `Standard_D32s_v5`", "did you mean `nconnect`", "transfer_size", ":6:"]
     {
         assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
     }
-    let ended = place.run(&["predict", "nowhere.toml"]);
+    let ended = dir.run(&["predict", "nowhere.toml"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("read topology nowhere.toml"), "{}", ended.stderr);
 }
 
 #[test]
-fn an_offer_above_what_is_let_through_is_a_negative_verdict() {
-    let place = Place::new();
+fn an_offered_rate_above_a_limit_is_a_negative_verdict() {
+    let dir = TestDir::new();
     let text = KNOWN.replace("outstanding = 4", "offered = \"600/s\"");
-    let file = place.file("much.toml", &text);
-    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    let file = dir.file("much.toml", &text);
+    let ended = dir.run(&["predict", file.to_str().unwrap()]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stdout.contains("more than is let through"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("The offered rate exceeds a limit"), "{}", ended.stdout);
 }
 
 /// The blocks of a guide that begin with this fence.
@@ -113,23 +112,23 @@ fn blocks<'g>(guide: &'g str, fence: &str) -> Vec<&'g str> {
 
 #[test]
 fn the_commands_of_the_guide_run_as_they_are_written() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/predict.md");
     let guide = std::fs::read_to_string(path).unwrap();
     let [topology] = blocks(&guide, "```toml\n")[..] else { panic!("one topology") };
-    place.file("topology.toml", topology);
+    dir.file("topology.toml", topology);
     let mut run = 0;
     for line in blocks(&guide, "```sh\n").iter().flat_map(|block| block.lines()) {
         let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
-        let shown = place.ok(&arguments);
+        let shown = dir.ok(&arguments);
         assert_eq!(shown.lines().find(|line| line.chars().count() > 80), None, "{line}");
         run += 1;
     }
     assert!(run >= 6);
-    // The page that one of them writes has its charts in it, and asks nobody for anything.
-    let page = std::fs::read_to_string(place.path().join("prediction.html")).unwrap();
+    // The page has its charts embedded and loads nothing.
+    let page = std::fs::read_to_string(dir.path().join("prediction.html")).unwrap();
     assert_eq!(page.matches("data-chart=").count(), 2);
-    assert!(page.contains("bounded by few outstanding"), "the charts");
+    assert!(page.contains("limited by few outstanding"), "the charts");
 }
 
 #[test]
@@ -138,14 +137,14 @@ fn keys_in_the_guide_are_those_of_a_topology() {
     let guide = std::fs::read_to_string(path).unwrap();
     let whole = "[[endpoint]]\nname = \"e\"\ncount = 1\nthroughput = \"1GiB/s\"\nzzzzzzzz = 1\n\
                  [[host]]\nzzzzzzzz = 1\n[[volume]]\nzzzzzzzz = 1\n[[workload]]\nzzzzzzzz = 1\n";
-    let place = Place::new();
-    let file = place.file("wrong.toml", whole);
-    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    let dir = TestDir::new();
+    let file = dir.file("wrong.toml", whole);
+    let ended = dir.run(&["predict", file.to_str().unwrap()]);
     assert_eq!(ended.code, Some(2));
-    // Each table tells its keys, for nothing is near to the wrong one.
-    let told: Vec<&str> = ended.stderr.split("known: ").skip(1).collect();
-    assert_eq!(told.len(), 4, "{}", ended.stderr);
-    for keys in told {
+    // Each table lists its keys, because none is near to the unknown one.
+    let listed: Vec<&str> = ended.stderr.split("allowed: ").skip(1).collect();
+    assert_eq!(listed.len(), 4, "{}", ended.stderr);
+    for keys in listed {
         let keys = keys.lines().next().unwrap_or_default();
         for key in keys.split(", ").map(str::trim).filter(|key| !key.is_empty()) {
             assert!(guide.contains(&format!("`{key}`")), "`{key}` is not in the guide");

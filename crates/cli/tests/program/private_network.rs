@@ -1,10 +1,9 @@
-//! Service and clients in a network of their own, where the well-known ports are free: clients that
-//! are told no port find both programs through the portmapper at port 111. Wants root, as CI has
-//! it.
+//! Service and clients in a network namespace, where the well-known ports are free: clients without
+//! a port find both programs through the portmapper on port 111. Requires root, as in CI.
 
 use std::process::Command;
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 use crate::runs::TINY;
 
 /// A network namespace with nothing but loopback; gone with this.
@@ -43,20 +42,20 @@ impl Drop for Network {
 }
 
 #[test]
-fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
+fn ports_come_from_the_portmapper_and_connections_use_every_address() {
     let network = Network::new("program");
-    let mut place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
+    let mut dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
     let serve = ["volume", "serve", "--address", "0.0.0.0:2049", "--portmapper", "111"];
-    let serving = place.start(&serve);
+    let serving = dir.start(&serve);
     serving.wait_for("portmapper  0.0.0.0:111");
     serving.wait_for("Ctrl-C ends the service");
 
     let url = "nfs://127.0.0.1/vol1?nconnect=6&addr=127.0.0.1,127.0.0.2,127.0.0.3";
-    let ended = place.run(&["run", url, "-w", "tiny.toml", "--verify", "--no-report"]);
+    let ended = dir.run(&["run", url, "-w", "tiny.toml", "--verify", "--no-report"]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
-    let connections = place.ok(&["export", "last", "--format", "connections"]);
+    let connections = dir.ok(&["export", "last", "--format", "connections"]);
     for address in ["127.0.0.1", "127.0.0.2", "127.0.0.3"] {
         let to = connections.matches(&format!(",{address}:2049,")).count();
         // Two runs of the sweep with six connections over three addresses.
@@ -72,7 +71,8 @@ fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
     serving.signal("TERM");
     let ended = serving.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let warning = "warning: endpoint `endpoint` listens at 0.0.0.0:2049: whoever reaches it";
+    let warning =
+        "warning: endpoint `endpoint` listens at 0.0.0.0:2049: every host that reaches it";
     assert!(ended.stderr.starts_with(warning), "{}", ended.stderr);
 }
 
@@ -80,10 +80,10 @@ fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
 #[test]
 fn showmount_lists_the_exports() {
     let network = Network::new("showmount");
-    let mut place = Place::new();
-    place.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
+    let mut dir = TestDir::new();
+    dir.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
     let serve = ["volume", "serve", "--address", "127.0.0.1:2049", "--portmapper", "111"];
-    let serving = place.start(&serve);
+    let serving = dir.start(&serve);
     serving.wait_for("Ctrl-C ends the service");
     let listed = network.command("showmount").args(["-e", "127.0.0.1"]).output();
     let listed = listed.expect("start nsenter");

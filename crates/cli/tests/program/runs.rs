@@ -1,8 +1,8 @@
-//! Whole runs on real files, and what can be done with what they leave.
+//! Complete runs on real files, and the commands that use their records.
 
 use std::path::{Path, PathBuf};
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 
 /// Ready within a second: one small file, two load points, 300 ms of operations each.
 pub(crate) const TINY: &str = r#"
@@ -22,7 +22,7 @@ file_size = "1MiB"
 queue_depth = [1, 4]
 "#;
 
-/// The record's ID, out of what `run` printed last.
+/// The record's ID, from the last lines of `run`.
 fn id_of(stdout: &str) -> &str {
     let line =
         stdout.lines().find(|line| line.starts_with("record")).expect("run names its record");
@@ -37,9 +37,9 @@ fn report_of(stdout: &str) -> PathBuf {
 
 #[test]
 fn a_run_ends_with_a_table_a_report_and_its_record() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let ended = dir.run(&["run", "target", "-w", "tiny.toml"]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
 
     for word in ["ops/s", "MiB/s", "p99"] {
@@ -47,12 +47,12 @@ fn a_run_ends_with_a_table_a_report_and_its_record() {
     }
     let html = std::fs::read_to_string(report_of(&ended.stdout)).expect("the report is there");
     assert!(html.contains("<html") && html.contains("tiny"));
-    // What is needed to repeat it is in it.
+    // It includes what is needed to repeat the run.
     let html = html.replace("&#x2f;", "/").replace("&quot;", "\"");
-    assert!(html.contains(&format!("fourcorners run {}", place.target().display())));
+    assert!(html.contains(&format!("fourcorners run {}", dir.target().display())));
     assert!(html.contains("pattern = \"random\""), "the experiment is in the report");
-    let places = ["ops/s", "\nrecord", "\nreport"].map(|words| ended.stdout.find(words));
-    assert!(places.is_sorted() && places[0].is_some(), "the report last: {}", ended.stdout);
+    let positions = ["ops/s", "\nrecord", "\nreport"].map(|words| ended.stdout.find(words));
+    assert!(positions.is_sorted() && positions[0].is_some(), "the report last: {}", ended.stdout);
 
     // Progress goes to stderr: what was assumed, the engine, a heading per run, a line per
     // interval.
@@ -62,16 +62,16 @@ fn a_run_ends_with_a_table_a_report_and_its_record() {
     assert!(!ended.stderr.contains('\x1b'), "a pipe gets plain lines");
 
     let id = id_of(&ended.stdout);
-    let listed = place.ok(&["list"]);
+    let listed = dir.ok(&["list"]);
     let line = listed.lines().find(|line| line.starts_with(id)).expect("the record is listed");
     assert!(line.contains("done") && line.contains("2/2") && line.contains("target"), "{line}");
 }
 
 #[test]
-fn what_was_kept_is_shown_exported_and_reported_alike() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let ended = place.run(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+fn show_export_and_report_of_a_record_agree() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let ended = dir.run(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let (stdout, stderr) = (ended.stdout, ended.stderr);
     for decided in ["assumed seed: 1", "target: ", "engine: "] {
@@ -81,32 +81,32 @@ fn what_was_kept_is_shown_exported_and_reported_alike() {
     let id = id_of(&stdout).to_owned();
     assert!(!stdout.lines().any(|line| line.starts_with("report")), "{stdout}");
 
-    let shown = place.ok(&["show", &id]);
+    let shown = dir.ok(&["show", &id]);
     assert!(shown.contains("ops/s") && stdout.starts_with(&shown), "{stdout}\n{shown}");
-    assert_eq!(place.ok(&["show", "last"]), shown);
-    assert_eq!(place.ok(&["show", &id, "--json"]), place.ok(&["export", &id, "--format", "json"]));
+    assert_eq!(dir.ok(&["show", "last"]), shown);
+    assert_eq!(dir.ok(&["show", &id, "--json"]), dir.ok(&["export", &id, "--format", "json"]));
 
-    let html = place.path().join("out.html");
-    let printed = place.ok(&["report", &id, "-o", html.to_str().unwrap()]);
+    let html = dir.path().join("out.html");
+    let printed = dir.ok(&["report", &id, "-o", html.to_str().unwrap()]);
     assert_eq!(printed.trim(), html.to_str().unwrap());
     assert!(std::fs::read_to_string(&html).unwrap().contains("<html"));
-    let printed = place.ok(&["report", &id]);
-    assert!(Path::new(printed.trim()).starts_with(place.store()), "{printed}");
+    let printed = dir.ok(&["report", &id]);
+    assert!(Path::new(printed.trim()).starts_with(dir.store()), "{printed}");
 
-    let hgrm = place.ok(&["export", &id, "--format", "hgrm"]);
+    let hgrm = dir.ok(&["export", &id, "--format", "hgrm"]);
     assert!(hgrm.contains("Percentile"), "{hgrm}");
 }
 
 #[test]
 fn csv_and_json_carry_the_same_numbers() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
-    let csv = place.path().join("out.csv");
-    let printed = place.ok(&["export", "last", "--format", "csv", "-o", csv.to_str().unwrap()]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    let csv = dir.path().join("out.csv");
+    let printed = dir.ok(&["export", "last", "--format", "csv", "-o", csv.to_str().unwrap()]);
     assert_eq!(printed, "", "what goes to a file does not go to stdout");
     let csv = std::fs::read_to_string(csv).unwrap();
-    let json = place.ok(&["export", "last", "--format", "json"]);
+    let json = dir.ok(&["export", "last", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("the export is JSON");
 
     let mut lines = csv.lines();
@@ -140,12 +140,12 @@ fn csv_and_json_carry_the_same_numbers() {
 }
 
 #[test]
-fn the_null_target_shows_the_ceiling_and_needs_no_file() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let stdout = place.ok(&["run", "null:", "-w", "tiny.toml", "--no-progress"]);
+fn the_null_target_needs_no_files() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let stdout = dir.ok(&["run", "null:", "-w", "tiny.toml", "--no-progress"]);
     assert!(stdout.contains("ops/s"), "{stdout}");
-    let listed = place.ok(&["list", "--json"]);
+    let listed = dir.ok(&["list", "--json"]);
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("the list is JSON");
     assert_eq!(listed[0]["target"], "null:");
     assert_eq!(listed[0]["state"], "done");
@@ -154,50 +154,49 @@ fn the_null_target_shows_the_ceiling_and_needs_no_file() {
 
 #[test]
 fn settings_of_the_command_line_are_in_the_head_of_every_output() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let set = ["--set", "transfer_size=8KiB", "--set", "queue_depth=2", "--interval", "50ms"];
     let run = ["run", "null:", "-w", "tiny.toml", "--no-progress"];
-    let stdout = place.ok(&[&run[..], &set[..]].concat());
+    let stdout = dir.ok(&[&run[..], &set[..]].concat());
     let words = "transfer_size=8KiB, queue_depth=2, run.interval=50ms";
     let head = format!("Overrides of tiny.toml: {words}\n");
     assert!(stdout.starts_with(&head), "{stdout}");
     let html = std::fs::read_to_string(report_of(&stdout)).expect("the report is there");
     let header = html.split("</header>").next().expect("there is a head");
     assert!(header.replace("&#x2f;", "/").contains(head.trim_end()), "{header}");
-    let plan = place.ok(&[&["plan", "null:", "-w", "tiny.toml"][..], &set[..]].concat());
+    let plan = dir.ok(&[&["plan", "null:", "-w", "tiny.toml"][..], &set[..]].concat());
     assert!(plan.contains(&format!("\noverrides   {words}\n")), "{plan}");
-    assert!(place.ok(&["list"]).contains(&format!(" with {words}\n")));
+    assert!(dir.ok(&["list"]).contains(&format!(" with {words}\n")));
     let given = serde_json::json!(["transfer_size=8KiB", "queue_depth=2", "run.interval=50ms"]);
     for (arguments, at) in
         [(&["list", "--json"][..], "/0/overrides"), (&["show", "last", "--json"], "/overrides")]
     {
-        let shown: serde_json::Value = serde_json::from_str(&place.ok(arguments)).expect("JSON");
+        let shown: serde_json::Value = serde_json::from_str(&dir.ok(arguments)).expect("JSON");
         assert_eq!(shown.pointer(at), Some(&given), "{arguments:?}");
     }
-    // Without any, nothing is said of them.
-    let stdout = place.ok(&run);
+    // Without overrides there is no such line.
+    let stdout = dir.ok(&run);
     assert!(!stdout.contains("Overrides"), "{stdout}");
 }
 
 #[test]
-fn report_and_store_go_where_they_are_told() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn report_and_store_can_be_redirected() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let run = ["run", "null:", "-w", "tiny.toml", "--store", "elsewhere", "--report", "my.html"];
-    place.ok(&run);
-    assert!(place.path().join("my.html").is_file());
-    assert!(place.path().join("elsewhere/runs").is_dir());
-    assert!(!place.store().exists());
-    assert_eq!(place.ok(&["list", "--store", "elsewhere"]).lines().count(), 2);
+    dir.ok(&run);
+    assert!(dir.path().join("my.html").is_file());
+    assert!(dir.path().join("elsewhere/runs").is_dir());
+    assert!(!dir.store().exists());
+    assert_eq!(dir.ok(&["list", "--store", "elsewhere"]).lines().count(), 2);
 }
 
 #[test]
 fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let ended =
-        place.run(&["run", "target", "-w", "tiny.toml", "--events", "jsonl", "--no-report"]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let ended = dir.run(&["run", "target", "-w", "tiny.toml", "--events", "jsonl", "--no-report"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let events: Vec<serde_json::Value> = ended
         .stdout
@@ -214,7 +213,7 @@ fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
     assert_eq!((&last["verdict"], &last["exit_code"]), (&"done".into(), &0.into()));
     assert!(ended.stderr.contains(last["record"].as_str().expect("an ID is text")));
     let shown: serde_json::Value =
-        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+        serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("it is JSON");
     let codes = |warnings: &serde_json::Value| -> Vec<String> {
         let warnings = warnings.as_array().expect("a list").iter();
         warnings.map(|warning| warning["code"].to_string()).collect()
@@ -227,43 +226,43 @@ fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
 
 #[test]
 fn json_prints_the_results_and_nothing_else_on_stdout() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let stdout = place.ok(&["run", "null:", "-w", "tiny.toml", "--json", "--no-report"]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let stdout = dir.ok(&["run", "null:", "-w", "tiny.toml", "--json", "--no-report"]);
     let json: serde_json::Value = serde_json::from_str(&stdout).expect("stdout is one JSON value");
     let fact = |name: &str| {
         let facts = json["environment"].as_array().expect("the environment is a list");
         let fact = facts.iter().find(|fact| fact["name"] == name);
         fact.unwrap_or_else(|| panic!("no {name}"))["value"].clone()
     };
-    let experiment = place.path().join("tiny.toml");
+    let experiment = dir.path().join("tiny.toml");
     let line = format!("fourcorners run null: --workload {}", experiment.display());
     assert_eq!(fact("command.line"), line.as_str());
     assert_eq!(fact("experiment.text"), TINY);
     assert_eq!(fact("fourcorners.version"), env!("CARGO_PKG_VERSION"));
     assert_eq!(fact("fourcorners.sha256").as_str().map(str::len), Some(64));
-    assert_eq!(place.ok(&["show", "last", "--json"]), stdout);
+    assert_eq!(dir.ok(&["show", "last", "--json"]), stdout);
 }
 
 #[test]
 fn both_engines_can_be_forced_and_are_named() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     for engine in ["io_uring", "psync"] {
         let ended =
-            place.run(&["run", "target", "-w", "tiny.toml", "--engine", engine, "--no-report"]);
+            dir.run(&["run", "target", "-w", "tiny.toml", "--engine", engine, "--no-report"]);
         assert_eq!(ended.code, Some(0), "{engine}: {}", ended.stderr);
         assert!(ended.stderr.contains(&format!("engine: {engine}")), "{}", ended.stderr);
     }
 }
 
 #[test]
-fn a_rate_that_cannot_be_kept_is_a_negative_verdict() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn an_unreachable_offered_rate_is_a_negative_verdict() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     // A million synchronous random writes a second at queue depth 1 are more than any file system
     // makes durable.
-    let ended = place.run(&[
+    let ended = dir.run(&[
         "run",
         "target",
         "-w",
@@ -285,35 +284,38 @@ fn a_rate_that_cannot_be_kept_is_a_negative_verdict() {
 }
 
 #[test]
-fn a_report_that_fails_after_all_leaves_the_table_and_the_record() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let reports = place.path().join("reports");
+fn a_report_that_fails_at_the_end_leaves_the_table_and_the_record() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let reports = dir.path().join("reports");
     std::fs::create_dir(&reports).unwrap();
     let arguments =
         ["run", "null:", "-w", "tiny.toml", "--report", "reports/r.html", "--measure", "1s"];
-    let running = place.start(&arguments);
+    let running = dir.start(&arguments);
     running.wait_for(" measure ");
     std::fs::remove_dir(&reports).unwrap();
     let ended = running.end();
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("write reports/r.html"), "{}", ended.stderr);
     assert!(ended.stdout.contains("ops/s"), "{}", ended.stdout);
-    assert!(place.ok(&["list"]).contains(id_of(&ended.stdout)));
+    assert!(dir.ok(&["list"]).contains(id_of(&ended.stdout)));
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_refused_before_anything_is_read_or_measured() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.file("topology.toml", "not read");
-    place.file("file", "kept");
+fn unwritable_outputs_are_refused_before_anything_is_read_or_measured() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.file("topology.toml", "not read");
+    dir.file("file", "kept");
     for (arguments, word) in [
         (&["run", "target", "-w", "tiny.toml", "--report", "no/r.html"][..], "does not exist"),
         (&["run", "target", "-w", "tiny.toml", "--report", "target"], "directory"),
         (&["run", "target", "-w", "tiny.toml", "--report", "file/r.html"], "directory"),
         (&["run", "target", "-w", "tiny.toml", "--report", "-", "--json"], "--json"),
-        (&["tune", "target", "--want", "100ops/s", "--report", "no/r.html"], "does not exist"),
+        (
+            &["tune", "target", "--target-rate", "100ops/s", "--report", "no/r.html"],
+            "does not exist",
+        ),
         (&["report", "unread", "-o", "no/r.html"], "does not exist"),
         (&["report", "unread", "-o", "no/pictures", "--format", "png"], "does not exist"),
         (&["report", "unread", "-o", "file", "--format", "png"], "name a directory"),
@@ -325,41 +327,41 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_is_read_or_measure
         (&["size", "--throughput", "1GiB/s", "--report", "no/r.html"], "does not exist"),
         (&["avs", "--rvtools", "unread", "--placement", "no/p.csv"], "does not exist"),
     ] {
-        let ended = place.run(arguments);
+        let ended = dir.run(arguments);
         assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
         assert!(ended.stderr.contains("write "), "{arguments:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(word), "{arguments:?}: {}", ended.stderr);
     }
-    let ended = place.run(&["run", "target", "-w", "tiny.toml", "--store", "file"]);
+    let ended = dir.run(&["run", "target", "-w", "tiny.toml", "--store", "file"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("store"), "{}", ended.stderr);
-    assert_eq!(std::fs::read_to_string(place.path().join("file")).unwrap(), "kept");
-    assert!(!place.path().join("no").exists());
-    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was prepared");
+    assert_eq!(std::fs::read_to_string(dir.path().join("file")).unwrap(), "kept");
+    assert!(!dir.path().join("no").exists());
+    assert_eq!(std::fs::read_dir(dir.target()).unwrap().count(), 0, "nothing was prepared");
 }
 
 #[test]
 fn a_store_that_cannot_be_written_is_refused_before_the_target_is_touched() {
-    let mut place = Place::new();
-    place.file("tiny.toml", TINY);
-    place.ok(&["run", "null:", "-w", "tiny.toml"]);
+    let mut dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    dir.ok(&["run", "null:", "-w", "tiny.toml"]);
     let anyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(place.target(), anyone).unwrap();
+    std::fs::set_permissions(dir.target(), anyone).unwrap();
     // Root may write everywhere.
     let mut unprivileged = std::process::Command::new("setpriv");
     unprivileged.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
     unprivileged.arg(env!("CARGO_BIN_EXE_fourcorners"));
-    place.enter(unprivileged);
-    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
+    dir.enter(unprivileged);
+    let ended = dir.run(&["run", "target", "-w", "tiny.toml"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("store"), "{}", ended.stderr);
-    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was prepared");
+    assert_eq!(std::fs::read_dir(dir.target()).unwrap().count(), 0, "nothing was prepared");
 }
 
 #[test]
-fn a_command_that_only_reads_makes_no_store() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn a_command_that_only_reads_creates_no_store() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     for (arguments, code) in [
         (&["list", "--store", "elsewhere"][..], 0),
         (&["list", "--json", "--store", "elsewhere"], 0),
@@ -369,50 +371,50 @@ fn a_command_that_only_reads_makes_no_store() {
         (&["compare", "a", "b", "--store", "elsewhere"], 2),
         (&["plan", "target", "-w", "tiny.toml"], 0),
     ] {
-        let ended = place.run(arguments);
+        let ended = dir.run(arguments);
         assert_eq!(ended.code, Some(code), "{arguments:?}: {}", ended.stderr);
         for made in ["elsewhere", "store", "pictures"] {
-            assert!(!place.path().join(made).exists(), "{arguments:?} made {made}");
+            assert!(!dir.path().join(made).exists(), "{arguments:?} made {made}");
         }
     }
 }
 
 #[test]
 fn a_report_goes_to_stdout_to_a_pipe_and_through_a_link() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let ended = place.run(&["run", "null:", "-w", "tiny.toml", "--report", "-"]);
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let ended = dir.run(&["run", "null:", "-w", "tiny.toml", "--report", "-"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.trim_end().ends_with("</html>"), "the page alone is on stdout");
     assert!(ended.stderr.contains("ops/s"), "the table is on stderr: {}", ended.stderr);
-    let page = place.ok(&["report", "last", "-o", "-"]);
+    let page = dir.ok(&["report", "last", "-o", "-"]);
     assert!(page.trim_end().ends_with("</html>"), "nothing follows the page");
-    let csv = place.ok(&["export", "last", "--format", "csv"]);
-    assert_eq!(place.ok(&["export", "last", "--format", "csv", "-o", "/dev/stdout"]), csv);
+    let csv = dir.ok(&["export", "last", "--format", "csv"]);
+    assert_eq!(dir.ok(&["export", "last", "--format", "csv", "-o", "/dev/stdout"]), csv);
 
-    let pipe = place.path().join("pipe");
+    let pipe = dir.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("start mkfifo");
     assert!(made.success());
-    let writing = place.start(&["export", "last", "--format", "csv", "-o", "pipe"]);
+    let writing = dir.start(&["export", "last", "--format", "csv", "-o", "pipe"]);
     assert_eq!(std::fs::read_to_string(&pipe).unwrap(), csv);
     assert_eq!(writing.end().code, Some(0));
 
-    place.file("kept.csv", "old");
-    std::os::unix::fs::symlink("kept.csv", place.path().join("latest.csv")).unwrap();
-    place.ok(&["export", "last", "--format", "csv", "-o", "latest.csv"]);
-    assert_eq!(std::fs::read_to_string(place.path().join("kept.csv")).unwrap(), csv);
+    dir.file("kept.csv", "old");
+    std::os::unix::fs::symlink("kept.csv", dir.path().join("latest.csv")).unwrap();
+    dir.ok(&["export", "last", "--format", "csv", "-o", "latest.csv"]);
+    assert_eq!(std::fs::read_to_string(dir.path().join("kept.csv")).unwrap(), csv);
 }
 
 #[test]
-fn more_pinned_workers_than_processors_are_said_to_share_them() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn more_pinned_workers_than_processors_are_reported() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let arguments = ["null:", "-w", "tiny.toml", "--pin", "--set", "workers=1000"];
-    let plan = place.run(&[&["plan"], &arguments[..]].concat());
+    let plan = dir.run(&[&["plan"], &arguments[..]].concat());
     assert_eq!(plan.code, Some(0), "{}", plan.stderr);
-    assert!(plan.stdout.contains("pinned to processors in turn: 1000 workers share"), "{plan:?}");
-    assert!(plan.stderr.contains("1000 workers share"), "{}", plan.stderr);
-    let one = place.run(&["plan", "null:", "-w", "tiny.toml", "--pin"]);
-    assert!(one.stdout.contains("each pinned to a processor of its own"), "{}", one.stdout);
+    assert!(plan.stdout.contains("pinned to processors in turn: 1,000 workers share"), "{plan:?}");
+    assert!(plan.stderr.contains("1,000 workers share"), "{}", plan.stderr);
+    let one = dir.run(&["plan", "null:", "-w", "tiny.toml", "--pin"]);
+    assert!(one.stdout.contains("each pinned to a separate processor"), "{}", one.stdout);
     assert!(!one.stderr.contains("share"), "{}", one.stderr);
 }

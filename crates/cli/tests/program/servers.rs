@@ -4,23 +4,23 @@
 
 use std::net::TcpListener;
 
-use crate::harness::{Place, Running};
+use crate::harness::{Running, TestDir};
 use crate::runs::TINY;
 
-/// The emulated service in a process of its own, which can be stopped and killed.
+/// The emulated service in a separate process, which can be stopped and killed.
 struct Service {
     running: Running,
     port: String,
 }
 
 impl Service {
-    /// Volumes are kept in a directory, so that another service finds them.
-    fn start(place: &Place, address: &str) -> Service {
-        let data = place.path().join("volumes");
+    /// Volumes are stored in a directory, so that another service finds them.
+    fn start(dir: &TestDir, address: &str) -> Service {
+        let data = dir.path().join("volumes");
         let data = data.to_str().expect("the test's path is text");
         let arguments =
             ["volume", "serve", "--metrics", "none", "--address", address, "--data", data];
-        let running = place.start(&arguments);
+        let running = dir.start(&arguments);
         let url = running.wait_for("nfs://");
         let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
         running.wait_for("Ctrl-C ends the service");
@@ -38,10 +38,10 @@ impl Service {
 }
 
 /// A run that only Ctrl-C ends.
-fn start_long_run(place: &Place, url: &str, more: &[&str]) -> Running {
-    place.file("tiny.toml", TINY);
+fn start_long_run(dir: &TestDir, url: &str, more: &[&str]) -> Running {
+    dir.file("tiny.toml", TINY);
     let fixed = ["run", url, "-w", "tiny.toml", "--no-report", "--measure", "60s"];
-    place.start(&[&fixed, more].concat())
+    dir.start(&[&fixed, more].concat())
 }
 
 #[test]
@@ -49,25 +49,25 @@ fn a_server_that_does_not_answer_is_named_after_a_second_and_ctrl_c_ends_the_wai
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
     let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}");
-    let place = Place::new();
+    let dir = TestDir::new();
     for command in ["run", "plan", "clean"] {
-        let running = place.start(&[command, &url]);
-        running.wait_for("waiting for NFS server 127.0.0.1: no answer to MNT for 1 s");
+        let running = dir.start(&[command, &url]);
+        running.wait_for("waiting for NFS server 127.0.0.1: no reply to MNT for 1 s");
         running.signal("INT");
         let ended = running.end();
-        // What has nothing to clean up ends as the system ends it.
+        // Without anything to clean up the default handling of the signal applies.
         let code = if command == "run" { Some(1) } else { None };
         assert_eq!(ended.code, code, "{command}: {}", ended.stderr);
-        assert!(!place.store().exists(), "{command}: nothing was begun");
+        assert!(!dir.store().exists(), "{command}: nothing was begun");
     }
 }
 
 #[test]
 fn ctrl_c_ends_a_fill_whose_server_does_not_answer() {
-    let place = Place::new();
-    let service = Service::start(&place, "127.0.0.1:0");
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "127.0.0.1:0");
     let more = ["--set", "file_size=8GiB", "--events", "jsonl"];
-    let running = start_long_run(&place, &service.url(), &more);
+    let running = start_long_run(&dir, &service.url(), &more);
     running.wait_for("prepare_progress");
     service.running.signal("STOP");
     running.signal("INT");
@@ -80,10 +80,10 @@ fn ctrl_c_ends_a_fill_whose_server_does_not_answer() {
 }
 
 #[test]
-fn ctrl_c_ends_a_run_whose_server_does_not_answer_and_keeps_what_was_measured() {
-    let place = Place::new();
-    let service = Service::start(&place, "127.0.0.1:0");
-    let running = start_long_run(&place, &service.url(), &[]);
+fn ctrl_c_ends_a_run_whose_server_does_not_answer_and_keeps_the_results() {
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "127.0.0.1:0");
+    let running = start_long_run(&dir, &service.url(), &[]);
     running.wait_for(" measure ");
     running.wait_for(" measure ");
     service.running.signal("STOP");
@@ -95,16 +95,16 @@ fn ctrl_c_ends_a_run_whose_server_does_not_answer_and_keeps_what_was_measured() 
 }
 
 #[test]
-fn a_service_that_is_killed_and_started_again_is_one_line_each_and_the_run_continues() {
-    let place = Place::new();
-    let service = Service::start(&place, "127.0.0.1:0");
+fn a_restarted_service_is_reported_and_the_run_continues() {
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "127.0.0.1:0");
     let address = format!("127.0.0.1:{}", service.port);
-    let running = start_long_run(&place, &service.url(), &["-o", "nconnect=2"]);
+    let running = start_long_run(&dir, &service.url(), &["-o", "nconnect=2"]);
     running.wait_for(" measure ");
     service.kill();
     let lost = running.wait_for("connection refused, retrying (");
     assert!(lost.contains(&format!("2 of 2 connections to {address} lost")), "{lost}");
-    let service = Service::start(&place, &address);
+    let service = Service::start(&dir, &address);
     running.wait_for("connected again after ");
     running.wait_for(" measure ");
     running.signal("INT");
@@ -119,7 +119,7 @@ fn a_service_that_is_killed_and_started_again_is_one_line_each_and_the_run_conti
     let zeros = outage.iter().filter(|line| line.contains(" measure main ")).count();
     assert_eq!(zeros, 0, "{outage:#?}");
     let shown: serde_json::Value =
-        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+        serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("it is JSON");
     let connections = shown["load_points"][0]["runs"][0]["connections"].as_array();
     for connection in connections.expect("there are two") {
         // The kernel may close a killed process's listening socket after its connections, and then
@@ -133,25 +133,25 @@ fn a_service_that_is_killed_and_started_again_is_one_line_each_and_the_run_conti
 
 #[test]
 fn ctrl_c_ends_a_run_that_waits_for_a_service_that_is_gone() {
-    let place = Place::new();
-    let service = Service::start(&place, "127.0.0.1:0");
-    let running = start_long_run(&place, &service.url(), &[]);
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "127.0.0.1:0");
+    let running = start_long_run(&dir, &service.url(), &[]);
     running.wait_for(" measure ");
     service.kill();
     running.wait_for("connection refused, retrying (");
     running.signal("INT");
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    let shown = place.ok(&["show", "last", "--json"]);
+    let shown = dir.ok(&["show", "last", "--json"]);
     assert!(shown.contains("no connection to 127.0.0.1:"), "{shown}");
     assert!(shown.contains("connection refused"), "{shown}");
 }
 
 #[test]
 fn a_path_that_is_not_exported_is_refused_with_the_exports() {
-    let place = Place::new();
-    let service = Service::start(&place, "127.0.0.1:0");
-    let ended = place.run(&["run", &service.url().replace("/vol1", "/vol2")]);
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "127.0.0.1:0");
+    let ended = dir.run(&["run", &service.url().replace("/vol1", "/vol2")]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("it exports /vol1; did you mean /vol1?"), "{said}");

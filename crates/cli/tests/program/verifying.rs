@@ -3,15 +3,15 @@
 
 use std::os::unix::fs::FileExt;
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 use crate::refusals::data_file;
 use crate::runs::TINY;
 
 #[test]
 fn planted_corruption_is_reported_with_file_offset_expected_and_found() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let running = place.start(&[
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let running = dir.start(&[
         "run",
         "target",
         "-w",
@@ -28,7 +28,7 @@ fn planted_corruption_is_reported_with_file_offset_expected_and_found() {
     running.wait_for(" measure ");
     // Far behind the stamp of its tile, in the middle of the file.
     let offset = 600 * 1024 + 2000;
-    let file = std::fs::OpenOptions::new().read(true).write(true).open(data_file(&place)).unwrap();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(data_file(&dir)).unwrap();
     let mut byte = [0u8];
     file.read_exact_at(&mut byte, offset).unwrap();
     let expected = byte[0];
@@ -46,16 +46,16 @@ fn planted_corruption_is_reported_with_file_offset_expected_and_found() {
     ] {
         assert!(ended.stderr.contains(said), "says `{said}`:\n{}", ended.stderr);
     }
-    assert!(place.ok(&["list"]).contains("failed"));
+    assert!(dir.ok(&["list"]).contains("failed"));
 }
 
 #[test]
-fn what_a_run_wrote_itself_is_verified_as_good() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
+fn data_that_a_run_wrote_passes_verification() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
     let mixed = ["--set", "read=50%", "--verify", "--no-report", "--no-progress"];
     for _ in 0..2 {
-        place.ok(&[&["run", "target", "-w", "tiny.toml"], &mixed[..]].concat());
+        dir.ok(&[&["run", "target", "-w", "tiny.toml"], &mixed[..]].concat());
     }
 }
 
@@ -71,8 +71,8 @@ fn compressed_away(path: &std::path::Path) -> f64 {
 }
 
 /// The one data file, whose name depends on the promise.
-fn only_data_file(place: &Place) -> std::path::PathBuf {
-    let entries = std::fs::read_dir(place.target().join("fourcorners")).expect("it was filled");
+fn only_data_file(dir: &TestDir) -> std::path::PathBuf {
+    let entries = std::fs::read_dir(dir.target().join("fourcorners")).expect("it was filled");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let data: Vec<_> =
         paths.filter(|path| path.extension().is_some_and(|ending| ending == "data")).collect();
@@ -83,20 +83,20 @@ fn only_data_file(place: &Place) -> std::path::PathBuf {
 #[test]
 fn data_on_disk_compresses_as_far_as_promised_after_the_fill_and_after_writes() {
     for promised in ["0%", "25%", "50%", "75%"] {
-        let place = Place::new();
-        place.file("tiny.toml", TINY);
+        let dir = TestDir::new();
+        dir.file("tiny.toml", TINY);
         let experiment = ["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"];
         let data = ["--set", &format!("compressible={promised}"), "--set", "queue_depth=4"];
         let share = promised.trim_end_matches('%').parse::<f64>().expect("a number") / 100.0;
         let fill = [&experiment[..], &data].concat();
-        place.measured(&fill);
-        let path = only_data_file(&place);
+        dir.measured(&fill);
+        let path = only_data_file(&dir);
         let filled = compressed_away(&path);
         // As of data in memory: blocks differ, and a compressor adds a few bytes to each.
         assert!((filled - share).abs() <= 0.05, "{promised}: {filled} after the fill");
 
         let before = std::fs::read(&path).expect("read the data file");
-        place.measured(&[&fill[..], &["--set", "read=0%"]].concat());
+        dir.measured(&[&fill[..], &["--set", "read=0%"]].concat());
         let after = std::fs::read(&path).expect("read the data file");
         assert!(before != after, "{promised}: the run wrote nothing");
         let written = compressed_away(&path);

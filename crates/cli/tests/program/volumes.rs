@@ -8,7 +8,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::harness::{Ended, Place, Running};
+use crate::harness::{Ended, Running, TestDir};
 
 /// A service with a volume, and where it is.
 struct Served {
@@ -20,12 +20,12 @@ struct Served {
 }
 
 impl Served {
-    fn start(place: &Place, more: &[&str]) -> Served {
+    fn start(dir: &TestDir, more: &[&str]) -> Served {
         let fixed = ["volume", "serve"];
         let metrics = ["--metrics", "127.0.0.1:0"];
         let metrics = if more.contains(&"--metrics") { &metrics[..0] } else { &metrics };
         let arguments: Vec<&str> = fixed.iter().chain(metrics).chain(more).copied().collect();
-        let running = place.start(&arguments);
+        let running = dir.start(&arguments);
         let url = running.wait_for("nfs://");
         let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
         let line = running.wait_for("metrics ");
@@ -56,13 +56,13 @@ fn program(name: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&ended.stdout).into_owned()
 }
 
-/// What libnfs copies there and back.
+/// The size of the file that libnfs copies both ways.
 const BIG_BYTES: u64 = 1 << 30;
 
 /// How much of it is written and looked at together.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The pieces of a big file, no two the same, nor any of their parts at the same place.
+/// The pieces of a big file, all different, also from offset to offset.
 fn pieces(mut each: impl FnMut(&[u8])) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut noise = Vec::with_capacity(2 * PIECE_BYTES);
@@ -101,9 +101,9 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn there_is_room_for_the_files_of_all_connections_before_any_comes() {
-    let place = Place::new();
-    let served = Served::start(&place, &["--address", "127.0.0.1:0", "--connections-max", "3000"]);
+fn file_descriptors_for_all_connections_are_preallocated() {
+    let dir = TestDir::new();
+    let served = Served::start(&dir, &["--address", "127.0.0.1:0", "--connections-max", "3000"]);
     let status = std::fs::read_to_string(format!("/proc/{}/status", served.running.id()));
     let status = status.expect("the service runs");
     let size = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
@@ -113,12 +113,12 @@ fn there_is_room_for_the_files_of_all_connections_before_any_comes() {
 }
 
 #[test]
-fn memory_for_what_is_held_is_there_before_any_comes() {
-    let place = Place::new();
+fn memory_for_deferred_replies_is_preallocated() {
+    let dir = TestDir::new();
     let resident_mib = |more: &[&str]| {
-        let served = Served::start(&place, &[&["--address", "127.0.0.1:0"], more].concat());
+        let served = Served::start(&dir, &[&["--address", "127.0.0.1:0"], more].concat());
         // It answers when it has made room.
-        place.ok(&["volume", "stat", &served.metrics]);
+        dir.ok(&["volume", "stat", &served.metrics]);
         let status = std::fs::read_to_string(format!("/proc/{}/status", served.running.id()));
         let status = status.expect("the service runs");
         let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix(" kB"));
@@ -131,23 +131,23 @@ fn memory_for_what_is_held_is_there_before_any_comes() {
 }
 
 #[test]
-fn libnfs_copies_both_ways_lists_and_prints_what_it_copied() {
-    let place = Place::new();
-    let served = Served::start(&place, &["--address", "127.0.0.1:0", "--no-limits"]);
-    let (there, back) = (place.path().join("there"), place.path().join("back"));
+fn libnfs_copies_both_ways_and_lists_the_copies() {
+    let dir = TestDir::new();
+    let served = Served::start(&dir, &["--address", "127.0.0.1:0", "--no-limits"]);
+    let (there, back) = (dir.path().join("there"), dir.path().join("back"));
     write_big(&there);
     program("nfs-cp", &[path(&there), &served.url("/vol1/big")]);
     std::fs::remove_file(&there).expect("make room");
     program("nfs-cp", &[&served.url("/vol1/big"), path(&back)]);
     assert_big(&back);
-    let small = place.file("small", "four corners\n");
+    let small = dir.file("small", "four corners\n");
     program("nfs-cp", &[path(&small), &served.url("/vol1/small")]);
     assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
     let listed = program("nfs-ls", &["-R", &served.url("/vol1")]);
     assert!(listed.lines().any(|line| line.ends_with(" 1073741824 big")), "{listed}");
     assert!(listed.lines().any(|line| line.ends_with(" 13 small")), "{listed}");
 
-    let json = place.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
+    let json = dir.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
     let seen: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     let volume = &seen["volumes"][0];
     assert_eq!(volume["name"], "vol1");
@@ -155,9 +155,9 @@ fn libnfs_copies_both_ways_lists_and_prints_what_it_copied() {
     assert_eq!(volume["read_bytes"], BIG_BYTES + 13);
     assert_eq!(volume["outstanding"], 0);
     assert_eq!(volume["throughput_limit_bytes_per_s"], serde_json::Value::Null);
-    let text = place.ok(&["volume", "stat", &served.metrics]);
+    let text = dir.ok(&["volume", "stat", &served.metrics]);
     assert!(text.contains("vol1: no limit; "), "{text}");
-    let metrics = place.ok(&["volume", "stat", &served.metrics, "--format", "prometheus"]);
+    let metrics = dir.ok(&["volume", "stat", &served.metrics, "--format", "prometheus"]);
     let line = "fourcorners_volume_written_bytes_total{volume=\"vol1\"} 1073741837";
     assert!(metrics.lines().any(|seen| seen == line), "{metrics}");
 
@@ -189,83 +189,87 @@ quota = "100GiB"
 "#;
 
 #[test]
-fn a_file_is_read_again_on_sighup_and_refused_whole_where_it_breaks_a_rule() {
-    let place = Place::new();
-    let file = place.file("volumes.toml", TWO_VOLUMES);
-    let served = Served::start(&place, &["--config", path(&file)]);
-    let small = place.file("small", "four corners\n");
+fn sighup_reloads_the_file_and_refuses_it_completely_if_it_breaks_a_rule() {
+    let dir = TestDir::new();
+    let file = dir.file("volumes.toml", TWO_VOLUMES);
+    let served = Served::start(&dir, &["--config", path(&file)]);
+    let small = dir.file("small", "four corners\n");
     program("nfs-cp", &[path(&small), &served.url("/data/small")]);
 
     let changed = TWO_VOLUMES.replace("\"1TiB\"", "\"2TiB\"");
-    place.file("volumes.toml", &changed);
+    dir.file("volumes.toml", &changed);
     served.running.signal("HUP");
     let line = served.running.wait_for("vol1: premium");
     assert!(line.contains("premium, 1 TiB, 64 MiB/s -> premium, 2 TiB, 128 MiB/s"), "{line}");
 
-    place.file("volumes.toml", &changed.replace("2TiB", "5TiB").replace("100GiB", "1GiB"));
+    dir.file("volumes.toml", &changed.replace("2TiB", "5TiB").replace("100GiB", "1GiB"));
     served.running.signal("HUP");
     let line = served.running.wait_for("is refused");
-    assert!(line.ends_with("volumes.toml is refused; the old account stays in force:\n"), "{line}");
+    assert!(
+        line.ends_with("volumes.toml is refused; the previous configuration stays active:\n"),
+        "{line}"
+    );
     served.running.wait_for("volumes.toml:9:8: ");
     served.running.wait_for("volumes.toml:19:9: ");
-    let json = place.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
+    let json = dir.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
     assert!(json.contains("\"throughput_limit_bytes_per_s\":134217728"), "{json}");
     assert_eq!(program("nfs-cat", &[&served.url("/data/small")]), "four corners\n");
     assert_eq!(served.end().code, Some(0));
 }
 
 #[test]
-fn every_address_that_other_hosts_may_reach_is_warned_of() {
-    let place = Place::new();
+fn addresses_that_other_hosts_can_reach_cause_a_warning() {
+    let dir = TestDir::new();
     let of = |more: &[&str]| {
-        let ended = Served::start(&place, more).end();
+        let ended = Served::start(&dir, more).end();
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         ended.stderr
     };
     let quiet = of(&["--address", "127.0.0.1:0"]);
     assert!(!quiet.contains("warning"), "{quiet}");
     let endpoint = of(&["--address", "0.0.0.0:0"]);
-    let line = "endpoint `endpoint` listens at 0.0.0.0:0: whoever reaches it can use its volumes";
+    let line =
+        "endpoint `endpoint` listens at 0.0.0.0:0: every host that reaches it can use its volumes";
     assert!(endpoint.contains(line), "{endpoint}");
-    assert_eq!(endpoint.matches("whoever reaches it").count(), 1, "{endpoint}");
+    assert_eq!(endpoint.matches("every host that reaches it").count(), 1, "{endpoint}");
     let metrics = of(&["--address", "127.0.0.1:0", "--metrics", "0.0.0.0:0"]);
-    let line = "--metrics listens at 0.0.0.0:0: whoever reaches it can read";
+    let line = "--metrics listens at 0.0.0.0:0: every host that reaches it can read";
     assert!(metrics.contains(line), "{metrics}");
-    assert_eq!(metrics.matches("whoever reaches it").count(), 1, "{metrics}");
+    assert_eq!(metrics.matches("every host that reaches it").count(), 1, "{metrics}");
 }
 
 #[test]
-fn what_is_wrong_with_flags_or_file_is_said_with_exit_code_2() {
-    let place = Place::new();
-    let ended = place.run(&["volume", "serve", "--quota", "1GiB"]);
+fn problems_of_flags_or_file_end_with_2() {
+    let dir = TestDir::new();
+    let ended = dir.run(&["volume", "serve", "--quota", "1GiB"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("volume `vol1`: "), "{}", ended.stderr);
-    let file = place.file("volumes.toml", "[[pool]]\nname = \"pool1\"\nsize = \"lots\"\n");
-    let ended = place.run(&["volume", "serve", "--config", path(&file)]);
+    let file = dir.file("volumes.toml", "[[pool]]\nname = \"pool1\"\nsize = \"lots\"\n");
+    let ended = dir.run(&["volume", "serve", "--config", path(&file)]);
     assert_eq!(ended.code, Some(2));
     for part in ["there is no [[volume]]", "lacks `service_level`", "wrong value for `size`"] {
         assert!(ended.stderr.contains(part), "no {part} in\n{}", ended.stderr);
     }
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
     let address = taken.local_addr().expect("our address").to_string();
-    let ended = place.run(&["volume", "serve", "--metrics", "none", "--address", &address]);
+    let ended = dir.run(&["volume", "serve", "--metrics", "none", "--address", &address]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("choose another port"), "{}", ended.stderr);
     drop(taken);
-    let ended = place.run(&["volume", "stat", &address]);
+    let ended = dir.run(&["volume", "stat", &address]);
     assert_eq!(ended.code, Some(3));
     assert!(ended.stderr.contains("is `fourcorners volume serve` running there?"));
 }
 
 #[test]
 fn what_is_kept_in_a_directory_is_there_after_a_kill() {
-    let place = Place::new();
-    let data = place.path().join("volumes");
+    let dir = TestDir::new();
+    let data = dir.path().join("volumes");
     let arguments = ["--address", "127.0.0.1:0", "--data", path(&data)];
-    let served = Served::start(&place, &arguments);
-    let small = place.file("small", "four corners\n");
+    let served = Served::start(&dir, &arguments);
+    let small = dir.file("small", "four corners\n");
     program("nfs-cp", &[path(&small), &served.url("/vol1/small")]);
-    let ended = place.run(&[
+    let ended = dir.run(&[
         "volume",
         "serve",
         "--address",
@@ -279,7 +283,7 @@ fn what_is_kept_in_a_directory_is_there_after_a_kill() {
     assert!(ended.stderr.contains("is used by another service"), "{}", ended.stderr);
     served.running.signal("KILL");
     assert_eq!(served.running.end().code, None, "it was killed");
-    let served = Served::start(&place, &arguments);
+    let served = Served::start(&dir, &arguments);
     assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
     assert_eq!(served.end().code, Some(0));
 }

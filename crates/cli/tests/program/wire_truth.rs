@@ -1,18 +1,18 @@
-//! Whether reads reached the disk: a small ext4 of its own, on a loop device whose counters nobody
-//! else moves. Wants root and loop devices, as CI has them; the mount is undone by its guard.
+//! Whether reads reached the disk: a separate small ext4 on a loop device whose counters only this
+//! test changes. Wants root and loop devices, as CI has them; the mount is undone by its guard.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::Place;
+use crate::harness::TestDir;
 
 const IMAGE_BYTES: u64 = 64 << 20;
 
-/// Reads of a file that fits the memory many times, long enough that all of it was read before the
-/// window begins, and that what moved between the end of an interval and the look at the device's
-/// counters is little beside the rest, on a busy machine too.
+/// Reads of a file that is much smaller than memory. The warm-up is long enough to read all of it,
+/// and the window long enough that bytes between the end of an interval and the reading of the
+/// device's counters are negligible, also on a busy machine.
 const READS: &str = r#"
 name = "reads"
 
@@ -47,8 +47,8 @@ fn path(path: &Path) -> &str {
 }
 
 impl Mounted {
-    fn new(place: &Place) -> Mounted {
-        let (image, point) = (place.path().join("image"), place.path().join("mount"));
+    fn new(dir: &TestDir) -> Mounted {
+        let (image, point) = (dir.path().join("image"), dir.path().join("mount"));
         let file = std::fs::File::create(&image).expect("make a file");
         file.set_len(IMAGE_BYTES).expect("give it a size");
         std::fs::create_dir(&point).expect("make a directory");
@@ -77,38 +77,38 @@ impl Drop for Mounted {
 /// The codes of the warnings, and wire over counted of what was read. The engine is fixed: which
 /// one a probe prefers depends on how busy the host is, and runs with different ones are not
 /// compared.
-fn measured(place: &Place, arguments: &[&str]) -> (Vec<String>, f64) {
+fn measured(dir: &TestDir, arguments: &[&str]) -> (Vec<String>, f64) {
     let run = ["run", "mount/target", "-w", "reads.toml", "--engine", "psync"];
     let fixed = [&run[..], &["--no-report", "--no-progress"]].concat();
-    place.ok(&fixed.iter().chain(arguments).copied().collect::<Vec<_>>());
+    dir.ok(&fixed.iter().chain(arguments).copied().collect::<Vec<_>>());
     let shown: Value =
-        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+        serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("it is JSON");
     let codes = shown["warnings"].as_array().into_iter().flatten();
     let codes = codes.map(|group| group["code"].as_str().unwrap_or_default().to_owned()).collect();
-    let wire = &shown["wire"][0][0]["places"][0];
-    assert_eq!(wire["place"], "block_device", "{}", shown["wire"]);
+    let wire = &shown["wire"][0][0]["sources"][0];
+    assert_eq!(wire["source"], "block_device", "{}", shown["wire"]);
     (codes, wire["read"]["ratio"].as_f64().expect("enough was read to tell"))
 }
 
 #[test]
-fn reads_from_the_page_cache_are_told_from_reads_of_the_disk() {
-    let place = Place::new();
-    place.file("reads.toml", READS);
-    let _mounted = Mounted::new(&place);
+fn reads_from_the_page_cache_are_distinguished_from_reads_of_the_disk() {
+    let dir = TestDir::new();
+    dir.file("reads.toml", READS);
+    let _mounted = Mounted::new(&dir);
     let cached = "served_from_cache".to_owned();
 
-    let (codes, ratio) = measured(&place, &[]);
+    let (codes, ratio) = measured(&dir, &[]);
     assert!(!codes.contains(&cached), "direct I/O: {codes:?}");
     assert!((0.90..1.25).contains(&ratio), "every read went to the disk once: {ratio}");
 
-    let (codes, ratio) = measured(&place, &["--buffered"]);
+    let (codes, ratio) = measured(&dir, &["--buffered"]);
     assert!(codes.contains(&cached), "a file that was read before: {codes:?}");
     assert!(ratio < 0.10, "next to nothing was read from the disk: {ratio}");
-    let limits = place.ok(&["show", "last"]);
+    let limits = dir.ok(&["show", "last"]);
     assert!(limits.contains("a cache of this host answered"), "{limits}");
 
     // Of the two no winner is named: one is the disk's figure, the other the memory's.
-    let compared = place.run(&["compare", "last~1", "last", "--allow-different", "plan"]);
+    let compared = dir.run(&["compare", "last~1", "last", "--allow-different", "plan"]);
     assert_eq!(compared.code, Some(1), "{}\n{}", compared.stdout, compared.stderr);
     assert!(compared.stdout.contains("--allow-different cache"), "{}", compared.stdout);
 }

@@ -1,4 +1,4 @@
-//! What becomes of a volume where calls to the host fail.
+//! Failures of system calls.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ const EDQUOT: i32 = 122;
 struct Scene {
     fs: FileSystem,
     file: Handle,
-    told: Arc<Mutex<Vec<String>>>,
+    logged: Arc<Mutex<Vec<String>>>,
     folder: tempfile::TempDir,
     directory: Directory,
 }
@@ -40,16 +40,16 @@ fn options() -> Options {
 
 fn scene() -> Scene {
     let folder = tempfile::tempdir().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
-    let tell = move |text: &str| tell.lock().unwrap().push(text.to_owned());
-    let directory = Directory::open(&folder.path().join("new"), tell).unwrap();
+    let logged = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&logged);
+    let log = move |line: &str| lines.lock().unwrap().push(line.to_owned());
+    let directory = Directory::open(&folder.path().join("new"), log).unwrap();
     let mut fs = directory.volume("v", options()).unwrap();
     let how = How::Guarded(SetAttributes::default());
     let file = fs.create(fs.root(), b"f", how, &ROOT, NOW).result.unwrap().handle;
     fs.write(file, 0, &[1; 8192], Stability::FileSync, &ROOT, NOW).result.unwrap();
     fs.sync().unwrap();
-    Scene { fs, file, told, folder, directory }
+    Scene { fs, file, logged, folder, directory }
 }
 
 impl Scene {
@@ -57,20 +57,20 @@ impl Scene {
         self.fs.write(self.file, 4096, &[2; 8192], stability, &ROOT, NOW).result.map(drop)
     }
 
-    /// Makes files and writes to each of them, none of them [`Scene::file`] before.
+    /// Creates files and writes to each; [`Scene::file`] becomes the last of them.
     fn write_others(&mut self, count: u32, stability: Stability) {
         for number in 0..count {
             let how = How::Guarded(SetAttributes::default());
             let name = format!("file {number}");
-            let made = self.fs.create(self.fs.root(), name.as_bytes(), how, &ROOT, NOW);
-            self.file = made.result.unwrap().handle;
+            let created = self.fs.create(self.fs.root(), name.as_bytes(), how, &ROOT, NOW);
+            self.file = created.result.unwrap().handle;
             self.write(stability).unwrap();
         }
     }
 }
 
 #[test]
-fn a_full_disk_is_nospc_and_a_failing_one_is_io_and_both_end_with_their_cause() {
+fn a_full_disk_is_nospc_a_failing_one_is_io_and_writes_succeed_after_the_fault() {
     for (errno, error) in [(ENOSPC, Error::NoSpc), (EDQUOT, Error::NoSpc), (EIO, Error::Io)] {
         let mut scene = scene();
         let before = scene.fs.getattr(scene.file);
@@ -79,7 +79,7 @@ fn a_full_disk_is_nospc_and_a_failing_one_is_io_and_both_end_with_their_cause() 
             assert_eq!(scene.write(Stability::Unstable), Err(error));
         }
         FAULT.set(None);
-        assert_eq!(scene.told.lock().unwrap().len(), 1, "told once");
+        assert_eq!(scene.logged.lock().unwrap().len(), 1, "logged once");
         assert_eq!(scene.fs.getattr(scene.file), before);
         assert_eq!(scene.write(Stability::FileSync), Ok(()));
         scene.fs.sync().unwrap();
@@ -88,18 +88,18 @@ fn a_full_disk_is_nospc_and_a_failing_one_is_io_and_both_end_with_their_cause() 
 }
 
 #[test]
-fn a_read_that_the_disk_cannot_do_is_io() {
+fn a_failed_read_is_io() {
     let scene = scene();
     FAULT.set(Some((Call::Read, EIO)));
     assert_eq!(scene.fs.read(scene.file, 0, 10, &ROOT).err(), Some(Error::Io));
     FAULT.set(None);
     assert!(scene.fs.read(scene.file, 0, 10, &ROOT).is_ok());
-    let told = scene.told.lock().unwrap();
-    assert!(told[0].contains("read a file's data in ") && told[0].contains("os error 5"));
+    let logged = scene.logged.lock().unwrap();
+    assert!(logged[0].contains("read a file's data in ") && logged[0].contains("os error 5"));
 }
 
 #[test]
-fn a_commit_that_the_disk_cannot_keep_is_io_and_has_everybody_write_again() {
+fn a_failed_commit_is_io_and_changes_the_verifier() {
     let mut scene = scene();
     scene.write(Stability::Unstable).unwrap();
     let verifier = scene.fs.write_verifier();
@@ -111,7 +111,7 @@ fn a_commit_that_the_disk_cannot_keep_is_io_and_has_everybody_write_again() {
 }
 
 #[test]
-fn what_was_promised_and_cannot_be_kept_fails_the_sync_and_every_change_after_it() {
+fn a_stable_write_that_cannot_be_made_durable_fails_the_sync_and_every_later_change() {
     for call in [Call::SyncData, Call::Append, Call::SyncJournal] {
         let mut scene = scene();
         scene.write(Stability::DataSync).unwrap();
@@ -125,7 +125,7 @@ fn what_was_promised_and_cannot_be_kept_fails_the_sync_and_every_change_after_it
 }
 
 #[test]
-fn a_turn_syncs_each_file_once_and_one_without_promises_syncs_nothing() {
+fn a_turn_syncs_each_file_once_and_syncs_nothing_without_stable_writes() {
     let mut scene = scene();
     scene.write(Stability::Unstable).unwrap();
     for call in [Call::SyncData, Call::SyncJournal] {
@@ -139,11 +139,11 @@ fn a_turn_syncs_each_file_once_and_one_without_promises_syncs_nothing() {
     scene.fs.sync().unwrap();
     scene.fs.commit(scene.file, 0, 0).result.unwrap();
     FAULT.set(Some((Call::SyncData, EIO)));
-    assert!(scene.fs.commit(scene.file, 0, 0).result.is_ok(), "it is safe already");
+    assert!(scene.fs.commit(scene.file, 0, 0).result.is_ok(), "it is already durable");
     FAULT.set(None);
 }
 
-/// The bytes of the file after a crash now.
+/// The bytes of the file after a crash at this point.
 fn after_a_crash(scene: Scene) -> Vec<u8> {
     let Scene { fs, file, folder, directory, .. } = scene;
     drop((fs, directory));
@@ -154,7 +154,7 @@ fn after_a_crash(scene: Scene) -> Vec<u8> {
 }
 
 #[test]
-fn data_is_cut_off_only_after_the_journal_says_so() {
+fn data_is_truncated_only_after_the_journal_has_the_new_size() {
     for call in [Call::Append, Call::SyncJournal] {
         let mut scene = scene();
         FAULT.set(Some((call, EIO)));
@@ -163,33 +163,32 @@ fn data_is_cut_off_only_after_the_journal_says_so() {
         FAULT.set(None);
         let bytes = after_a_crash(scene);
         assert!(bytes.iter().all(|byte| *byte == 1), "{call:?}");
-        // Whether a record reached the disk that was written and could not be made safe is
-        // the disk's secret.
+        // A record whose sync failed is in the page cache.
         assert_eq!(bytes.len(), if call == Call::Append { 8192 } else { 10 });
     }
 }
 
 #[test]
-fn the_journal_promises_no_data_that_is_not_safe() {
+fn the_journal_never_mentions_stable_data_before_it_is_durable() {
     let mut scene = scene();
     scene.write(Stability::DataSync).unwrap();
     FAULT.set(Some((Call::SyncData, EIO)));
     assert_eq!(scene.fs.sync(), Err(Error::Io));
     FAULT.set(None);
-    assert_eq!(after_a_crash(scene).len(), 8192, "the journal knows nothing of the write");
+    assert_eq!(after_a_crash(scene).len(), 8192, "the journal does not contain the write");
 }
 
 #[test]
-fn where_no_room_is_left_for_the_journal_nothing_new_is_made_until_there_is() {
+fn without_space_for_the_journal_nothing_can_be_created() {
     let mut scene = scene();
     let how = How::Guarded(SetAttributes::default());
     FAULT.set(Some((Call::Reserve, ENOSPC)));
     let mut refused = None;
-    // A record is about 100 bytes; the room that is taken ahead is 8 MiB.
+    // A batch has at least 100 bytes, and 8 MiB are reserved.
     for number in 0..200_000 {
         let name = "n".repeat(200) + &number.to_string();
-        let made = scene.fs.create(scene.fs.root(), name.as_bytes(), how, &ROOT, NOW);
-        if let Err(error) = made.result {
+        let created = scene.fs.create(scene.fs.root(), name.as_bytes(), how, &ROOT, NOW);
+        if let Err(error) = created.result {
             refused = Some(error);
             break;
         }
@@ -206,8 +205,8 @@ fn where_no_room_is_left_for_the_journal_nothing_new_is_made_until_there_is() {
     scene.fs.sync().unwrap();
 }
 
-/// A volume with many files, of which only few can be kept open; the first of them is not.
-fn crowded() -> (Scene, Handle) {
+/// A volume with more files than can be open; the first of them is closed.
+fn scene_with_many_files() -> (Scene, Handle) {
     let mut scene = scene();
     scene.directory.set_descriptors(8);
     let first = scene.file;
@@ -217,11 +216,11 @@ fn crowded() -> (Scene, Handle) {
 }
 
 #[test]
-fn a_lack_of_descriptors_delays_one_request_changes_nothing_and_ends_by_itself() {
+fn a_lack_of_descriptors_is_jukebox_and_changes_nothing() {
     const EMFILE: i32 = 24;
     const ENFILE: i32 = 23;
     for errno in [EMFILE, ENFILE] {
-        let (mut scene, first) = crowded();
+        let (mut scene, first) = scene_with_many_files();
         scene.file = first;
         scene.write(Stability::Unstable).unwrap();
         let last = scene.fs.lookup(scene.fs.root(), b"file 0", &ROOT).unwrap().handle;
@@ -239,14 +238,14 @@ fn a_lack_of_descriptors_delays_one_request_changes_nothing_and_ends_by_itself()
         }
         assert_eq!(scene.fs.write_verifier(), verifier, "nothing was lost");
         assert_eq!(scene.fs.getattr(last), before);
-        // Names need no descriptors.
+        // Creating and removing names needs no descriptors.
         let how = How::Guarded(SetAttributes::default());
         scene.fs.create(scene.fs.root(), b"new", how, &ROOT, NOW).result.unwrap();
         scene.fs.remove(scene.fs.root(), b"file 1", &ROOT, NOW).result.unwrap();
         scene.fs.sync().unwrap();
         FAULT.set(None);
-        let told = scene.told.lock().unwrap().clone();
-        assert!(told.iter().any(|line| line.contains("ulimit -n")), "{told:?}");
+        let logged = scene.logged.lock().unwrap().clone();
+        assert!(logged.iter().any(|line| line.contains("ulimit -n")), "{logged:?}");
         assert_eq!(scene.write(Stability::FileSync), Ok(()));
         scene.fs.commit(last, 0, 0).result.unwrap();
         scene.fs.sync().unwrap();
@@ -271,16 +270,16 @@ fn a_full_disk_is_reported_with_its_path_and_free_space() {
     assert_eq!(scene.write(Stability::Unstable), Err(Error::NoSpc));
     assert!(scene.fs.is_storage_full());
     FAULT.set(None);
-    let told = scene.told.lock().unwrap()[0].clone();
+    let logged = scene.logged.lock().unwrap()[0].clone();
     let path = scene.folder.path().join("new/v");
-    assert!(told.contains(path.to_str().unwrap()) && told.contains(" MiB free)"), "{told}");
+    assert!(logged.contains(path.to_str().unwrap()) && logged.contains(" MiB free)"), "{logged}");
     assert_eq!(scene.write(Stability::Unstable), Ok(()));
     assert!(!scene.fs.is_storage_full());
 }
 
 #[test]
-fn a_write_that_was_cut_short_is_no_damage() {
-    // Before the data, and in the middle of it.
+fn an_interrupted_write_is_not_damage() {
+    // Interrupted before the data, and in the middle of it.
     for call in [Call::WriteSums, Call::Write] {
         let mut scene = scene();
         let set = SetAttributes { size: Some(12_288), ..SetAttributes::default() };
@@ -292,7 +291,7 @@ fn a_write_that_was_cut_short_is_no_damage() {
         let path = scene.folder.path().join("new/v/data");
         let data = std::fs::read_dir(path).unwrap().next().unwrap().unwrap().path();
         if call == Call::Write {
-            // As far as the kernel came: the middle of a block.
+            // The kernel wrote up to the middle of a block.
             let data = std::fs::File::options().write(true).open(data).unwrap();
             std::os::unix::fs::FileExt::write_all_at(&data, &[2; 2000], 4096).unwrap();
         }
@@ -301,25 +300,25 @@ fn a_write_that_was_cut_short_is_no_damage() {
 }
 
 #[test]
-fn a_file_is_marked_as_being_written_once_before_its_first_write() {
+fn a_file_is_marked_dirty_once_before_its_first_write() {
     let mut scene = scene();
     scene.write(Stability::FileSync).unwrap();
     scene.fs.sync().unwrap();
-    let Scene { fs, file, folder, directory, told } = scene;
+    let Scene { fs, file, folder, directory, logged } = scene;
     drop(fs);
     let fs = directory.volume("v", options()).unwrap();
-    let mut scene = Scene { fs, file, folder, directory, told };
+    let mut scene = Scene { fs, file, folder, directory, logged };
     FAULT.set(Some((Call::SyncSums, EIO)));
     assert_eq!(scene.write(Stability::Unstable), Err(Error::Io));
     FAULT.set(None);
     assert_eq!(scene.write(Stability::Unstable), Ok(()));
     FAULT.set(Some((Call::SyncSums, EIO)));
-    assert_eq!(scene.write(Stability::Unstable), Ok(()), "it is said already");
+    assert_eq!(scene.write(Stability::Unstable), Ok(()), "it is already marked");
     FAULT.set(None);
 }
 
 #[test]
-fn an_early_sync_that_fails_also_fails_the_turn_that_promised_its_data() {
+fn a_failed_early_sync_fails_the_sync_of_its_turn() {
     let mut scene = scene();
     scene.directory.set_descriptors(2);
     scene.write(Stability::FileSync).unwrap();
@@ -329,26 +328,27 @@ fn an_early_sync_that_fails_also_fails_the_turn_that_promised_its_data() {
     scene.file = other;
     assert_eq!(scene.write(Stability::FileSync), Err(Error::Io));
     FAULT.set(None);
-    assert_eq!(scene.fs.sync(), Err(Error::Io), "the first write was promised in this turn");
+    assert_eq!(scene.fs.sync(), Err(Error::Io), "the first write belongs to this turn");
 }
 
 #[test]
-fn a_host_file_removed_while_served_fails_reads_and_is_named() {
+fn a_host_file_removed_while_in_use_fails_reads_and_is_reported() {
     let mut scene = scene();
     scene.directory.set_descriptors(2);
     let data = scene.folder.path().join("new/v/data");
-    let gone = std::fs::read_dir(data).unwrap().next().unwrap().unwrap().path();
+    let removed = std::fs::read_dir(data).unwrap().next().unwrap().unwrap().path();
     let how = How::Guarded(SetAttributes::default());
     let first = scene.file;
     let other = scene.fs.create(scene.fs.root(), b"other", how, &ROOT, NOW).result.unwrap().handle;
     scene.file = other;
     scene.write(Stability::FileSync).unwrap();
     scene.fs.sync().unwrap();
-    std::fs::remove_file(&gone).unwrap();
+    std::fs::remove_file(&removed).unwrap();
     for _ in 0..2 {
         assert_eq!(scene.fs.read(first, 0, 10, &ROOT).err(), Some(Error::Io));
     }
-    let told = scene.told.lock().unwrap().clone();
-    let named: Vec<_> = told.iter().filter(|line| line.contains(gone.to_str().unwrap())).collect();
-    assert!(named.len() == 1 && named[0].contains("is missing"), "{told:?}");
+    let logged = scene.logged.lock().unwrap().clone();
+    let named: Vec<_> =
+        logged.iter().filter(|line| line.contains(removed.to_str().unwrap())).collect();
+    assert!(named.len() == 1 && named[0].contains("is missing"), "{logged:?}");
 }

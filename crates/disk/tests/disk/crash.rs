@@ -1,10 +1,10 @@
-//! A service that is killed at any moment. The test runs itself as the process that is killed.
+//! A kill at any moment. The test starts itself as the process to be killed.
 //!
-//! Work is done in turns: a few operations, then `sync`, then a line that acknowledges the turn. It
-//! is a function of the seed, so the parent does the same in memory and knows each state that the
-//! volume may be found in: after the last turn that was acknowledged, or after any operation of the
-//! turn after it. A kill keeps what the kernel was given, so nothing acknowledged may be missing,
-//! stable or not.
+//! The process works in turns: a few operations, then `sync`, then a line that acknowledges the
+//! turn. The operations are a function of the seed. The parent performs them in memory and thus
+//! knows the possible states of the volume: after the last acknowledged turn, or after any
+//! operation of the next turn. A kill keeps everything that was passed to the kernel, so no
+//! acknowledged change may be missing, stable or not.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::scene::*;
 const DIRECTORY: &str = "FOURCORNERS_CRASH_DIRECTORY";
 const SEED: &str = "FOURCORNERS_CRASH_SEED";
 
-/// A draw from (seed, turn, operation, what): splitmix64.
+/// A random number as a function of its arguments (splitmix64).
 fn draw(seed: u64, turn: u64, operation: u64, what: u64) -> u64 {
     let mut z = seed ^ turn << 32 ^ operation << 16 ^ what << 8;
     z = z.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -30,7 +30,7 @@ fn operations(seed: u64, turn: u64) -> u64 {
     1 + draw(seed, turn, 0, 99) % 4
 }
 
-/// One operation; whether it succeeds is a function of the tree.
+/// Performs an operation; returns whether it succeeded, which depends only on the tree.
 fn operate(fs: &mut FileSystem, seed: u64, turn: u64, operation: u64) -> bool {
     let draw = |what, below: u64| draw(seed, turn, operation, what) % below;
     let now = at(100 + turn as u32);
@@ -73,7 +73,7 @@ fn operate(fs: &mut FileSystem, seed: u64, turn: u64, operation: u64) -> bool {
     }
 }
 
-/// Not a test of its own: what `a_kill_at_any_moment…` starts and kills.
+/// Not a test: the process that `a_kill_at_any_moment…` starts and kills.
 #[test]
 fn the_process_that_is_killed() {
     let Some(folder) = std::env::var_os(DIRECTORY) else { return };
@@ -90,8 +90,8 @@ fn the_process_that_is_killed() {
     }
 }
 
-/// What a volume shows, with the bytes of its files. What an interrupted write reached of the
-/// disk may count as used.
+/// The visible state of a volume, with the bytes of its files. `used` is omitted, because it may
+/// include blocks of an interrupted write.
 fn state(fs: &FileSystem) -> (Vec<Seen>, Vec<(Handle, Vec<u8>)>) {
     let mut seen = everything(fs);
     for object in &mut seen {
@@ -123,7 +123,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged_and_halves_nothing()
             }
         }
         child.wait().unwrap();
-        assert!(killed, "it ended by itself");
+        assert!(killed, "the process ended before the kill");
 
         let mut model = FileSystem::new(options());
         let done = last.unwrap();
@@ -142,16 +142,16 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged_and_halves_nothing()
         let (seen, data) = state(&fs);
         let found = states.iter().position(|state| state.0 == seen);
         let found = found.unwrap_or_else(|| {
-            panic!("seed {seed}: not the tree after turn {done} or on the way to the next")
+            panic!("seed {seed}: neither the tree after turn {done} nor one during the next")
         });
         for (index, (file, bytes)) in data.iter().enumerate() {
             let after = &states[found].1[index];
             assert_eq!((after.0, after.1.len()), (*file, bytes.len()));
             for (at, byte) in bytes.iter().enumerate() {
                 let later = states[found..].iter().flat_map(|state| &state.1);
-                let mut may_be = later.filter(|(other, _)| other == file);
+                let mut possible = later.filter(|(other, _)| other == file);
                 assert!(
-                    may_be.any(|(_, bytes)| bytes.get(at).is_some_and(|other| other == byte)),
+                    possible.any(|(_, bytes)| bytes.get(at).is_some_and(|other| other == byte)),
                     "seed {seed}: byte {at} of {file:?} was never {byte}"
                 );
             }

@@ -1,4 +1,4 @@
-//! Data that is not as it was written: it is never served, everything else is.
+//! Damaged data is never served, and everything else is.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,11 +10,11 @@ use crate::scene::*;
 
 const BLOCK: u64 = 4096;
 
-fn opened(path: &Path, told: &ReportedLines) -> FileSystem {
-    directory(path, told.tell()).unwrap().volume("alpha", later()).unwrap()
+fn opened(path: &Path, logged: &LoggedLines) -> FileSystem {
+    directory(path, logged.log()).unwrap().volume("alpha", later()).unwrap()
 }
 
-/// What reading a range gives: bytes, or the error.
+/// Reads a range.
 fn read(fs: &FileSystem, file: Handle, offset: u64, count: u64) -> Result<Vec<u8>, Error> {
     fs.read(file, offset, count, &ROOT).map(|read| read.pieces.collect::<Vec<_>>().concat())
 }
@@ -47,10 +47,10 @@ fn data_that_is_missing_cut_or_emptied_answers_io_and_is_named_and_the_rest_is_s
         let file = filled(&mut volume, b"file", &[7; 5 * BLOCK as usize + 100]);
         drop(volume);
         harm(folder.path(), file);
-        let told = ReportedLines::default();
-        // Twice: the report of one start is not the end of the damage.
+        let logged = LoggedLines::default();
+        // The damage persists after a second start.
         for _ in 0..2 {
-            let volume = opened(folder.path(), &told);
+            let volume = opened(folder.path(), &logged);
             assert_eq!(bytes(&volume, other), [3; 10_000], "{what}");
             for block in 0..6 {
                 let seen = read(&volume, file, block * BLOCK, BLOCK);
@@ -60,12 +60,12 @@ fn data_that_is_missing_cut_or_emptied_answers_io_and_is_named_and_the_rest_is_s
             }
             drop(volume);
         }
-        assert!(told.any("`/file`") || told.any("(checksum mismatch)"), "{what}: {told:?}");
-        assert!(what == "cut in a block" || told.any("`/file`"), "{what}: {told:?}");
-        let mut volume = opened(folder.path(), &told);
+        assert!(logged.any("`/file`") || logged.any("(checksum mismatch)"), "{what}: {logged:?}");
+        assert!(what == "cut in a block" || logged.any("`/file`"), "{what}: {logged:?}");
+        let mut volume = opened(folder.path(), &logged);
         volume.write(file, 0, &[8; 24_576], Stability::FileSync, &ROOT, at(5)).result.unwrap();
         volume.sync().unwrap();
-        assert_eq!(bytes(&volume, file), [8; 24_576], "{what}: it was written again");
+        assert_eq!(bytes(&volume, file), [8; 24_576], "{what}: rewritten");
         volume.check();
     }
 }
@@ -75,7 +75,7 @@ fn cut(path: &Path, length: u64) {
 }
 
 #[test]
-fn a_file_that_was_never_written_or_was_emptied_by_its_owner_is_not_missing() {
+fn a_hole_or_a_truncated_file_is_not_reported_as_missing() {
     let folder = tempfile::tempdir().unwrap();
     let mut volume = open(folder.path(), options());
     let how = How::Guarded(SetAttributes::default());
@@ -89,20 +89,20 @@ fn a_file_that_was_never_written_or_was_emptied_by_its_owner_is_not_missing() {
     volume.setattr(cut, &size(6000), None, &ROOT, at(2)).result.unwrap();
     volume.sync().unwrap();
     drop(volume);
-    let told = ReportedLines::default();
-    let volume = opened(folder.path(), &told);
+    let logged = LoggedLines::default();
+    let volume = opened(folder.path(), &logged);
     assert_eq!(bytes(&volume, hole), [0; 10_000]);
     assert_eq!(bytes(&volume, emptied), [0; 9000]);
     assert_eq!(bytes(&volume, cut), [[7; 5000].as_slice(), &[0; 1000]].concat());
-    assert!(!told.any("alpha"), "{told:?}");
+    assert!(!logged.any("alpha"), "{logged:?}");
 }
 
 #[test]
 fn a_flipped_bit_fails_reads_of_its_block_until_it_is_rewritten_and_is_reported_once() {
     for is_restarted in [true, false] {
         let folder = tempfile::tempdir().unwrap();
-        let told = ReportedLines::default();
-        let volumes = directory(folder.path(), told.tell()).unwrap();
+        let logged = LoggedLines::default();
+        let volumes = directory(folder.path(), logged.log()).unwrap();
         let mut volume = volumes.volume("alpha", options()).unwrap();
         let pattern: Vec<u8> = (0..40_000u32).map(|at| (at / 7) as u8).collect();
         let file = filled(&mut volume, b"file", &pattern);
@@ -115,15 +115,18 @@ fn a_flipped_bit_fails_reads_of_its_block_until_it_is_rewritten_and_is_reported_
         for _ in 0..3 {
             assert_eq!(read(&volume, file, 2 * BLOCK, BLOCK), Err(Error::Io));
             assert_eq!(read(&volume, file, 2 * BLOCK + 100, 10), Err(Error::Io));
-            // A longer read gives what lies before the block, and all of it is right.
+            // A longer read returns the valid bytes before the block.
             let before = read(&volume, file, 100, 40_000).unwrap();
             assert!(before == pattern[100..2 * BLOCK as usize]);
             let after = read(&volume, file, 3 * BLOCK, 40_000).unwrap();
             assert!(after == pattern[3 * BLOCK as usize..]);
         }
-        assert_eq!(told.count("(checksum mismatch)"), 1, "{told:?}");
-        assert!(told.any(path.to_str().unwrap()) && told.any("bytes 8192 to 12288"), "{told:?}");
-        // A part of the block cannot be written, for the rest is not known; all of it can.
+        assert_eq!(logged.count("(checksum mismatch)"), 1, "{logged:?}");
+        assert!(
+            logged.any(path.to_str().unwrap()) && logged.any("bytes 8192 to 12288"),
+            "{logged:?}"
+        );
+        // The whole block can be rewritten, but not a part, because the rest is unknown.
         let part = volume.write(file, 2 * BLOCK + 1, b"x", Stability::FileSync, &ROOT, at(5));
         assert_eq!(part.result.err(), Some(Error::Io));
         let all = &pattern[2 * BLOCK as usize..3 * BLOCK as usize];
@@ -136,7 +139,7 @@ fn a_flipped_bit_fails_reads_of_its_block_until_it_is_rewritten_and_is_reported_
 }
 
 #[test]
-fn a_flipped_bit_in_a_files_last_block_or_in_a_checksum_is_noticed() {
+fn a_flipped_bit_in_a_files_last_block_or_in_a_checksum_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let mut volume = open(folder.path(), options());
     let file = filled(&mut volume, b"file", &[7; BLOCK as usize + 100]);
@@ -147,19 +150,19 @@ fn a_flipped_bit_in_a_files_last_block_or_in_a_checksum_is_noticed() {
         flip(&path, at);
         assert_eq!(read(&volume, file, BLOCK, 1000), Ok(vec![7; 100]));
     }
-    // The checksum itself is damaged: better an error than a guess.
+    // A damaged checksum counts as damaged data.
     flip(&sums_path(folder.path(), file), 64 + 4 + 2);
     assert_eq!(read(&volume, file, BLOCK, 1000), Err(Error::Io));
     assert_eq!(read(&volume, file, 0, 1000), Ok(vec![7; 1000]));
 }
 
 #[test]
-fn a_directory_of_the_version_before_is_read_and_gets_checksums_as_it_is_written() {
+fn a_directory_of_format_1_is_read_and_gets_checksums_when_blocks_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/disk/format_1");
     copied(&old, folder.path());
-    let told = ReportedLines::default();
-    let mut volume = opened(folder.path(), &told);
+    let logged = LoggedLines::default();
+    let mut volume = opened(folder.path(), &logged);
     volume.check();
     let file = |volume: &FileSystem, name: &[u8]| {
         volume.lookup(volume.root(), name, &ROOT).unwrap().handle
@@ -167,24 +170,24 @@ fn a_directory_of_the_version_before_is_read_and_gets_checksums_as_it_is_written
     let (first, second) = (file(&volume, b"first"), file(&volume, b"second"));
     assert_eq!(bytes(&volume, first), [1; 5000]);
     assert_eq!(bytes(&volume, second), [2; 9000]);
-    assert!(told.any("2 files have data without checksums"), "{told:?}");
-    // In one block only: the other has none yet.
+    assert!(logged.any("2 files have data without checksums"), "{logged:?}");
+    // This adds a checksum for one block only.
     volume.write(first, 4500, b"new", Stability::FileSync, &ROOT, at(9)).result.unwrap();
     volume.sync().unwrap();
     drop(volume);
     let path = data_path(folder.path(), first);
     flip(&path, 10);
     flip(&path, 4096);
-    let volume = opened(folder.path(), &told);
-    assert_eq!(read(&volume, first, 0, 4096).unwrap()[10], 1 ^ 4, "as it is read without one");
+    let volume = opened(folder.path(), &logged);
+    assert_eq!(read(&volume, first, 0, 4096).unwrap()[10], 1 ^ 4, "read without verification");
     assert_eq!(read(&volume, first, 4096, 4096), Err(Error::Io));
-    assert!(told.any("1 files have data without checksums"), "{told:?}");
+    assert!(logged.any("1 files have data without checksums"), "{logged:?}");
 }
 
-/// A copy of a directory whose boot is another one is what a loss of power leaves: files that were
-/// being written have no checksums that mean anything, the others do.
+/// A copied directory with another boot ID simulates a loss of power: checksums of dirty files are
+/// invalid, and the others are valid.
 #[test]
-fn after_a_loss_of_power_files_that_were_not_being_written_are_still_checked() {
+fn after_a_loss_of_power_files_that_were_not_dirty_are_still_verified() {
     let folder = tempfile::tempdir().unwrap();
     let mut volume = open(folder.path(), options());
     let idle = filled(&mut volume, b"idle", &[1; 8192]);
@@ -196,21 +199,21 @@ fn after_a_loss_of_power_files_that_were_not_being_written_are_still_checked() {
     let copy = tempfile::tempdir().unwrap();
     copied(folder.path(), copy.path());
     drop(volume);
-    // Both entries of `acknowledged`: the newest of another boot is as good as none.
+    // A missing `acknowledged` has the same effect as another boot ID.
     fs::remove_file(copy.path().join("alpha/acknowledged")).unwrap();
-    // The disk kept the data and not the checksum.
+    // Data and checksums differ.
     for file in [idle, written] {
         flip(&data_path(copy.path(), file), 5);
     }
-    let told = ReportedLines::default();
-    let volume = opened(copy.path(), &told);
+    let logged = LoggedLines::default();
+    let volume = opened(copy.path(), &logged);
     assert_eq!(read(&volume, idle, 0, 4096), Err(Error::Io));
     assert!(read(&volume, written, 0, 4096).is_ok());
-    assert!(told.any("1 files have data without checksums"), "{told:?}");
+    assert!(logged.any("1 files have data without checksums"), "{logged:?}");
 }
 
 #[test]
-fn data_that_a_kill_left_of_a_removed_file_is_deleted_under_any_boot() {
+fn data_that_a_kill_left_of_a_removed_file_is_deleted_even_after_a_reboot() {
     let folder = tempfile::tempdir().unwrap();
     let mut volume = open(folder.path(), options());
     let file = filled(&mut volume, b"file", b"old");
@@ -220,9 +223,9 @@ fn data_that_a_kill_left_of_a_removed_file_is_deleted_under_any_boot() {
     drop(volume);
     let path = data_path(folder.path(), file);
     fs::write(&path, "old").unwrap();
-    // Without it nothing says that the boot is the same.
+    // Without this file the boot ID is unknown.
     fs::remove_file(folder.path().join("alpha/acknowledged")).unwrap();
-    let told = ReportedLines::default();
-    opened(folder.path(), &told).check();
-    assert!(!path.exists() && !told.any("lost"), "{told:?}");
+    let logged = LoggedLines::default();
+    opened(folder.path(), &logged).check();
+    assert!(!path.exists() && !logged.any("lost"), "{logged:?}");
 }

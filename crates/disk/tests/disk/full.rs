@@ -1,5 +1,5 @@
-//! A disk that is really full: a small ext4 of its own. Needs root and loop devices, as CI has
-//! them; the mount is undone by its guard.
+//! A full disk: a small ext4 file system. Requires root and loop devices, as in CI; a guard
+//! unmounts it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::scene::*;
 const IMAGE_BYTES: u64 = 64 << 20;
 const WRITE_BYTES: usize = 256 << 10;
 
-/// A small file system, until it is dropped.
+/// A small mounted file system; unmounted when dropped.
 struct Mounted {
     point: PathBuf,
     _folder: tempfile::TempDir,
@@ -22,8 +22,8 @@ struct Mounted {
 fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) {
     let child = started(Command::new(program).args(arguments).stderr(Stdio::piped()));
     let output = child.wait_with_output().unwrap();
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program}: {complained}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {errors}");
 }
 
 impl Mounted {
@@ -41,32 +41,32 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A process that another test just forked has our files open until its program begins.
-        let ended = (0..250).any(|_| {
+        // Until its exec, a process that another test has just forked has copies of all descriptors.
+        let is_unmounted = (0..250).any(|_| {
             let mut child = started(Command::new("umount").arg(&self.point));
-            let ended = child.wait().unwrap().success();
-            if !ended {
+            let is_unmounted = child.wait().unwrap().success();
+            if !is_unmounted {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
-            ended
+            is_unmounted
         });
-        assert!(std::thread::panicking() || ended);
+        assert!(std::thread::panicking() || is_unmounted);
     }
 }
 
 fn create(fs: &mut FileSystem, name: &str) -> Result<Handle, Error> {
     let how = How::Guarded(SetAttributes::default());
-    fs.create(fs.root(), name.as_bytes(), how, &ROOT, at(2)).result.map(|made| made.handle)
+    fs.create(fs.root(), name.as_bytes(), how, &ROOT, at(2)).result.map(|created| created.handle)
 }
 
 fn write(fs: &mut FileSystem, file: Handle, offset: u64, fill: u8) -> Result<(), Error> {
     let data = vec![fill; WRITE_BYTES];
     let written = fs.write(file, offset, &data, Stability::FileSync, &ROOT, at(3)).result;
-    fs.sync().expect("what was taken is kept");
+    fs.sync().expect("the journal has reserved space");
     written.map(drop)
 }
 
-/// Writes until it is refused; how many fitted.
+/// Writes until a write is refused; returns the number of successful writes.
 fn fill(fs: &mut FileSystem, file: Handle) -> u64 {
     for number in 0..IMAGE_BYTES / WRITE_BYTES as u64 {
         if let Err(error) = write(fs, file, number * WRITE_BYTES as u64, 7) {
@@ -74,10 +74,10 @@ fn fill(fs: &mut FileSystem, file: Handle) -> u64 {
             return number;
         }
     }
-    panic!("more was written than the disk has");
+    panic!("more was written than the disk can store");
 }
 
-fn whole(path: &Path, expected: &[(Handle, u64)]) {
+fn verify(path: &Path, expected: &[(Handle, u64)]) {
     let fs = open(path, later());
     fs.check();
     for (file, writes) in expected {
@@ -88,7 +88,7 @@ fn whole(path: &Path, expected: &[(Handle, u64)]) {
 }
 
 #[test]
-fn a_full_disk_refuses_what_is_new_keeps_what_is_old_and_goes_on_when_there_is_room() {
+fn a_full_disk_refuses_writes_keeps_existing_data_and_recovers_when_space_is_freed() {
     let mounted = Mounted::new();
     let path = mounted.point.clone();
     let mut fs = open(&path, options());
@@ -96,13 +96,13 @@ fn a_full_disk_refuses_what_is_new_keeps_what_is_old_and_goes_on_when_there_is_r
     assert_eq!(write(&mut fs, two, 0, 7), Ok(()));
     let first = fill(&mut fs, one);
     assert!(first > 100, "{first}");
-    // Records still have the room that was taken for them.
+    // Records still have their reserved space.
     for number in 0..1000 {
         create(&mut fs, &format!("empty-{number}")).unwrap();
         fs.sync().unwrap();
     }
     drop(fs);
-    whole(&path, &[(one, first), (two, 1)]);
+    verify(&path, &[(one, first), (two, 1)]);
     let mut fs = open(&path, later());
     fs.remove(fs.root(), b"one", &ROOT, at(4)).result.unwrap();
     fs.sync().unwrap();

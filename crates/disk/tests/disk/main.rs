@@ -1,7 +1,6 @@
-//! Volumes on a disk as a service uses them: kept over restarts and kills, refused where they are
-//! not as they were left.
+//! Volumes on disk as a service uses them: they survive restarts and kills, and damage is detected.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 mod crash;
 mod damage;

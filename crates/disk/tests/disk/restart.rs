@@ -1,4 +1,4 @@
-//! A service that ends and begins again.
+//! Restarts of the service.
 
 use files::{Error, How, SetAttributes, Stability};
 use units::Bytes;
@@ -40,7 +40,7 @@ fn a_volume_is_the_same_after_a_restart_with_its_handles_cookies_data_and_holes(
 }
 
 #[test]
-fn what_is_removed_leaves_no_data_behind_and_its_handle_stays_stale() {
+fn a_removed_file_leaves_no_data_and_its_handle_stays_stale() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("alpha/data");
     let count = || std::fs::read_dir(&data).unwrap().count();
@@ -48,58 +48,59 @@ fn what_is_removed_leaves_no_data_behind_and_its_handle_stays_stale() {
     let root = fs.root();
     let how = How::Guarded(SetAttributes::default());
     let make = |fs: &mut files::FileSystem| {
-        let made = fs.create(root, b"f", how, &ROOT, at(2)).result.unwrap().handle;
-        fs.write(made, 0, &[1; 5000], Stability::FileSync, &ROOT, at(2)).result.unwrap();
-        made
+        let created = fs.create(root, b"f", how, &ROOT, at(2)).result.unwrap().handle;
+        fs.write(created, 0, &[1; 5000], Stability::FileSync, &ROOT, at(2)).result.unwrap();
+        created
     };
-    let gone = make(&mut fs);
+    let removed = make(&mut fs);
     fs.remove(root, b"f", &ROOT, at(3)).result.unwrap();
     let other = make(&mut fs);
-    assert_eq!(other.fileid, gone.fileid);
-    assert_eq!(count(), 2, "nothing is given up before the journal says so");
+    assert_eq!(other.fileid, removed.fileid);
+    assert_eq!(count(), 2, "data is deleted only after its removal is durable");
     fs.sync().unwrap();
     assert_eq!(count(), 1);
     drop(fs);
     let fs = open(folder.path(), later());
-    assert_eq!(fs.getattr(gone), Err(Error::Stale));
+    assert_eq!(fs.getattr(removed), Err(Error::Stale));
     assert_eq!(bytes(&fs, other), [1; 5000]);
 }
 
 #[test]
-fn what_was_never_handed_over_leaves_nothing_behind() {
+fn changes_since_the_last_sync_leave_no_data() {
     let folder = tempfile::tempdir().unwrap();
     let mut fs = open(folder.path(), options());
     let root = fs.root();
     let how = How::Guarded(SetAttributes::default());
-    let kept = fs.create(root, b"kept", how, &ROOT, at(2)).result.unwrap().handle;
-    fs.write(kept, 0, b"abc", Stability::FileSync, &ROOT, at(2)).result.unwrap();
+    let file = fs.create(root, b"kept", how, &ROOT, at(2)).result.unwrap().handle;
+    fs.write(file, 0, b"abc", Stability::FileSync, &ROOT, at(2)).result.unwrap();
     fs.sync().unwrap();
     let before = everything(&fs);
-    fs.write(kept, 3, &[7; 9000], Stability::FileSync, &ROOT, at(3)).result.unwrap();
+    fs.write(file, 3, &[7; 9000], Stability::FileSync, &ROOT, at(3)).result.unwrap();
     let lost = fs.create(root, b"lost", how, &ROOT, at(3)).result.unwrap().handle;
     fs.write(lost, 0, b"abc", Stability::FileSync, &ROOT, at(3)).result.unwrap();
     fs.remove(root, b"kept", &ROOT, at(3)).result.unwrap();
     drop(fs);
     let mut fs = open(folder.path(), later());
     assert_eq!(everything(&fs), before);
-    assert_eq!(bytes(&fs, kept), b"abc");
+    assert_eq!(bytes(&fs, file), b"abc");
     assert_eq!(std::fs::read_dir(folder.path().join("alpha/data")).unwrap().count(), 1);
-    fs.setattr(kept, &size(9000), None, &ROOT, at(5)).result.unwrap();
-    assert!(bytes(&fs, kept)[3..].iter().all(|byte| *byte == 0), "what was cut off is zeros");
+    fs.setattr(file, &size(9000), None, &ROOT, at(5)).result.unwrap();
+    assert!(bytes(&fs, file)[3..].iter().all(|byte| *byte == 0), "truncated data reads as zeros");
 }
 
 #[test]
-fn ten_thousand_files_come_back() {
+fn ten_thousand_files_are_restored() {
     let folder = tempfile::tempdir().unwrap();
     let mut fs = open(folder.path(), options());
     let root = fs.root();
     for number in 0..10_000u32 {
         let name = format!("file-{number}");
         let how = How::Guarded(SetAttributes::default());
-        let made = fs.create(root, name.as_bytes(), how, &ROOT, at(number)).result.unwrap();
+        let created = fs.create(root, name.as_bytes(), how, &ROOT, at(number)).result.unwrap();
         if number % 2 == 0 {
             let text = number.to_le_bytes();
-            let written = fs.write(made.handle, 0, &text, Stability::Unstable, &ROOT, at(number));
+            let written =
+                fs.write(created.handle, 0, &text, Stability::Unstable, &ROOT, at(number));
             written.result.unwrap();
         }
         if number % 500 == 0 {
@@ -120,7 +121,7 @@ fn ten_thousand_files_come_back() {
 }
 
 #[test]
-fn two_volumes_of_one_directory_are_kept_apart() {
+fn two_volumes_in_a_directory_are_independent() {
     let folder = tempfile::tempdir().unwrap();
     let volumes = directory(folder.path(), |_| {}).unwrap();
     let mut one = volumes.volume("one", options()).unwrap();
@@ -134,5 +135,5 @@ fn two_volumes_of_one_directory_are_kept_apart() {
     assert!(matches!(volumes.volume("two", options()), Err(disk::Error::Open { .. })));
     drop(two);
     let two = volumes.volume("two", later()).unwrap();
-    assert_eq!(two.root().fsid, 43, "handles that clients keep go on to work");
+    assert_eq!(two.root().fsid, 43, "handles of clients stay valid");
 }

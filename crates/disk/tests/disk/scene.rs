@@ -1,4 +1,4 @@
-//! What the tests share: options, a caller, what can be seen of a volume.
+//! Helpers shared by the tests: options, a caller, and the visible state of a volume.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -29,7 +29,7 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// Options of a later life of the service.
+/// Options at a later start of the service.
 pub(crate) fn later() -> Options {
     Options { fsid: 1, instance: 99, root: (7, 7, 0), made: at(77), ..options() }
 }
@@ -42,21 +42,21 @@ pub(crate) fn size(size: u64) -> SetAttributes {
     SetAttributes { size: Some(size), ..SetAttributes::default() }
 }
 
-/// Held while a process is started: from its fork until its program begins it has our files open,
-/// and with them the lock on a directory, which nobody else can open meanwhile.
+/// Locked while a process is started: between fork and exec it has copies of all descriptors, which
+/// keep directories locked.
 static STARTING: RwLock<()> = RwLock::new(());
 
 pub(crate) fn directory(
     path: &Path,
-    tell: impl Fn(&str) + Send + Sync + 'static,
+    log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<Directory, disk::Error> {
-    let _nobody_starts = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    Directory::open(path, tell)
+    let _no_process_starts = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    Directory::open(path, log)
 }
 
-/// Starts a process; its program has begun when this returns.
+/// Starts a process; its program runs when this returns.
 pub(crate) fn started(command: &mut Command) -> Child {
-    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    let _no_directory_opens = STARTING.write().unwrap_or_else(PoisonError::into_inner);
     command.spawn().unwrap()
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn open(path: &Path, options: Options) -> FileSystem {
     directory(path, |_| {}).unwrap().volume("alpha", options).unwrap()
 }
 
-/// A file with these bytes in the root directory, acknowledged.
+/// Creates a file with these bytes, durably, in the root directory.
 pub(crate) fn filled(fs: &mut FileSystem, name: &[u8], bytes: &[u8]) -> Handle {
     let how = How::Guarded(SetAttributes::default());
     let file = fs.create(fs.root(), name, how, &ROOT, at(2)).result.unwrap().handle;
@@ -73,17 +73,17 @@ pub(crate) fn filled(fs: &mut FileSystem, name: &[u8], bytes: &[u8]) -> Handle {
     file
 }
 
-/// The host file that has a file's bytes.
+/// The host file with a file's data.
 pub(crate) fn data_path(folder: &Path, file: Handle) -> PathBuf {
     folder.join(format!("alpha/data/{:016x}-{:08x}", file.fileid, file.generation))
 }
 
-/// The host file that has their checksums.
+/// The host file with a file's checksums.
 pub(crate) fn sums_path(folder: &Path, file: Handle) -> PathBuf {
     folder.join(format!("alpha/sums/{:016x}-{:08x}", file.fileid, file.generation))
 }
 
-/// Copies a directory as `cp -r` does.
+/// Copies a directory recursively.
 pub(crate) fn copied(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -107,12 +107,12 @@ pub(crate) fn bytes_below(path: &Path) -> Vec<Vec<u8>> {
     below.iter().flat_map(|path| bytes_below(path)).collect()
 }
 
-/// Lines that an operator was told.
+/// Lines logged for the operator.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ReportedLines(Arc<Mutex<Vec<String>>>);
+pub(crate) struct LoggedLines(Arc<Mutex<Vec<String>>>);
 
-impl ReportedLines {
-    pub(crate) fn tell(&self) -> impl Fn(&str) + Send + Sync + 'static {
+impl LoggedLines {
+    pub(crate) fn log(&self) -> impl Fn(&str) + Send + Sync + 'static {
         let lines = Arc::clone(&self.0);
         move |line: &str| lines.lock().unwrap().push(line.to_owned())
     }
@@ -140,7 +140,7 @@ pub(crate) fn bytes(fs: &FileSystem, file: Handle) -> Vec<u8> {
 /// One object as a client sees it: handle, attributes, cookie, name, text of a link.
 pub(crate) type Seen = (Handle, Attributes, u64, Vec<u8>, Vec<u8>);
 
-/// Every object, by every name of it.
+/// All objects, by all their names.
 pub(crate) fn everything(fs: &FileSystem) -> Vec<Seen> {
     let root = fs.root();
     let mut all: Vec<Seen> = vec![(root, fs.getattr(root).unwrap(), 0, Vec::new(), Vec::new())];

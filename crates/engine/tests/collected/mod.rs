@@ -1,4 +1,4 @@
-//! What a worker hands over, kept for a test.
+//! Collects what a worker hands over.
 
 use std::cell::RefCell;
 use std::rc::Rc;

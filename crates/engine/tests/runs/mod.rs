@@ -1,22 +1,25 @@
-//! A small run to be changed by each test, and its files.
+//! A small run that each test changes, and its files.
 
 use std::fs::OpenOptions;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::drive::Stop;
 use engine::host_state::HostStateReader;
-use engine::place::{Place, file_paths};
-use engine::run::{Request, RunEnd, run};
+use engine::request::Request;
+use engine::run::{RunEnd, run};
 use metrics::interval::{Interval, StreamInterval};
+use target::null::NullTarget;
+use target::posix::PosixTarget;
+use target::run_target::RunTarget;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
-use workload::plan::{EngineChoice, Phases, Run, Stream, WeightedSize, WorkingSet};
+use workload::plan::{IoMethodUsed, Phases, Run, Stream, WeightedSize, WorkingSet};
 
-/// The seed of the data in the files of these tests.
+/// Seed of the data in the files.
 pub(crate) const DATA_SEED: u64 = 7;
 
 /// 200 ms of uniform reads and writes of 4 KiB, eight outstanding, on two files of 1 MiB.
@@ -50,7 +53,12 @@ pub(crate) fn small_run() -> Run {
     }
 }
 
-/// Makes the run's files with the data that belongs into them.
+/// The files of a stream in `directory`.
+pub(crate) fn file_paths(directory: &Path, stream: &Stream) -> Vec<PathBuf> {
+    PosixTarget::new(directory).local_paths(stream)
+}
+
+/// Creates the run's files with their data.
 pub(crate) fn fill(directory: &Path, run: &Run) {
     for stream in &run.streams {
         let set = stream.file_set();
@@ -59,20 +67,20 @@ pub(crate) fn fill(directory: &Path, run: &Run) {
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
             let mut data = vec![0; set.file_size_bytes as usize];
             maker.fill(index as u32, 0, 0, &mut data);
-            let file = file.expect("the file can be made");
-            file.write_all_at(&data, 0).expect("there is room");
+            let file = file.expect("the file can be created");
+            file.write_all_at(&data, 0).expect("there is enough space");
             file.sync_all().expect("it can be synced");
         }
     }
 }
 
-/// A request for all of `run` in `directory`.
+/// The settings of a measurement of `run` in `directory`.
 pub(crate) struct Setting {
-    pub(crate) engine: EngineChoice,
+    pub(crate) engine: IoMethodUsed,
     pub(crate) verify: bool,
 }
 
-/// Runs `run` and returns its intervals and its end.
+/// Executes `run` and returns its intervals and its end.
 pub(crate) fn measure(
     run_of: &Run,
     directory: Option<&Path>,
@@ -81,7 +89,7 @@ pub(crate) fn measure(
     measure_with(run_of, directory, setting, None)
 }
 
-/// The same with a reader of the host's state.
+/// Like `measure`, with a reader of the host's state.
 pub(crate) fn measure_with(
     run_of: &Run,
     directory: Option<&Path>,
@@ -91,8 +99,11 @@ pub(crate) fn measure_with(
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        place: directory.map_or(Place::Null, |directory| Place::Directory(directory.to_owned())),
-        engine: setting.engine,
+        target: match directory {
+            None => Arc::new(NullTarget),
+            Some(directory) => Arc::new(PosixTarget::new(directory)),
+        },
+        io_method: setting.engine,
         pin: false,
         verify: setting.verify,
         data_seed: DATA_SEED,
@@ -105,7 +116,7 @@ pub(crate) fn measure_with(
     (intervals, end.expect("the run can be started"))
 }
 
-/// All intervals of a stream as one.
+/// All intervals of a stream in one.
 pub(crate) fn sum(intervals: &[Interval], stream: usize) -> StreamInterval {
     let mut all = StreamInterval::default();
     for interval in intervals {

@@ -6,20 +6,20 @@ use units::Bytes;
 use crate::scene::*;
 
 #[test]
-fn a_new_file_has_the_attributes_of_its_maker() {
+fn a_new_file_belongs_to_its_creator() {
     let mut fs = fs();
     let how = How::Guarded(mode(0o640));
-    let made = fs.create(fs.root(), b"f", how, &ALICE, at(5)).result.unwrap().attributes;
-    assert_eq!((made.kind, made.mode, made.nlink), (Kind::Regular, 0o640, 1));
-    assert_eq!((made.uid, made.gid, made.size, made.used), (1000, 100, 0, 0));
-    assert_eq!((made.atime, made.mtime, made.ctime), (at(5), at(5), at(5)));
-    assert_eq!(made.fsid, 42);
+    let created = fs.create(fs.root(), b"f", how, &ALICE, at(5)).result.unwrap().attributes;
+    assert_eq!((created.kind, created.mode, created.nlink), (Kind::Regular, 0o640, 1));
+    assert_eq!((created.uid, created.gid, created.size, created.used), (1000, 100, 0, 0));
+    assert_eq!((created.atime, created.mtime, created.ctime), (at(5), at(5), at(5)));
+    assert_eq!(created.fsid, 42);
     let root = fs.getattr(fs.root()).unwrap();
     assert_eq!((root.kind, root.nlink, root.fileid), (Kind::Directory, 2, 2));
 }
 
 #[test]
-fn used_counts_written_blocks_and_size_counts_holes_too() {
+fn used_counts_written_blocks_and_size_includes_holes() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 1 << 20, b"x");
@@ -42,7 +42,7 @@ fn a_directory_has_a_link_for_each_directory_in_it() {
 }
 
 #[test]
-fn special_files_keep_their_numbers_and_nothing_else() {
+fn special_files_have_device_numbers_and_no_data() {
     let mut fs = fs();
     let root = fs.root();
     let none = SetAttributes::default();
@@ -52,9 +52,9 @@ fn special_files_keep_their_numbers_and_nothing_else() {
         ("s", Special::Socket, Kind::Socket, (0, 0)),
         ("p", Special::Fifo, Kind::Fifo, (0, 0)),
     ] {
-        let made = fs.mknod(root, name.as_bytes(), what, &none, &ROOT, at(3)).result.unwrap();
-        assert_eq!((made.attributes.kind, made.attributes.rdev), (kind, rdev));
-        assert_eq!(fs.read(made.handle, 0, 10, &ROOT).err(), Some(Error::Inval));
+        let created = fs.mknod(root, name.as_bytes(), what, &none, &ROOT, at(3)).result.unwrap();
+        assert_eq!((created.attributes.kind, created.attributes.rdev), (kind, rdev));
+        assert_eq!(fs.read(created.handle, 0, 10, &ROOT).err(), Some(Error::Inval));
     }
     let device = Special::BlockDevice(1, 1);
     let refused = fs.mknod(root, b"x", device, &none, &ALICE, at(3)).result;
@@ -78,7 +78,7 @@ fn setattr_with_a_guard_is_refused_when_the_object_changed_meanwhile() {
 }
 
 #[test]
-fn times_are_set_to_the_servers_or_to_the_clients() {
+fn times_are_set_to_the_servers_or_the_clients_clock() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     let given = Time { seconds: 77, nanoseconds: 88 };
@@ -100,7 +100,7 @@ fn times_are_set_to_the_servers_or_to_the_clients() {
 }
 
 #[test]
-fn every_change_makes_the_ctime_later_even_if_the_clock_stands_still_or_goes_back() {
+fn every_change_increases_the_ctime_even_if_the_clock_stops_or_goes_back() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     let mut last = fs.getattr(file).unwrap().ctime;
@@ -133,7 +133,7 @@ fn only_a_regular_file_has_a_size_that_can_be_set() {
 }
 
 #[test]
-fn beyond_the_largest_file_is_fbig_and_everything_is_left_as_it_was() {
+fn a_size_beyond_the_maximum_is_fbig_and_changes_nothing() {
     let mut fs = FileSystem::new(Options { file_size_max: Bytes::new(10_000), ..options() });
     let file = file(&mut fs, "f");
     assert_eq!(fs.setattr(file, &size(10_000), None, &ROOT, at(9)).result, Ok(()));
@@ -148,7 +148,7 @@ fn beyond_the_largest_file_is_fbig_and_everything_is_left_as_it_was() {
 }
 
 #[test]
-fn a_handle_survives_renames_and_is_stale_after_the_removal_for_ever() {
+fn a_handle_survives_renames_and_is_stale_forever_after_the_removal() {
     let mut fs = fs();
     let root = fs.root();
     let other = directory(&mut fs, root, "d");
@@ -158,14 +158,14 @@ fn a_handle_survives_renames_and_is_stale_after_the_removal_for_ever() {
     fs.remove(other, b"g", &ROOT, at(10)).result.unwrap();
     assert_eq!(fs.getattr(file), Err(Error::Stale));
     let again = file_in(&mut fs, root, "h").handle;
-    assert_eq!(again.fileid, file.fileid, "the number is used again");
+    assert_eq!(again.fileid, file.fileid, "the number is reused");
     assert_eq!(fs.getattr(file), Err(Error::Stale));
     let answer = fs.setattr(file, &size(0), None, &ROOT, at(11));
     assert_eq!((answer.result, answer.wcc.before), (Err(Error::Stale), None));
 }
 
 #[test]
-fn handles_of_another_volume_or_another_life_are_stale() {
+fn handles_of_another_or_an_earlier_volume_are_stale() {
     let mut one = fs();
     let handle = file(&mut one, "f");
     assert_eq!(one.getattr(Handle { fsid: 43, ..handle }), Err(Error::Stale));
@@ -177,7 +177,7 @@ fn handles_of_another_volume_or_another_life_are_stale() {
 }
 
 #[test]
-fn fsstat_tells_the_quota_and_what_is_left_of_it() {
+fn fsstat_reports_the_quota_and_its_free_part() {
     let mut fs = FileSystem::new(Options { inodes_max: 10, quota: Bytes::mib(1), ..options() });
     let root = fs.root();
     let file = file(&mut fs, "f");
@@ -192,7 +192,7 @@ fn fsstat_tells_the_quota_and_what_is_left_of_it() {
 }
 
 #[test]
-fn fsinfo_and_pathconf_tell_the_limits() {
+fn fsinfo_and_pathconf_report_the_limits() {
     let fs = fs();
     let info = fs.fsinfo(fs.root()).unwrap();
     assert_eq!((info.read_max, info.write_max), (1 << 20, 1 << 20));

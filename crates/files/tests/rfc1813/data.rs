@@ -6,7 +6,7 @@ use units::Bytes;
 use crate::scene::*;
 
 #[test]
-fn a_read_stops_at_the_end_and_says_so() {
+fn a_read_stops_at_the_end_and_sets_eof() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 0, b"0123456789");
@@ -27,7 +27,7 @@ fn a_read_stops_at_the_end_and_says_so() {
 }
 
 #[test]
-fn holes_read_as_zeros_and_what_was_cut_off_does_not_come_back() {
+fn holes_read_as_zeros_also_after_a_truncation() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 0, &[7; 200_000]);
@@ -50,22 +50,13 @@ fn an_empty_write_succeeds_and_changes_nothing() {
 }
 
 #[test]
-fn a_write_moves_mtime_and_ctime_and_gives_both_sides_of_the_cache_data() {
+fn a_write_sets_mtime_and_ctime_and_returns_attributes_before_and_after() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     let answer = fs.write(file, 5, b"abc", Stability::FileSync, &ROOT, at(9));
     let (before, after) = (answer.wcc.before.unwrap(), answer.wcc.after.unwrap());
     assert_eq!((before.size, before.mtime), (0, at(2)));
     assert_eq!((after.size, after.mtime, after.ctime, after.atime), (8, at(9), at(9), at(2)));
-}
-
-#[test]
-fn a_read_leaves_the_time_of_access_to_whoever_notes_it() {
-    let mut fs = fs();
-    let file = file(&mut fs, "f");
-    fs.mark_read(file, at(9));
-    let after = fs.getattr(file).unwrap();
-    assert_eq!((after.atime, after.ctime), (at(9), at(2)));
 }
 
 #[test]
@@ -79,7 +70,7 @@ fn directories_are_neither_read_nor_written_nor_committed() {
 }
 
 #[test]
-fn a_write_beyond_the_largest_size_is_fbig_also_where_the_offset_overflows() {
+fn a_write_beyond_the_largest_size_is_fbig_also_if_the_offset_overflows() {
     let mut fs = FileSystem::new(Options { file_size_max: Bytes::new(10), ..options() });
     let file = file(&mut fs, "f");
     for (offset, error) in [(8, None), (9, Some(Error::FBig)), (u64::MAX, Some(Error::FBig))] {
@@ -90,7 +81,7 @@ fn a_write_beyond_the_largest_size_is_fbig_also_where_the_offset_overflows() {
 }
 
 #[test]
-fn a_link_keeps_its_text_and_only_links_have_one() {
+fn a_symbolic_link_keeps_its_target_and_other_objects_have_none() {
     let mut fs = fs();
     let root = fs.root();
     let none = SetAttributes::default();
@@ -106,7 +97,7 @@ fn a_link_keeps_its_text_and_only_links_have_one() {
 }
 
 #[test]
-fn a_restart_loses_what_was_not_committed_and_changes_the_verifier() {
+fn a_restart_loses_uncommitted_data_and_changes_the_verifier() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 0, b"stable");
@@ -116,12 +107,12 @@ fn a_restart_loses_what_was_not_committed_and_changes_the_verifier() {
     fs.restart(at(5));
     assert_eq!(text(&fs, file), b"stable");
     assert_ne!(fs.write_verifier(), unstable.verifier);
-    assert_eq!(fs.getattr(file).unwrap().mtime, at(5), "caches must see that it changed");
+    assert_eq!(fs.getattr(file).unwrap().mtime, at(5), "clients must invalidate their caches");
     fs.check();
 }
 
 #[test]
-fn a_commit_keeps_what_was_written_before_it_and_the_verifier_of_the_writes() {
+fn a_commit_makes_earlier_writes_stable_and_returns_their_verifier() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     let written = fs.write(file, 0, b"abc", Stability::Unstable, &ROOT, at(4)).result.unwrap();
@@ -134,7 +125,7 @@ fn a_commit_keeps_what_was_written_before_it_and_the_verifier_of_the_writes() {
 }
 
 #[test]
-fn a_commit_of_a_range_leaves_the_rest_to_be_lost() {
+fn a_restart_loses_uncommitted_data_outside_a_committed_range() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 0, &[1; 32_768]);
@@ -162,7 +153,7 @@ fn a_restart_keeps_names_handles_and_cookies() {
 }
 
 #[test]
-fn beyond_the_bound_on_uncommitted_data_all_of_it_becomes_stable() {
+fn beyond_the_limit_on_uncommitted_data_all_of_it_becomes_stable() {
     let unstable = Unstable::MayBeLost { max: Bytes::kib(16) };
     let mut fs = FileSystem::new(Options { unstable, ..options() });
     let (one, two) = (file(&mut fs, "1"), file(&mut fs, "2"));
@@ -172,17 +163,17 @@ fn beyond_the_bound_on_uncommitted_data_all_of_it_becomes_stable() {
     };
     assert_eq!(unstable(&mut fs, one, 4), Stability::Unstable);
     assert_eq!(unstable(&mut fs, one, 4), Stability::Unstable);
-    assert_eq!(fs.uncommitted(), Bytes::kib(16), "rewriting keeps no second copy");
+    assert_eq!(fs.uncommitted(), Bytes::kib(16), "a second write adds no copy");
     assert_eq!(unstable(&mut fs, two, 1), Stability::Unstable);
     assert_eq!(fs.uncommitted(), Bytes::kib(4));
-    assert_eq!(unstable(&mut fs, two, 5), Stability::FileSync, "never fits");
+    assert_eq!(unstable(&mut fs, two, 5), Stability::FileSync, "beyond the limit by itself");
     fs.restart(at(5));
     assert_eq!(text(&fs, one).len(), 16_384);
     fs.check();
 }
 
 #[test]
-fn a_volume_that_keeps_nothing_uncommitted_says_that_all_writes_are_stable() {
+fn with_a_limit_of_0_all_writes_are_stable() {
     let unstable = Unstable::MayBeLost { max: Bytes::ZERO };
     let mut fs = FileSystem::new(Options { unstable, ..options() });
     let file = file(&mut fs, "f");
@@ -193,12 +184,12 @@ fn a_volume_that_keeps_nothing_uncommitted_says_that_all_writes_are_stable() {
 }
 
 #[test]
-fn a_volume_that_keeps_everything_answers_as_asked_and_loses_nothing_with_a_restart() {
+fn with_unstable_data_kept_replies_have_the_requested_stability_and_a_restart_loses_nothing() {
     let mut fs = FileSystem::new(Options { unstable: Unstable::Kept, ..options() });
     let file = file(&mut fs, "f");
-    for (asked, text) in [(Stability::Unstable, b"abc"), (Stability::DataSync, b"def")] {
-        let written = fs.write(file, 0, text, asked, &ROOT, at(4)).result.unwrap();
-        assert_eq!(written.committed, asked);
+    for (requested, text) in [(Stability::Unstable, b"abc"), (Stability::DataSync, b"def")] {
+        let written = fs.write(file, 0, text, requested, &ROOT, at(4)).result.unwrap();
+        assert_eq!(written.committed, requested);
     }
     let written = fs.write(file, 3, b"ghi", Stability::Unstable, &ROOT, at(4)).result.unwrap();
     assert_eq!(fs.commit(file, 0, 0).result, Ok(written.verifier));
@@ -210,7 +201,7 @@ fn a_volume_that_keeps_everything_answers_as_asked_and_loses_nothing_with_a_rest
 }
 
 #[test]
-fn what_was_read_stays_as_it_was_whatever_becomes_of_the_file() {
+fn bytes_that_were_read_do_not_change_with_the_file() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     write(&mut fs, file, 0, &[1; 100_000]);
@@ -222,7 +213,7 @@ fn what_was_read_stays_as_it_was_whatever_becomes_of_the_file() {
 }
 
 #[test]
-fn a_file_that_is_removed_uncommitted_leaves_nothing_behind() {
+fn a_removed_file_leaves_no_uncommitted_data() {
     let mut fs = fs();
     let file = file(&mut fs, "f");
     fs.write(file, 0, &[1; 10_000], Stability::Unstable, &ROOT, at(4)).result.unwrap();
@@ -234,7 +225,7 @@ fn a_file_that_is_removed_uncommitted_leaves_nothing_behind() {
 }
 
 #[test]
-fn numbers_at_the_end_of_their_range_are_answered_and_not_a_panic() {
+fn offsets_and_sizes_at_the_end_of_their_range_do_not_panic() {
     let all = Bytes::new(u64::MAX);
     let unlimited = Options { file_size_max: all, quota: all, memory_max: all, ..options() };
     let mut fs = FileSystem::new(unlimited);

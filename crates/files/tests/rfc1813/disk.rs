@@ -1,5 +1,5 @@
-//! The same operations on the kernel's file system and on ours: what succeeds, what fails and how,
-//! and the trees that are left, must be the same.
+//! The same operations on a file system of the kernel and on this one: results, errors and the
+//! resulting trees must be equal.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ fn tree_on_disk(root: &Path) -> BTreeMap<String, Found> {
             let about = entry.metadata().unwrap();
             let found = if about.is_dir() {
                 rest.push((format!("{path}/"), entry.path()));
-                // Not every file system of the kernel counts directories as links.
+                // Some file systems of the kernel do not count subdirectories as links.
                 let inside = fs::read_dir(entry.path()).unwrap();
                 let directories = inside.filter(|e| e.as_ref().unwrap().path().is_dir()).count();
                 Found::Directory { nlink: 2 + directories as u32 }
@@ -58,8 +58,8 @@ fn tree_on_disk(root: &Path) -> BTreeMap<String, Found> {
     all
 }
 
-/// The kernel's word for an error of ours, where they have one for the same thing. Of RENAME the
-/// RFC wants EXIST where POSIX has several; for a LINK to a directory POSIX has PERM.
+/// The kernel's error for an error of this crate, if there is only one. For RENAME, the RFC
+/// requires EXIST where POSIX has several errors; for a LINK to a directory, POSIX requires PERM.
 fn kind_of(step: &Step, error: Error) -> Option<ErrorKind> {
     if matches!(step, Step::Rename(..) | Step::Link(..)) {
         return None;
@@ -76,22 +76,24 @@ fn kind_of(step: &Step, error: Error) -> Option<ErrorKind> {
 
 proptest! {
     #[test]
-    fn the_kernels_file_system_does_the_same(
+    fn results_and_trees_equal_those_of_the_kernel(
         steps in proptest::collection::vec(steps(), 1..60)
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut ours = scene::fs();
+        let mut fs = scene::fs();
         for step in &steps {
-            let here = apply(&mut ours, step, Stability::Unstable);
-            let there = on_disk(folder.path(), step);
-            prop_assert_eq!(here.is_ok(), there.is_ok(), "{:?}: {:?} {:?}", step, here, there);
-            if let (Err(here), Err(there)) = (here, there)
-                && let Some(kind) = kind_of(step, here)
+            let result = apply(&mut fs, step, Stability::Unstable);
+            let expected = on_disk(folder.path(), step);
+            prop_assert_eq!(
+                result.is_ok(), expected.is_ok(), "{:?}: {:?} {:?}", step, result, expected
+            );
+            if let (Err(result), Err(expected)) = (result, expected)
+                && let Some(kind) = kind_of(step, result)
             {
-                prop_assert_eq!(kind, there.kind(), "{:?}", step);
+                prop_assert_eq!(kind, expected.kind(), "{:?}", step);
             }
         }
-        ours.check();
-        prop_assert_eq!(tree(&ours), tree_on_disk(folder.path()));
+        fs.check();
+        prop_assert_eq!(tree(&fs), tree_on_disk(folder.path()));
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::scene::*;
 
-/// The bytes that the parts of a reply take in XDR, counted by hand from RFC 1813.
+/// Bytes of a reply without entries, counted by hand from RFC 1813.
 const FRAME: u32 = 88 + 8 + 4 + 4;
 
 fn names(fs: &FileSystem, directory: Handle, count: u32) -> Vec<String> {
@@ -27,7 +27,7 @@ fn names(fs: &FileSystem, directory: Handle, count: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_listing_has_both_dots_and_every_name_in_the_order_of_making_whatever_the_page() {
+fn a_listing_has_both_dots_and_all_names_in_the_order_of_creation_at_any_page_size() {
     let mut fs = fs();
     let root = fs.root();
     for name in ["zebra", "ant", "middle"] {
@@ -41,11 +41,11 @@ fn a_listing_has_both_dots_and_every_name_in_the_order_of_making_whatever_the_pa
 }
 
 #[test]
-fn a_page_is_filled_to_the_byte_and_one_that_holds_nothing_is_too_small() {
+fn a_page_is_filled_to_the_byte_and_one_without_space_for_an_entry_is_too_small() {
     let mut fs = fs();
     let root = fs.root();
     file(&mut fs, "12345");
-    // Each entry: follows 4, fileid 8, length 4, name padded to 4, cookie 8.
+    // Each entry: value follows 4, fileid 8, length 4, name padded to 4, cookie 8.
     let (dot, five) = (4 + 8 + 4 + 4 + 8, 4 + 8 + 4 + 8 + 8);
     let all = FRAME + 2 * dot + five;
     let page = |count| fs.readdir(root, 0, [0; 8], count, &ROOT);
@@ -54,7 +54,7 @@ fn a_page_is_filled_to_the_byte_and_one_that_holds_nothing_is_too_small() {
     assert_eq!(page(FRAME + dot).unwrap().entries.len(), 1);
     assert_eq!(page(FRAME + dot - 1), Err(Error::TooSmall));
     assert_eq!(page(0), Err(Error::TooSmall));
-    // Nothing left to give is an answer, not a page that is too small.
+    // The end of the list is a valid reply.
     let after = page(all).unwrap().entries[2].cookie;
     let verifier = page(all).unwrap().verifier;
     let end = fs.readdir(root, after, verifier, FRAME, &ROOT).unwrap();
@@ -62,11 +62,11 @@ fn a_page_is_filled_to_the_byte_and_one_that_holds_nothing_is_too_small() {
 }
 
 #[test]
-fn readdirplus_counts_names_and_objects_apart() {
+fn readdirplus_limits_names_and_the_whole_reply_separately() {
     let mut fs = fs();
     let root = fs.root();
     let file = file(&mut fs, "1234");
-    // Beside the entry: attributes 4 + 84, handle 4 + 4 + 24.
+    // In addition to the entry: attributes 4 + 84, handle 4 + 4 + 24.
     let each = 28 + 88 + 32;
     let page = |names, count| fs.readdirplus(root, 0, [0; 8], names, count, &ROOT);
     assert_eq!(page(4096, FRAME + 3 * each).unwrap().entries.len(), 3);
@@ -75,14 +75,14 @@ fn readdirplus_counts_names_and_objects_apart() {
     // "." is 17 bytes of information, ".." 18.
     assert_eq!(page(35, 4096).unwrap().entries.len(), 2);
     assert_eq!(page(34, 4096).unwrap().entries.len(), 1);
-    assert_eq!(page(0, 4096).unwrap().entries.len(), 1, "one is always given");
+    assert_eq!(page(0, 4096).unwrap().entries.len(), 1, "one is always returned");
     let last = page(4096, 4096).unwrap().entries[2];
     let object = last.object.unwrap();
     assert_eq!((object.handle, Ok(object.attributes)), (file, fs.getattr(file)));
 }
 
 #[test]
-fn a_cookie_with_a_foreign_verifier_is_bad_and_the_beginning_needs_none() {
+fn a_cookie_with_a_wrong_verifier_is_bad_and_cookie_0_needs_none() {
     let mut fs = fs();
     let root = fs.root();
     file(&mut fs, "f");
@@ -95,7 +95,7 @@ fn a_cookie_with_a_foreign_verifier_is_bad_and_the_beginning_needs_none() {
 }
 
 #[test]
-fn a_listing_goes_on_after_an_entry_that_is_gone() {
+fn a_listing_resumes_after_a_removed_entry() {
     let mut fs = fs();
     let root = fs.root();
     for name in ["a", "b", "c"] {
@@ -109,9 +109,9 @@ fn a_listing_goes_on_after_an_entry_that_is_gone() {
 }
 
 proptest! {
-    /// Between any two pages files are made, removed, renamed and replaced.
+    /// Files are created, removed, renamed and replaced between pages.
     #[test]
-    fn what_is_there_throughout_a_listing_is_given_exactly_once(
+    fn an_entry_that_exists_during_a_whole_listing_is_returned_exactly_once(
         start in 0..40u8,
         changes in proptest::collection::vec(
             proptest::collection::vec((0..4u8, 0..60u8, 0..60u8), 0..6), 1..30),
@@ -123,13 +123,13 @@ proptest! {
             file(&mut fs, &name.to_string());
         }
         let mut throughout: BTreeSet<String> = (0..start).map(|name| name.to_string()).collect();
-        let mut given: BTreeMap<String, u32> = BTreeMap::new();
+        let mut returned: BTreeMap<String, u32> = BTreeMap::new();
         let (mut cookie, mut verifier, mut eof) = (0, [0; 8], false);
         let mut changes = changes.into_iter();
         while !eof {
             let page = fs.readdir(root, cookie, verifier, FRAME + room, &ROOT).unwrap();
             for entry in &page.entries {
-                *given.entry(String::from_utf8(entry.name.to_vec()).unwrap()).or_default() += 1;
+                *returned.entry(String::from_utf8(entry.name.to_vec()).unwrap()).or_default() += 1;
                 cookie = entry.cookie;
             }
             verifier = page.verifier;
@@ -157,9 +157,9 @@ proptest! {
             }
         }
         for name in &throughout {
-            prop_assert_eq!(given.get(name), Some(&1), "{}", name);
+            prop_assert_eq!(returned.get(name), Some(&1), "{}", name);
         }
-        prop_assert_eq!((given.get("."), given.get("..")), (Some(&1), Some(&1)));
+        prop_assert_eq!((returned.get("."), returned.get("..")), (Some(&1), Some(&1)));
         fs.check();
     }
 }

@@ -1,7 +1,7 @@
-//! The file system as its callers see it, sentence by sentence of RFC 1813, and against two
-//! oracles: a map of paths, and a directory of the kernel.
+//! The public interface of the file system: the requirements of RFC 1813, and comparisons with two
+//! oracles, a map of paths and a directory of the kernel.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 mod attributes;
 mod data;

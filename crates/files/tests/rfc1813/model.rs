@@ -1,5 +1,5 @@
-//! Random operations against the simplest thing that could be right: a map from paths to files,
-//! and for each file its bytes now and its bytes on stable storage.
+//! Random operations compared with a simple model: a map from paths to files, each with its current
+//! bytes and its bytes on stable storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ struct Model {
 }
 
 impl Model {
-    fn parent_is_there(&self, path: &str) -> bool {
+    fn has_parent(&self, path: &str) -> bool {
         path.rsplit_once('/')
             .is_none_or(|(parent, _)| self.paths.get(parent) == Some(&Node::Directory))
     }
@@ -40,9 +40,9 @@ impl Model {
         !self.paths.keys().any(|other| other.starts_with(&inside))
     }
 
-    /// Adds a node where there is room for one.
+    /// Adds a node if its parent exists and its path is free; returns whether it did.
     fn add(&mut self, path: &str, node: Node) -> bool {
-        let free = self.parent_is_there(path) && !self.paths.contains_key(path);
+        let free = self.has_parent(path) && !self.paths.contains_key(path);
         if free {
             self.paths.insert(path.to_owned(), node);
         }
@@ -54,7 +54,7 @@ impl Model {
         self.contents.len() - 1
     }
 
-    /// Does it if it can be done; says whether.
+    /// Performs a step; returns whether it succeeded.
     fn apply(&mut self, step: &Step, stability: Stability) -> bool {
         match step {
             Step::Create(path) => {
@@ -99,7 +99,7 @@ impl Model {
 
     fn rename(&mut self, from: &str, to: &str) -> bool {
         let Some(moved) = self.paths.get(from).copied() else { return false };
-        if !self.parent_is_there(to) {
+        if !self.has_parent(to) {
             return false;
         }
         let replaced = self.paths.get(to).copied();
@@ -111,12 +111,12 @@ impl Model {
         if to.starts_with(&inside) {
             return false;
         }
-        let may_go = match replaced {
+        let is_allowed = match replaced {
             None => true,
             Some(Node::Directory) => moved == Node::Directory && self.is_empty(to),
             Some(_) => moved != Node::Directory,
         };
-        if may_go {
+        if is_allowed {
             let below: Vec<String> =
                 self.paths.keys().filter(|path| path.starts_with(&inside)).cloned().collect();
             for path in below {
@@ -126,7 +126,7 @@ impl Model {
             self.paths.remove(from);
             self.paths.insert(to.to_owned(), moved);
         }
-        may_go
+        is_allowed
     }
 
     fn tree(&self) -> BTreeMap<String, Found> {
@@ -160,7 +160,7 @@ fn put(bytes: &mut Vec<u8>, offset: u64, length: u64, fill: u8) {
     bytes[from..to].fill(fill);
 }
 
-/// A step, or what a server does beside it.
+/// A step, a COMMIT of a path, or a restart of the server.
 #[derive(Clone, Debug)]
 enum Event {
     Unstable(Step),
@@ -181,7 +181,7 @@ fn events() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn random_operations_and_restarts_agree_with_a_map_of_paths(
+    fn random_operations_and_restarts_equal_a_map_of_paths(
         events in proptest::collection::vec(events(), 1..80)
     ) {
         let mut fs = scene::fs();
@@ -213,14 +213,14 @@ proptest! {
         }
         fs.check();
         prop_assert_eq!(tree(&fs), model.tree());
-        // What the quota counts are the blocks of the files that are left, each once.
+        // The quota counts the blocks of each remaining file once.
         let files: BTreeSet<_> = tree(&fs)
             .iter()
             .filter(|(_, found)| matches!(found, Found::File { .. }))
             .map(|(path, _)| walk(&fs, path).unwrap())
             .collect();
-        let used = files.iter().map(|file| Bytes::new(fs.getattr(*file).unwrap().used)).sum();
-        prop_assert_eq!(fs.used(), used);
+        let used = files.iter().map(|file| fs.getattr(*file).unwrap().used).sum();
+        prop_assert_eq!(fs.used(), Bytes::new(used));
     }
 }
 

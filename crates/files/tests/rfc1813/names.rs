@@ -14,7 +14,7 @@ const NONE: SetAttributes = SetAttributes {
 };
 
 #[test]
-fn dot_is_the_directory_and_dot_dot_its_parent_and_the_roots_is_the_root() {
+fn dot_is_the_directory_and_dot_dot_its_parent_or_the_root() {
     let mut fs = fs();
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");
@@ -27,7 +27,7 @@ fn dot_is_the_directory_and_dot_dot_its_parent_and_the_roots_is_the_root() {
 }
 
 #[test]
-fn names_that_cannot_be_are_refused_by_every_procedure() {
+fn invalid_names_are_refused_by_every_procedure() {
     let mut fs = fs();
     let root = fs.root();
     file(&mut fs, "f");
@@ -39,8 +39,8 @@ fn names_that_cannot_be_are_refused_by_every_procedure() {
         (b"a\0b", Error::Inval),
     ] {
         assert_eq!(fs.lookup(root, name, &ROOT), Err(error));
-        let made = fs.create(root, name, How::Unchecked(NONE), &ROOT, at(3)).result;
-        assert_eq!(made, Err(error));
+        let created = fs.create(root, name, How::Unchecked(NONE), &ROOT, at(3)).result;
+        assert_eq!(created, Err(error));
         assert_eq!(fs.mkdir(root, name, &NONE, &ROOT, at(3)).result, Err(error));
         assert_eq!(fs.symlink(root, name, b"x", &NONE, &ROOT, at(3)).result, Err(error));
         assert_eq!(fs.remove(root, name, &ROOT, at(3)).result, Err(error));
@@ -52,12 +52,12 @@ fn names_that_cannot_be_are_refused_by_every_procedure() {
 }
 
 #[test]
-fn dots_exist_already_and_are_not_removed() {
+fn dot_and_dot_dot_exist_and_cannot_be_removed() {
     let mut fs = fs();
     let root = fs.root();
     for name in [&b"."[..], b".."] {
-        let made = fs.create(root, name, How::Unchecked(NONE), &ROOT, at(3)).result;
-        assert_eq!(made, Err(Error::Exist));
+        let created = fs.create(root, name, How::Unchecked(NONE), &ROOT, at(3)).result;
+        assert_eq!(created, Err(Error::Exist));
         assert_eq!(fs.mkdir(root, name, &NONE, &ROOT, at(3)).result, Err(Error::Exist));
         assert_eq!(fs.remove(root, name, &ROOT, at(3)).result, Err(Error::IsDir));
         file(&mut fs, "f");
@@ -70,7 +70,7 @@ fn dots_exist_already_and_are_not_removed() {
 }
 
 #[test]
-fn an_unchecked_create_takes_a_file_that_is_there_and_sets_its_size_alone() {
+fn an_unchecked_create_opens_an_existing_file_and_sets_only_its_size() {
     let mut fs = fs();
     let root = fs.root();
     let file = file(&mut fs, "f");
@@ -87,7 +87,7 @@ fn an_unchecked_create_takes_a_file_that_is_there_and_sets_its_size_alone() {
 }
 
 #[test]
-fn a_guarded_create_refuses_a_name_that_is_there() {
+fn a_guarded_create_refuses_an_existing_name() {
     let mut fs = fs();
     file(&mut fs, "f");
     let answer = fs.create(fs.root(), b"f", How::Guarded(NONE), &ROOT, at(5));
@@ -96,12 +96,12 @@ fn a_guarded_create_refuses_a_name_that_is_there() {
 }
 
 #[test]
-fn an_exclusive_create_that_is_sent_again_succeeds_and_any_other_does_not() {
+fn a_retransmitted_exclusive_create_succeeds_and_another_one_does_not() {
     let mut fs = fs();
     let root = fs.root();
     let how = How::Exclusive(*b"verifier");
     let first = fs.create(root, b"f", how, &ALICE, at(5)).result.unwrap();
-    // The client sets the attributes; a reply that was lost may still be asked for after that.
+    // The client sets the attributes; the CREATE may still be retransmitted after that.
     fs.setattr(first.handle, &mode(0o640), None, &ALICE, at(6)).result.unwrap();
     let again = fs.create(root, b"f", how, &ALICE, at(7));
     assert_eq!(again.result.unwrap().handle, first.handle);
@@ -113,12 +113,12 @@ fn an_exclusive_create_that_is_sent_again_succeeds_and_any_other_does_not() {
 }
 
 #[test]
-fn making_and_removing_moves_the_times_of_the_directory() {
+fn creating_and_removing_changes_the_times_of_the_directory() {
     let mut fs = fs();
     let root = fs.root();
-    let made = fs.mkdir(root, b"d", &NONE, &ROOT, at(5));
-    assert_eq!(made.wcc.before.unwrap().mtime, at(1));
-    assert_eq!(made.wcc.after.unwrap().mtime, at(5));
+    let created = fs.mkdir(root, b"d", &NONE, &ROOT, at(5));
+    assert_eq!(created.wcc.before.unwrap().mtime, at(1));
+    assert_eq!(created.wcc.after.unwrap().mtime, at(5));
     let removed = fs.rmdir(root, b"d", &ROOT, at(6));
     assert_eq!(removed.wcc.before.unwrap().mtime, at(5));
     assert_eq!(removed.wcc.after.unwrap().mtime, at(6));
@@ -144,7 +144,7 @@ fn remove_is_for_files_and_rmdir_for_empty_directories() {
 }
 
 #[test]
-fn a_directory_has_no_more_directories_in_it_than_links_allow() {
+fn the_maximum_number_of_links_limits_subdirectories() {
     let mut fs = FileSystem::new(Options { links_max: 4, ..options() });
     let root = fs.root();
     directory(&mut fs, root, "a");

@@ -1,4 +1,4 @@
-//! ACCESS, and who may do what: mode bits, groups, the superuser, read-only exports.
+//! Permissions: ACCESS, mode bits, groups, the superuser, read-only exports.
 
 use files::{Access, Caller, Error, FileSystem, Handle, How, SetAttributes, SetTime, Stability};
 
@@ -17,7 +17,7 @@ fn stranger() -> Caller<'static> {
 }
 
 #[test]
-fn access_follows_the_bits_of_owner_then_group_then_others() {
+fn access_uses_the_bits_of_owner_then_group_then_others() {
     let mut fs = fs();
     let file = owned(&mut fs, "f", 0o640);
     let read = Access::READ;
@@ -25,9 +25,9 @@ fn access_follows_the_bits_of_owner_then_group_then_others() {
     assert_eq!(fs.access(file, ALL, &ALICE), Ok(read | write));
     assert_eq!(fs.access(file, ALL, &BOB), Ok(read), "by a supplementary group");
     assert_eq!(fs.access(file, ALL, &stranger()), Ok(Access::default()));
-    assert_eq!(fs.access(file, ALL, &ROOT), Ok(read | write), "nobody may execute it");
-    assert_eq!(fs.access(file, Access::READ, &ALICE), Ok(read), "only what was asked for");
-    // The owner's bits count for the owner even where others may more.
+    assert_eq!(fs.access(file, ALL, &ROOT), Ok(read | write), "it has no execute bit");
+    assert_eq!(fs.access(file, Access::READ, &ALICE), Ok(read), "only the requested bits");
+    // The owner's bits apply to the owner even if others have more.
     let odd = owned(&mut fs, "odd", 0o077);
     assert_eq!(fs.access(odd, ALL, &ALICE), Ok(Access::default()));
     assert!(fs.access(odd, ALL, &stranger()).unwrap().contains(Access::EXECUTE));
@@ -44,7 +44,7 @@ fn access_to_a_directory_is_lookup_and_delete_and_never_execute() {
 }
 
 #[test]
-fn the_owner_reads_and_writes_what_he_had_opened_whatever_the_mode_is_now() {
+fn the_owner_reads_and_writes_a_file_whatever_its_mode() {
     let mut fs = fs();
     let file = owned(&mut fs, "f", 0o000);
     assert!(fs.read(file, 0, 1, &ALICE).is_ok());
@@ -53,11 +53,11 @@ fn the_owner_reads_and_writes_what_he_had_opened_whatever_the_mode_is_now() {
     let refused = fs.write(file, 0, b"x", Stability::FileSync, &BOB, at(3)).result;
     assert_eq!(refused.err(), Some(Error::Acces));
     let program = owned(&mut fs, "program", 0o711);
-    assert!(fs.read(program, 0, 1, &BOB).is_ok(), "what may be executed may be read");
+    assert!(fs.read(program, 0, 1, &BOB).is_ok(), "an executable file is readable");
 }
 
 #[test]
-fn a_directory_is_searched_with_execute_listed_with_read_and_changed_with_both_write() {
+fn a_directory_requires_execute_to_search_read_to_list_and_write_and_execute_to_change() {
     let mut fs = fs();
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");
@@ -85,7 +85,7 @@ fn a_directory_is_searched_with_execute_listed_with_read_and_changed_with_both_w
 }
 
 #[test]
-fn only_the_owner_changes_the_mode_and_only_the_superuser_gives_a_file_away() {
+fn only_the_owner_changes_the_mode_and_only_the_superuser_changes_the_owner() {
     let mut fs = fs();
     let file = owned(&mut fs, "f", 0o666);
     let uid = |uid| SetAttributes { uid: Some(uid), ..SetAttributes::default() };
@@ -106,7 +106,7 @@ fn only_the_owner_changes_the_mode_and_only_the_superuser_gives_a_file_away() {
 }
 
 #[test]
-fn whoever_may_write_may_set_the_time_to_now_and_only_the_owner_to_any_other() {
+fn a_user_with_write_permission_sets_the_time_to_now_and_only_the_owner_to_any_other() {
     let mut fs = fs();
     let file = owned(&mut fs, "f", 0o622);
     let now = SetAttributes { mtime: SetTime::Now, ..SetAttributes::default() };
@@ -120,7 +120,7 @@ fn whoever_may_write_may_set_the_time_to_now_and_only_the_owner_to_any_other() {
 }
 
 #[test]
-fn rights_of_the_owner_do_not_stay_in_a_program_that_another_changes() {
+fn a_change_by_another_user_clears_set_user_id_and_set_group_id() {
     let mut fs = fs();
     let bits = |fs: &FileSystem, file| fs.getattr(file).unwrap().mode;
     let file = owned(&mut fs, "f", 0o6777);
@@ -135,7 +135,7 @@ fn rights_of_the_owner_do_not_stay_in_a_program_that_another_changes() {
     fs.setattr(file, &mode(0o6777), None, &ROOT, at(5)).result.unwrap();
     fs.setattr(file, &size(9), None, &BOB, at(5)).result.unwrap();
     assert_eq!(bits(&fs, file), 0o777);
-    // Set-group-id of a group that the owner is not in.
+    // The owner is not a member of the group.
     let away = SetAttributes { gid: Some(55), ..SetAttributes::default() };
     fs.setattr(file, &away, None, &ROOT, at(6)).result.unwrap();
     fs.setattr(file, &mode(0o2755), None, &ALICE, at(7)).result.unwrap();
@@ -143,7 +143,7 @@ fn rights_of_the_owner_do_not_stay_in_a_program_that_another_changes() {
 }
 
 #[test]
-fn in_a_sticky_directory_only_owners_take_entries_away() {
+fn in_a_sticky_directory_only_owners_remove_entries() {
     let mut fs = fs();
     let root = fs.root();
     fs.setattr(root, &mode(0o1777), None, &ROOT, at(2)).result.unwrap();
@@ -160,7 +160,7 @@ fn in_a_sticky_directory_only_owners_take_entries_away() {
 }
 
 #[test]
-fn a_directory_with_set_group_id_gives_its_group_to_what_is_made_in_it() {
+fn objects_in_a_directory_with_set_group_id_get_its_group() {
     let mut fs = fs();
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");
@@ -204,7 +204,7 @@ fn a_read_only_caller_changes_nothing_and_reads_everything() {
 }
 
 #[test]
-fn a_directory_changes_its_parent_only_for_those_who_may_write_in_it() {
+fn moving_a_directory_to_another_parent_requires_write_permission_in_it() {
     let mut fs = fs();
     let root = fs.root();
     directory(&mut fs, root, "to");
@@ -218,7 +218,7 @@ fn a_directory_changes_its_parent_only_for_those_who_may_write_in_it() {
 }
 
 #[test]
-fn an_unchecked_create_empties_only_what_the_caller_may_write() {
+fn an_unchecked_create_truncates_only_a_file_that_the_caller_may_write() {
     let mut fs = fs();
     let root = fs.root();
     let file = owned(&mut fs, "f", 0o644);

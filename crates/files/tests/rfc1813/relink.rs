@@ -34,7 +34,7 @@ fn a_file_with_another_name_survives_being_replaced_under_one() {
 }
 
 #[test]
-fn a_directory_moves_with_its_content_and_knows_its_new_parent() {
+fn a_directory_moves_with_its_content_and_gets_its_new_parent() {
     let mut fs = fs();
     let root = fs.root();
     let (from, to) = (directory(&mut fs, root, "from"), directory(&mut fs, root, "to"));
@@ -70,13 +70,13 @@ fn a_rename_between_two_names_of_one_file_does_nothing() {
     fs.link(file, root, b"b", &ROOT, at(3)).result.unwrap();
     let answer = fs.rename((root, b"a"), (root, b"b"), &ROOT, at(5));
     assert_eq!(answer.result, Ok(()));
-    assert_eq!(answer.to.after.unwrap().mtime, at(3), "as the link left it");
+    assert_eq!(answer.to.after.unwrap().mtime, at(3), "unchanged since the LINK");
     assert_eq!((find(&fs, root, "a"), find(&fs, root, "b")), (Some(file), Some(file)));
     assert_eq!(fs.rename((root, b"a"), (root, b"a"), &ROOT, at(5)).result, Ok(()));
 }
 
 #[test]
-fn what_is_replaced_must_be_of_the_same_sort_and_empty() {
+fn a_rename_replaces_only_an_object_of_the_same_kind_and_an_empty_directory() {
     let mut fs = fs();
     let root = fs.root();
     file(&mut fs, "f");
@@ -116,7 +116,7 @@ fn a_link_is_another_name_of_the_same_file() {
 }
 
 #[test]
-fn links_are_refused_for_directories_taken_names_and_beyond_their_number() {
+fn links_are_refused_for_directories_for_existing_names_and_beyond_their_limit() {
     let mut fs = FileSystem::new(Options { links_max: 3, ..options() });
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");

@@ -1,4 +1,4 @@
-//! What must stay cheap when there is much of it.
+//! Operations that must stay fast at scale.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use units::Bytes;
 
 use crate::scene::*;
 
-/// Far above what it takes (a fraction of a second, not optimised); a cost that grows with the
-/// square of the entries takes minutes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Far above the normal duration (a fraction of a second, not optimised). A cost that grows with
+/// the square of the entries takes minutes.
+const DURATION_MAX: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_hundred_thousand_files_in_one_directory_are_made_found_listed_and_removed_fast() {
+fn a_hundred_thousand_files_in_one_directory_are_created_found_listed_and_removed_fast() {
     let started = Instant::now();
     let mut fs = fs();
     let root = fs.root();
@@ -36,11 +36,11 @@ fn a_hundred_thousand_files_in_one_directory_are_made_found_listed_and_removed_f
         fs.remove(root, name(number).as_bytes(), &ROOT, at(3)).result.unwrap();
     }
     fs.check();
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert!(started.elapsed() < DURATION_MAX, "{:?}", started.elapsed());
 }
 
 #[test]
-fn a_sparse_file_of_a_tebibyte_costs_only_what_was_written() {
+fn a_sparse_file_of_a_tebibyte_uses_memory_only_for_written_data() {
     let mut fs = FileSystem::new(Options { memory_max: Bytes::mib(1), ..options() });
     let file = file(&mut fs, "f");
     let memory = fs.memory().get();
@@ -49,7 +49,7 @@ fn a_sparse_file_of_a_tebibyte_costs_only_what_was_written() {
     write(&mut fs, file, 1 << 39, b"middle");
     let attributes = fs.getattr(file).unwrap();
     assert_eq!((attributes.size, attributes.used), (1 << 40, 8192));
-    // The last block is the sixteenth of its chunk, which is held up to it.
+    // The last block is the sixteenth of its chunk, so the chunk has its full length.
     assert_eq!(fs.memory().get() - memory, (64 << 10) + (4 << 10));
     let read = fs.read(file, end - 5, 100, &ROOT).unwrap();
     assert_eq!(read.pieces.collect::<Vec<_>>().concat(), b"\0\0\0\0\0end");

@@ -1,4 +1,4 @@
-//! What the tests share: a file system with round limits, callers, moments, shorthands.
+//! Helpers shared by the tests: a file system with round limits, callers, times.
 
 use files::{
     Caller, Created, FileSystem, Handle, How, Options, SetAttributes, Stability, Time, Unstable,
@@ -44,7 +44,7 @@ pub(crate) fn size(size: u64) -> SetAttributes {
     SetAttributes { size: Some(size), ..SetAttributes::default() }
 }
 
-/// A file that everybody may write, made in the root at second 2 unless told otherwise.
+/// A file in the root directory that all users may write, created at second 2.
 pub(crate) fn file(fs: &mut FileSystem, name: &str) -> Handle {
     file_in(fs, fs.root(), name).handle
 }

@@ -27,13 +27,13 @@ fn the_quota_is_exact_to_the_block_and_a_write_that_does_not_fit_changes_nothing
     assert_eq!(fs.getattr(file), before);
     assert_eq!(put(&mut fs, file, 60 << 10, 4096), Ok(4096));
     assert_eq!(fs.used(), Bytes::kib(64));
-    assert_eq!(put(&mut fs, file, 0, 64 << 10), Ok(64 << 10), "rewriting takes nothing");
+    assert_eq!(put(&mut fs, file, 0, 64 << 10), Ok(64 << 10), "overwriting uses no quota");
     assert_eq!(put(&mut fs, file, 1 << 30, 1), Err(Error::DQuot));
     fs.check();
 }
 
 #[test]
-fn a_quota_changes_at_once_and_takes_nothing_away() {
+fn a_changed_quota_applies_immediately_and_removes_nothing() {
     let mut fs = with(Bytes::kib(8), Bytes::gib(1));
     let file = file(&mut fs, "f");
     assert_eq!(put(&mut fs, file, 0, 8192), Ok(8192));
@@ -47,7 +47,7 @@ fn a_quota_changes_at_once_and_takes_nothing_away() {
 }
 
 #[test]
-fn cutting_and_removing_give_back_to_the_quota() {
+fn truncating_and_removing_free_quota() {
     let mut fs = with(Bytes::kib(64), Bytes::gib(1));
     let (root, file) = (fs.root(), file(&mut fs, "f"));
     assert_eq!(put(&mut fs, file, 0, 64 << 10), Ok(64 << 10));
@@ -55,14 +55,14 @@ fn cutting_and_removing_give_back_to_the_quota() {
     assert_eq!(fs.used(), Bytes::kib(8));
     fs.link(file, root, b"g", &ROOT, at(5)).result.unwrap();
     fs.remove(root, b"f", &ROOT, at(6)).result.unwrap();
-    assert_eq!(fs.used(), Bytes::kib(8), "it still has a name");
+    assert_eq!(fs.used(), Bytes::kib(8), "it has another link");
     fs.remove(root, b"g", &ROOT, at(7)).result.unwrap();
     assert_eq!(fs.used(), Bytes::ZERO);
     fs.check();
 }
 
 #[test]
-fn a_restart_gives_back_what_unstable_data_took() {
+fn a_restart_frees_the_quota_of_unstable_data() {
     let mut fs = with(Bytes::kib(64), Bytes::gib(1));
     let file = file(&mut fs, "f");
     assert_eq!(put(&mut fs, file, 0, 64 << 10), Ok(64 << 10));
@@ -75,7 +75,7 @@ fn a_restart_gives_back_what_unstable_data_took() {
 #[test]
 fn beyond_the_memory_budget_data_inodes_and_names_are_nospc() {
     let empty = fs().memory().get();
-    // An inode is charged 256 bytes, a name 128 and its length, a chunk what it holds.
+    // Charges: 256 bytes for an inode, 128 plus its length for a name, the length of a chunk.
     let memory = Bytes::new(empty + 256 + 129 + 4096);
     let mut fs = with(Bytes::gib(1), memory);
     let root = fs.root();
@@ -85,8 +85,8 @@ fn beyond_the_memory_budget_data_inodes_and_names_are_nospc() {
     assert_eq!(fs.memory(), memory);
     assert_eq!(fs.fsstat(root).unwrap().available, Bytes::ZERO);
     let none = SetAttributes::default();
-    let made = fs.create(root, b"g", How::Guarded(none), &ROOT, at(4)).result;
-    assert_eq!(made, Err(Error::NoSpc));
+    let created = fs.create(root, b"g", How::Guarded(none), &ROOT, at(4)).result;
+    assert_eq!(created, Err(Error::NoSpc));
     assert_eq!(fs.symlink(root, b"g", b"f", &none, &ROOT, at(4)).result, Err(Error::NoSpc));
     assert_eq!(fs.link(file, root, b"g", &ROOT, at(4)).result, Err(Error::NoSpc));
     let longer = fs.rename((root, b"f"), (root, b"ff"), &ROOT, at(4)).result;
@@ -98,7 +98,7 @@ fn beyond_the_memory_budget_data_inodes_and_names_are_nospc() {
 }
 
 #[test]
-fn inodes_end_at_their_number_and_removal_gives_one_back() {
+fn the_number_of_inodes_is_limited_and_a_removal_frees_one() {
     let mut fs = FileSystem::new(Options { inodes_max: 3, ..options() });
     let root = fs.root();
     file(&mut fs, "a");
@@ -112,7 +112,7 @@ fn inodes_end_at_their_number_and_removal_gives_one_back() {
 
 proptest! {
     #[test]
-    fn a_refused_operation_changes_nothing_and_no_limit_is_passed(
+    fn a_refused_operation_changes_nothing_and_no_limit_is_exceeded(
         steps in proptest::collection::vec((steps(), any::<bool>()), 1..60),
         quota_kib in 0..200u64,
         memory_kib in 1..300u64,
@@ -125,8 +125,8 @@ proptest! {
             unstable: Unstable::MayBeLost { max: Bytes::kib(32) },
             ..options()
         });
-        for (step, safe) in &steps {
-            let stability = if *safe { Stability::DataSync } else { Stability::Unstable };
+        for (step, is_stable) in &steps {
+            let stability = if *is_stable { Stability::DataSync } else { Stability::Unstable };
             let before = (tree(&fs), fs.used(), fs.memory(), fs.uncommitted());
             if apply(&mut fs, step, stability).is_err() {
                 let after = (tree(&fs), fs.used(), fs.memory(), fs.uncommitted());

@@ -1,4 +1,4 @@
-//! Random operations on a handful of paths, and the tree that they leave.
+//! Random operations on a few paths, and the resulting tree.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::scene::*;
 
-/// One operation. Paths are names joined by "/", without a beginning one.
+/// One operation. Paths are relative to the root.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Create(String),
@@ -21,7 +21,7 @@ pub(crate) enum Step {
     Link(String, String),
 }
 
-/// What is found at a path.
+/// The object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Directory { nlink: u32 },
@@ -34,12 +34,12 @@ fn paths() -> impl Strategy<Value = String> {
     proptest::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
 }
 
-/// Links of the symbolic sort have names of their own, so that the kernel never goes through one.
+/// Symbolic links have separate names, so that the kernel never follows one.
 fn symlinks() -> impl Strategy<Value = String> {
     paths().prop_map(|path| path + "/s")
 }
 
-/// Two paths of one sort.
+/// Two paths of files and directories, or of symbolic links.
 fn pairs() -> impl Strategy<Value = (String, String)> {
     prop_oneof![5 => (paths(), paths()), 1 => (symlinks(), symlinks())]
 }
@@ -59,7 +59,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The directory that a path's last name is in, and that name.
+/// The directory of a path's last name, and that name.
 fn parent<'a>(fs: &FileSystem, path: &'a str) -> Result<(Handle, &'a [u8]), Error> {
     match path.rsplit_once('/') {
         Some((before, name)) => Ok((walk(fs, before)?, name.as_bytes())),
@@ -119,7 +119,7 @@ pub(crate) fn apply(fs: &mut FileSystem, step: &Step, stability: Stability) -> R
     }
 }
 
-/// Everything that is there, by path.
+/// All objects by path.
 pub(crate) fn tree(fs: &FileSystem) -> BTreeMap<String, Found> {
     let mut all = BTreeMap::new();
     let mut rest = vec![(String::new(), fs.root())];

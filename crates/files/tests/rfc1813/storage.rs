@@ -1,4 +1,4 @@
-//! A volume that is kept in a storage: what comes back from its records and data.
+//! A volume with a storage: what is restored from its records and data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -12,23 +12,23 @@ use crate::steps::{Step, apply, steps, tree};
 
 const BLOCK: u64 = 4096;
 
-/// Bytes of each file, records, and what is to fail.
+/// A storage in memory with injectable failures.
 #[derive(Debug, Default)]
-struct Kept(Mutex<State>);
+struct MemoryStorage(Mutex<State>);
 
 #[derive(Clone, Debug, Default)]
 struct State {
     data: BTreeMap<DataId, Vec<u8>>,
-    /// Blocks that were written and not cut off, as a disk has them: also one of which only a
-    /// beginning is left that nobody wrote.
+    /// Written blocks, as a disk has them: a block stays after a truncation in its middle, even if
+    /// the remaining bytes were never written.
     written: BTreeMap<DataId, BTreeSet<u64>>,
-    forgotten: Vec<DataId>,
-    units: Vec<Vec<u8>>,
+    removed: Vec<DataId>,
+    batches: Vec<Vec<u8>>,
     fails: Option<Error>,
     full: bool,
 }
 
-impl Kept {
+impl MemoryStorage {
     fn fail(&self, with: Option<Error>) {
         self.0.lock().unwrap().fails = with;
     }
@@ -40,7 +40,7 @@ impl Kept {
     }
 }
 
-impl Storage for Kept {
+impl Storage for MemoryStorage {
     fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let state = self.state()?;
         let bytes = state.data.get(&data).and_then(|bytes| bytes.get(offset as usize..));
@@ -60,20 +60,20 @@ impl Storage for Kept {
 
     fn write(&self, data: DataId, offset: u64, bytes: &[u8], _: bool) -> Result<(), Error> {
         let mut state = self.state()?;
-        assert!(!state.forgotten.contains(&data), "{data:?} was given up");
-        let kept = state.data.entry(data).or_default();
+        assert!(!state.removed.contains(&data), "{data:?} was removed");
+        let stored = state.data.entry(data).or_default();
         let end = offset as usize + bytes.len();
-        kept.resize(kept.len().max(end), 0);
-        kept[offset as usize..end].copy_from_slice(bytes);
+        stored.resize(stored.len().max(end), 0);
+        stored[offset as usize..end].copy_from_slice(bytes);
         let blocks = offset / BLOCK..(end as u64).div_ceil(BLOCK);
         state.written.entry(data).or_default().extend(blocks);
         Ok(())
     }
 
-    fn cut(&self, data: DataId, size: u64) -> Result<(), Error> {
+    fn truncate(&self, data: DataId, size: u64) -> Result<(), Error> {
         let mut state = self.state()?;
-        if let Some(kept) = state.data.get_mut(&data) {
-            kept.truncate(size as usize);
+        if let Some(stored) = state.data.get_mut(&data) {
+            stored.truncate(size as usize);
         }
         if let Some(written) = state.written.get_mut(&data) {
             written.retain(|block| *block < size.div_ceil(BLOCK));
@@ -85,46 +85,46 @@ impl Storage for Kept {
         self.state().map(|_| ())
     }
 
-    fn forget(&self, data: DataId) {
-        self.0.lock().unwrap().forgotten.push(data);
+    fn remove(&self, data: DataId) {
+        self.0.lock().unwrap().removed.push(data);
     }
 
     fn append(&self, records: &[u8], _: bool) -> Result<(), Error> {
         let mut state = self.state()?;
-        state.units.push(records.to_vec());
-        for data in std::mem::take(&mut state.forgotten) {
+        state.batches.push(records.to_vec());
+        for data in std::mem::take(&mut state.removed) {
             state.data.remove(&data);
             state.written.remove(&data);
         }
         Ok(())
     }
 
-    fn replace(&self, units: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
+    fn rewrite(&self, batches: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
         let mut state = self.state()?;
-        state.units = units.collect();
+        state.batches = batches.collect();
         Ok(())
     }
 
-    fn wants_replacing(&self) -> bool {
-        self.0.lock().unwrap().units.len() > 20
+    fn is_rewrite_due(&self) -> bool {
+        self.0.lock().unwrap().batches.len() > 20
     }
 
-    fn room(&self) -> Result<(), Error> {
+    fn check_space(&self) -> Result<(), Error> {
         if self.0.lock().unwrap().full { Err(Error::NoSpc) } else { Ok(()) }
     }
 }
 
-fn kept(options: Options) -> (FileSystem, Arc<Kept>) {
-    let storage = Arc::new(Kept::default());
-    (FileSystem::new(options).keep_in(storage.clone()).unwrap(), storage)
+fn stored(options: Options) -> (FileSystem, Arc<MemoryStorage>) {
+    let storage = Arc::new(MemoryStorage::default());
+    (FileSystem::new(options).store_in(storage.clone()).unwrap(), storage)
 }
 
-/// The file system that a start after a crash finds.
-fn recovered(storage: &Kept, options: Options) -> FileSystem {
+/// The file system as restored after a crash.
+fn recovered(storage: &MemoryStorage, options: Options) -> FileSystem {
     let state = storage.0.lock().unwrap().clone();
     let mut recovery = Recovery::new(options);
-    for unit in &state.units {
-        recovery.apply(unit).unwrap();
+    for batch in &state.batches {
+        recovery.apply(batch).unwrap();
     }
     let mut fs = recovery.finish().unwrap();
     let files: Vec<(DataId, files::Stored)> = fs.data().collect();
@@ -137,13 +137,13 @@ fn recovered(storage: &Kept, options: Options) -> FileSystem {
             let end = |block: u64| ((block + 1) * BLOCK).min(bytes.len() as u64);
             let ranges = blocks.iter().map(|block| block * BLOCK..end(*block));
             let ranges: Vec<std::ops::Range<u64>> = ranges.collect();
-            fs.found(id, &ranges);
+            fs.add_stored_ranges(id, &ranges);
             data.insert(id, bytes);
             written.insert(id, blocks);
         }
     }
-    let again = Arc::new(Kept(Mutex::new(State { data, written, ..State::default() })));
-    fs.keep_in(again).unwrap()
+    let again = Arc::new(MemoryStorage(Mutex::new(State { data, written, ..State::default() })));
+    fs.store_in(again).unwrap()
 }
 
 fn later() -> Options {
@@ -172,8 +172,8 @@ fn page_verifier(fs: &FileSystem) -> [u8; 8] {
 }
 
 #[test]
-fn handles_cookies_and_their_verifier_outlive_a_restart_and_the_write_verifier_does_not() {
-    let (mut fs, storage) = kept(options());
+fn handles_cookies_and_their_verifier_survive_a_restart_and_the_write_verifier_changes() {
+    let (mut fs, storage) = stored(options());
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");
     let file = file_in(&mut fs, inner, "f").handle;
@@ -189,21 +189,21 @@ fn handles_cookies_and_their_verifier_outlive_a_restart_and_the_write_verifier_d
 }
 
 #[test]
-fn a_handle_of_a_removed_file_is_stale_after_a_restart_also_when_its_number_is_used_again() {
-    let (mut fs, storage) = kept(options());
-    let gone = file(&mut fs, "gone");
-    fs.remove(fs.root(), b"gone", &ROOT, at(3)).result.unwrap();
+fn a_handle_of_a_removed_file_is_stale_after_a_restart_even_if_its_number_is_reused() {
+    let (mut fs, storage) = stored(options());
+    let removed = file(&mut fs, "removed");
+    fs.remove(fs.root(), b"removed", &ROOT, at(3)).result.unwrap();
     fs.sync().unwrap();
     let mut again = recovered(&storage, later());
-    assert_eq!(again.getattr(gone), Err(Error::Stale));
+    assert_eq!(again.getattr(removed), Err(Error::Stale));
     let new = file(&mut again, "new");
-    assert_eq!(new.fileid, gone.fileid);
-    assert_eq!(again.getattr(gone), Err(Error::Stale));
+    assert_eq!(new.fileid, removed.fileid);
+    assert_eq!(again.getattr(removed), Err(Error::Stale));
 }
 
 #[test]
-fn what_was_not_handed_over_is_lost_whole() {
-    let (mut fs, storage) = kept(options());
+fn changes_since_the_last_sync_are_lost_completely() {
+    let (mut fs, storage) = stored(options());
     file(&mut fs, "kept");
     fs.sync().unwrap();
     let before = tree(&fs);
@@ -215,9 +215,9 @@ fn what_was_not_handed_over_is_lost_whole() {
 }
 
 #[test]
-fn a_write_that_the_storage_refuses_is_refused_and_leaves_the_file_as_it_was() {
+fn a_write_that_the_storage_refuses_fails_and_does_not_change_the_file() {
     for error in [Error::NoSpc, Error::Io] {
-        let (mut fs, storage) = kept(options());
+        let (mut fs, storage) = stored(options());
         let file = file(&mut fs, "f");
         write(&mut fs, file, 0, b"abc");
         let before = fs.getattr(file);
@@ -232,8 +232,8 @@ fn a_write_that_the_storage_refuses_is_refused_and_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn a_commit_that_fails_tells_every_client_to_write_again() {
-    let (mut fs, storage) = kept(options());
+fn a_failed_commit_changes_the_verifier_so_that_clients_write_again() {
+    let (mut fs, storage) = stored(options());
     let file = file(&mut fs, "f");
     let written = fs.write(file, 0, b"abc", Stability::Unstable, &ROOT, at(4)).result.unwrap();
     assert_eq!(written.committed, Stability::Unstable);
@@ -244,8 +244,8 @@ fn a_commit_that_fails_tells_every_client_to_write_again() {
 }
 
 #[test]
-fn after_records_could_not_be_kept_nothing_changes_any_more_and_reading_goes_on() {
-    let (mut fs, storage) = kept(options());
+fn after_a_failed_sync_changes_are_refused_and_reads_continue() {
+    let (mut fs, storage) = stored(options());
     let kept = file(&mut fs, "f");
     write(&mut fs, kept, 0, b"abc");
     fs.sync().unwrap();
@@ -263,13 +263,13 @@ fn after_records_could_not_be_kept_nothing_changes_any_more_and_reading_goes_on(
 }
 
 #[test]
-fn where_no_record_fits_nothing_new_is_made_and_removing_goes_on() {
-    let (mut fs, storage) = kept(options());
+fn without_space_for_records_nothing_can_be_created_and_removing_stays_possible() {
+    let (mut fs, storage) = stored(options());
     let root = fs.root();
     let old = file(&mut fs, "f");
     storage.0.lock().unwrap().full = true;
-    let made = fs.mkdir(root, b"d", &mode(0o777), &ROOT, at(3)).result;
-    assert_eq!(made, Err(Error::NoSpc));
+    let created = fs.mkdir(root, b"d", &mode(0o777), &ROOT, at(3)).result;
+    assert_eq!(created, Err(Error::NoSpc));
     let linked = fs.link(old, root, b"l", &ROOT, at(3)).result;
     assert_eq!(linked, Err(Error::NoSpc));
     assert_eq!(fs.remove(root, b"f", &ROOT, at(3)).result, Ok(()));
@@ -277,35 +277,35 @@ fn where_no_record_fits_nothing_new_is_made_and_removing_goes_on() {
 }
 
 #[test]
-fn records_that_contradict_each_other_are_told() {
-    let (mut fs, storage) = kept(options());
+fn incomplete_and_unknown_records_are_reported() {
+    let (mut fs, storage) = stored(options());
     let root = fs.root();
     let inner = directory(&mut fs, root, "d");
     file_in(&mut fs, inner, "f");
     fs.sync().unwrap();
-    let units = storage.0.lock().unwrap().units.clone();
-    let told = |units: &[Vec<u8>]| {
+    let batches = storage.0.lock().unwrap().batches.clone();
+    let damage = |batches: &[Vec<u8>]| {
         let mut recovery = Recovery::new(later());
-        let applied = units.iter().try_for_each(|unit| recovery.apply(unit));
+        let applied = batches.iter().try_for_each(|batch| recovery.apply(batch));
         applied.and_then(|()| recovery.finish().map(drop)).expect_err("it is damaged").to_string()
     };
-    assert_eq!(told(&[]), "no record that says which volume it is");
-    assert!(told(&units[1..]).contains("no record that says which volume"));
-    let mut foreign = units.clone();
+    assert_eq!(damage(&[]), "no record identifies the volume");
+    assert_eq!(damage(&batches[1..]), "no record identifies the volume");
+    let mut foreign = batches.clone();
     foreign.push(vec![200]);
-    assert_eq!(told(&foreign), "a record of kind 200, which this version does not know");
-    let mut cut = units.clone();
+    assert_eq!(damage(&foreign), "a record of kind 200, which this version does not know");
+    let mut cut = batches.clone();
     cut.last_mut().unwrap().pop();
-    assert_eq!(told(&cut), "a record that ends in its middle");
+    assert_eq!(damage(&cut), "an incomplete record");
 }
 
 proptest! {
     #[test]
-    fn at_every_sync_the_storage_has_the_whole_tree(
+    fn after_each_sync_the_storage_has_the_whole_tree(
         steps in proptest::collection::vec((steps(), 0..3u8), 1..60)
     ) {
         let limits = Options { quota: Bytes::mib(1), ..options() };
-        let (mut fs, storage) = kept(limits);
+        let (mut fs, storage) = stored(limits);
         let mut memory = FileSystem::new(limits);
         for (step, what) in &steps {
             let stability = if *what == 0 { Stability::FileSync } else { Stability::Unstable };
@@ -327,8 +327,8 @@ proptest! {
 }
 
 #[test]
-fn a_block_of_which_a_hole_is_left_is_there_after_a_start_too() {
-    let (mut fs, storage) = kept(options());
+fn a_block_truncated_to_its_hole_still_counts_after_a_restart() {
+    let (mut fs, storage) = stored(options());
     for step in [
         Step::Create("c".to_owned()),
         Step::Write("c".to_owned(), 9111, 1, 1),

@@ -1,8 +1,8 @@
-//! Foreign bytes: the Linux client's calls go through the server's decoder, nfs-ganesha's replies
-//! through the client's, and both are encoded again to the same bytes.
+//! Captures: calls of the Linux client are decoded as by the server, and replies of nfs-ganesha as
+//! by the client, and both are encoded to the same bytes.
 //!
-//! Our client and our server share one codec, so that a mistake in it would hide from any test
-//! that uses both.
+//! This crate's client and server share a codec, so tests that use only both cannot find its
+//! errors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,10 +20,10 @@ use nfs3::xdr::{Reader, Writer, Xdr};
 
 use crate::pcap::streams;
 
-/// NFSACL, which the Linux client asks for and we do not have.
+/// NFSACL, which the Linux client requests and this crate does not support.
 const NFSACL_PROGRAM: u32 = 100_227;
 
-/// What a capture holds.
+/// Counts of a capture.
 #[derive(Default)]
 struct Counts {
     calls: BTreeMap<Procedure, usize>,
@@ -31,29 +31,29 @@ struct Counts {
     /// (procedure, status) of the replies of NFS.
     statuses: BTreeMap<(NfsProcedure, nfsstat3), usize>,
     refused_mounts: Vec<mountstat3>,
-    /// Calls of programs that we do not have.
+    /// Calls to programs that are not supported.
     unavailable: usize,
 }
 
-/// Decodes and encodes again every record of a capture.
+/// Decodes and re-encodes every record of a capture.
 fn replay(name: &str) -> Counts {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
     let file = std::fs::read(path).unwrap();
     let streams = streams(&file);
     let mut counts = Counts::default();
-    for ((from, to), there) in &streams {
-        // Every connection is opened by the client, whose port is not one of the server's.
+    for ((from, to), sent) in &streams {
+        // The client opens all connections, from other ports than the server's.
         let from_server = [111, 12048, 12049].contains(&from.1);
         if !from_server {
-            let back = &streams[&(*to, *from)];
-            let outstanding = calls(&there.bytes, &mut counts);
-            replies(&back.bytes, outstanding, &mut counts);
+            let received = &streams[&(*to, *from)];
+            let outstanding = calls(&sent.bytes, &mut counts);
+            replies(&received.bytes, outstanding, &mut counts);
         }
     }
     counts
 }
 
-/// Takes the client's side of a connection; returns the procedures by xid.
+/// Decodes the client's side of a connection; returns the procedures by xid.
 fn calls(stream: &[u8], counts: &mut Counts) -> BTreeMap<u32, Option<Procedure>> {
     let mut server = Server::new(ServerOptions {
         programs: Programs { nfs: true, mount: true, portmap: true },
@@ -62,7 +62,7 @@ fn calls(stream: &[u8], counts: &mut Counts) -> BTreeMap<u32, Option<Procedure>>
     });
     let mut outstanding = BTreeMap::new();
     let mut answers = Vec::new();
-    // In pieces that fit no boundary of a record.
+    // In pieces that do not match record boundaries.
     for mut piece in stream.chunks(1_000) {
         while let Some(received) = server.receive(&mut piece, &mut answers).unwrap() {
             match received {
@@ -76,7 +76,7 @@ fn calls(stream: &[u8], counts: &mut Counts) -> BTreeMap<u32, Option<Procedure>>
                     counts.unavailable += 1;
                     outstanding.insert(xid, None);
                 }
-                Received::NotACall => panic!("a record that is no call"),
+                Received::NotACall => panic!("a record that is not a call"),
             }
         }
     }
@@ -108,13 +108,13 @@ fn encode_calls_again(stream: &[u8]) {
             }
             _ => Procedure::Portmap(Xdr::decode(&mut number(header.procedure)).unwrap()),
         };
-        let credential = nfs3::rpc::Credential::of(header.credential).unwrap();
+        let credential = nfs3::rpc::Credential::decode(header.credential).unwrap();
         let arguments = Arguments::decode(procedure, reader.rest()).unwrap();
-        let mut again = Vec::new();
-        let mut writer = Writer::new(&mut again);
+        let mut encoded = Vec::new();
+        let mut writer = Writer::new(&mut encoded);
         encode_call_head(&mut writer, header.xid, procedure.numbers(), &credential);
         arguments.encode(&mut writer);
-        assert_eq!(again, record, "{arguments:?}");
+        assert_eq!(encoded, record, "{arguments:?}");
         if let Arguments::Nfs(NfsArguments::WRITE(write)) = arguments {
             assert_eq!(write.data.0.len(), write.count as usize);
         }
@@ -126,7 +126,7 @@ fn number(procedure: u32) -> Reader<'static> {
     Reader::new(bytes)
 }
 
-/// Takes the server's side of a connection.
+/// Decodes the server's side of a connection.
 fn replies(stream: &[u8], mut calls: BTreeMap<u32, Option<Procedure>>, counts: &mut Counts) {
     for record in records(stream) {
         let mut reader = Reader::new(&record);
@@ -143,10 +143,10 @@ fn replies(stream: &[u8], mut calls: BTreeMap<u32, Option<Procedure>>, counts: &
         };
         let results = completion.results().unwrap();
         *counts.replies.entry(procedure).or_default() += 1;
-        let mut again = Vec::new();
-        reply(&mut again, header.xid, &results);
-        assert_eq!(again[..4], mark(record.len()).to_be_bytes());
-        assert_eq!(again[4..], record, "{results:?}");
+        let mut encoded = Vec::new();
+        reply(&mut encoded, header.xid, &results);
+        assert_eq!(encoded[..4], mark(record.len()).to_be_bytes());
+        assert_eq!(encoded[4..], record, "{results:?}");
         if let Procedure::Nfs(procedure) = procedure
             && procedure != NfsProcedure::NULL
         {
@@ -162,23 +162,23 @@ fn replies(stream: &[u8], mut calls: BTreeMap<u32, Option<Procedure>>, counts: &
             _ => {}
         }
     }
-    assert!(calls.is_empty(), "no call is left unanswered: {calls:?}");
+    assert!(calls.is_empty(), "calls without a reply: {calls:?}");
 }
 
-/// Held against the README of the captures.
+/// Compares with the README of the captures.
 fn assert_calls(counts: &Counts, expected: &[(NfsProcedure, usize)]) {
     assert_eq!(counts.calls, counts.replies, "every call has its reply");
     for (procedure, count) in expected {
         assert_eq!(counts.calls.get(&Procedure::Nfs(*procedure)), Some(count), "{procedure:?}");
     }
-    let asked = |procedure| counts.calls.contains_key(&Procedure::Mount(procedure));
-    assert!(asked(MountProcedure::NULL) && asked(MountProcedure::MNT));
-    assert!(asked(MountProcedure::UMNT));
-    assert!(counts.unavailable > 0, "the client asks for NFSACL");
+    let has = |procedure| counts.calls.contains_key(&Procedure::Mount(procedure));
+    assert!(has(MountProcedure::NULL) && has(MountProcedure::MNT));
+    assert!(has(MountProcedure::UMNT));
+    assert!(counts.unavailable > 0, "the client requests NFSACL");
 }
 
 #[test]
-fn the_linux_clients_names_decode_and_encode_to_the_same_bytes() {
+fn the_linux_clients_name_operations_are_decoded_and_encoded_to_the_same_bytes() {
     use NfsProcedure as P;
     let counts = replay("names.pcap");
     assert_calls(
@@ -206,7 +206,7 @@ fn the_linux_clients_names_decode_and_encode_to_the_same_bytes() {
 }
 
 #[test]
-fn the_linux_clients_data_decodes_and_encodes_to_the_same_bytes() {
+fn the_linux_clients_data_operations_are_decoded_and_encoded_to_the_same_bytes() {
     use NfsProcedure as P;
     let counts = replay("data.pcap");
     let expected = [(P::CREATE, 4), (P::WRITE, 6), (P::READ, 10), (P::SETATTR, 1), (P::REMOVE, 4)];
@@ -214,7 +214,7 @@ fn the_linux_clients_data_decodes_and_encodes_to_the_same_bytes() {
 }
 
 #[test]
-fn refusals_of_a_foreign_server_are_read_with_their_statuses() {
+fn refusals_of_a_third_party_server_are_decoded_with_their_statuses() {
     use NfsProcedure as P;
     let counts = replay("errors.pcap");
     assert_calls(&counts, &[(P::MKDIR, 4), (P::LOOKUP, 21), (P::RMDIR, 4), (P::READ, 1)]);

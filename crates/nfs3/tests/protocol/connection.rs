@@ -1,4 +1,4 @@
-//! A client's connection against a server's, without a socket between them.
+//! A client connection and a server connection, without sockets.
 
 use nfs3::arguments::{Data, GETATTR3args, REMOVE3args, WRITE3args, stable_how};
 use nfs3::client::{Client, ClientOptions, ReceiveError, Received as Reply, ReplyError};
@@ -29,14 +29,14 @@ fn server(max_in_progress: usize) -> Server {
     Server::new(ServerOptions { programs, max_call_bytes: 1 << 17, max_in_progress })
 }
 
-/// The single request in `bytes`, given to `look`.
-fn request<T>(bytes: &[u8], look: impl FnOnce(nfs3::server::Request<'_>) -> T) -> T {
+/// Passes the single request in `bytes` to `check`.
+fn request<T>(bytes: &[u8], check: impl FnOnce(nfs3::server::Request<'_>) -> T) -> T {
     let (mut server, mut input, mut replies) = (server(1), bytes, Vec::new());
     let Ok(Some(Received::Request(request))) = server.receive(&mut input, &mut replies) else {
         panic!("one request");
     };
     assert!(input.is_empty() && replies.is_empty());
-    look(request)
+    check(request)
 }
 
 fn remove() -> Arguments<'static> {
@@ -44,7 +44,7 @@ fn remove() -> Arguments<'static> {
     Arguments::Nfs(NfsArguments::REMOVE(REMOVE3args { object }))
 }
 
-/// What a server answers to a call of these words.
+/// The status of a server's reply to a call of these words.
 fn answered(words: &[u32]) -> ReplyStatus {
     let mut bytes = nfs3::record::mark(words.len() * 4).to_be_bytes().to_vec();
     words.iter().for_each(|word| bytes.extend(word.to_be_bytes()));
@@ -53,12 +53,12 @@ fn answered(words: &[u32]) -> ReplyStatus {
     let Received::Answered { xid, status } = received else { panic!("{received:?}") };
     assert_eq!((xid, server.in_progress()), (words[0], 0));
     let header = nfs3::xdr::decode_whole::<nfs3::rpc::ReplyHeader<'_>>(&replies[4..]).unwrap();
-    assert_eq!((header.xid, header.status), (xid, status), "what was sent is what is told");
+    assert_eq!((header.xid, header.status), (xid, status), "the reply has the returned status");
     status
 }
 
 #[test]
-fn a_read_from_a_template_is_the_call_that_the_generic_way_makes() {
+fn a_read_from_a_template_equals_the_generic_call() {
     let template = ReadTemplate::new(&credential(), FILE);
     let mut client = client(4);
     for (offset, count) in [(0, 1), (1 << 40, 65_536)] {
@@ -88,11 +88,11 @@ fn a_write_from_a_template_is_followed_by_its_data_and_padding() {
 }
 
 #[test]
-fn replies_find_their_slots_in_any_order_and_any_pieces() {
+fn replies_find_their_slots_in_any_order_and_in_any_pieces() {
     let template = ReadTemplate::new(&credential(), FILE);
     let mut client = client(3);
     let slots: Vec<u32> = (0..3).map(|i| client.read(&template, i, 5).unwrap()).collect();
-    assert_eq!(client.read(&template, 3, 5), None, "all slots are taken");
+    assert_eq!(client.read(&template, 3, 5), None, "no slot is free");
     let mut stream = Vec::new();
     for slot in slots.iter().rev() {
         reply_read_head(&mut stream, client.xid(*slot), &None, 5, false);
@@ -113,7 +113,7 @@ fn replies_find_their_slots_in_any_order_and_any_pieces() {
 }
 
 #[test]
-fn a_late_reply_to_a_call_that_was_given_up_is_stale() {
+fn a_late_reply_to_an_abandoned_call_is_stale() {
     let template = ReadTemplate::new(&credential(), FILE);
     let mut client = client(1);
     let slot = client.read(&template, 0, 0).unwrap();
@@ -129,7 +129,7 @@ fn a_late_reply_to_a_call_that_was_given_up_is_stale() {
 }
 
 #[test]
-fn an_xid_of_no_slot_is_stale_and_nothing_breaks() {
+fn a_reply_with_an_unknown_xid_is_stale() {
     let mut client = client(5);
     for xid in [0, 5, 7, u32::MAX] {
         let mut stream = Vec::new();
@@ -139,7 +139,7 @@ fn an_xid_of_no_slot_is_stale_and_nothing_breaks() {
 }
 
 #[test]
-fn after_a_reconnect_what_is_outstanding_is_sent_again_as_it_was() {
+fn after_a_reconnect_outstanding_calls_are_retransmitted_with_the_same_bytes() {
     let mut client = client(4);
     let first = client.call(&credential(), &remove()).unwrap();
     let getattr = Arguments::Nfs(NfsArguments::GETATTR(GETATTR3args { object: FILE }));
@@ -150,7 +150,7 @@ fn after_a_reconnect_what_is_outstanding_is_sent_again_as_it_was() {
     let mut stream = Vec::new();
     let xid = client.xid(second);
     reply(&mut stream, xid, &Results::Nfs(NfsResults::NULL(())));
-    // The reply is cut off in the middle, and the connection with it.
+    // The connection is lost in the middle of the reply.
     assert_eq!(client.receive(&mut &stream[..9]), Ok(None));
     assert_eq!(client.reconnected(), [first, second, third]);
     for (slot, sent) in [first, second, third].iter().zip(&sent) {
@@ -158,14 +158,14 @@ fn after_a_reconnect_what_is_outstanding_is_sent_again_as_it_was() {
     }
     assert!(matches!(client.receive(&mut &stream[..]), Ok(Some(Reply::Completed(_)))));
     assert_eq!(client.reconnected(), [first, third]);
-    // A later call takes the free slot between them, and is still the last to be sent again.
+    // A later call takes the free slot between them, and is retransmitted last.
     let fourth = client.call(&credential(), &getattr).unwrap();
     assert_eq!(fourth, second);
     assert_eq!(client.reconnected(), [first, third, fourth]);
 }
 
 #[test]
-fn a_call_that_is_replayed_is_done_once_and_answered_twice() {
+fn a_retransmitted_call_is_performed_once_and_answered_twice() {
     let mut client = client(1);
     let slot = client.call(&credential(), &remove()).unwrap();
     let message = client.message(slot).to_vec();
@@ -184,7 +184,7 @@ fn a_call_that_is_replayed_is_done_once_and_answered_twice() {
                     let results = Results::Nfs(NfsResults::REMOVE(Res3::Ok(done)));
                     reply(&mut answer, request.xid, &results);
                 }
-                Seen::InProgress => panic!("it is done at once"),
+                Seen::InProgress => panic!("it was finished before"),
                 Seen::Replay(first) => {
                     answer.extend_from_slice(first);
                     return;
@@ -200,29 +200,29 @@ fn a_call_that_is_replayed_is_done_once_and_answered_twice() {
 }
 
 #[test]
-fn calls_that_cannot_be_done_are_answered_as_the_rfc_says() {
+fn invalid_calls_are_answered_as_the_rfc_requires() {
     const NONE: [u32; 4] = [0; 4];
     let call = |head: [u32; 6], tail: &[u32]| answered(&[&head[..], tail].concat());
     let mismatch = ReplyStatus::RpcMismatch { low: 2, high: 2 };
     assert_eq!(call([1, 0, 3, 100_003, 3, 0], &NONE), mismatch);
     assert_eq!(call([1, 0, 2, 100_227, 3, 0], &NONE), ReplyStatus::ProgUnavail);
-    assert_eq!(call([1, 0, 2, 100_005, 3, 0], &NONE), ReplyStatus::ProgUnavail, "not served here");
+    assert_eq!(call([1, 0, 2, 100_005, 3, 0], &NONE), ReplyStatus::ProgUnavail, "not served");
     let mismatch = ReplyStatus::ProgMismatch { low: 3, high: 3 };
     assert_eq!(call([1, 0, 2, 100_003, 4, 0], &NONE), mismatch);
     assert_eq!(call([1, 0, 2, 100_003, 2, 0], &NONE), mismatch);
     assert_eq!(call([1, 0, 2, 100_003, 3, 22], &NONE), ReplyStatus::ProcUnavail);
     assert_eq!(call([1, 0, 2, 100_003, 3, 1], &NONE), ReplyStatus::GarbageArgs, "no handle");
-    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0; 5]), ReplyStatus::GarbageArgs, "too much");
+    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0; 5]), ReplyStatus::GarbageArgs, "trailing bytes");
     let bad = ReplyStatus::AuthError(nfs3::rpc::auth_stat::AUTH_BADCRED);
     assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[6, 0, 0, 0]), bad, "RPCSEC_GSS");
-    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[1, 4, 0, 0, 0]), bad, "a body that is none");
-    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0, 4, 0, 0, 0]), bad, "nobody with a body");
+    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[1, 4, 0, 0, 0]), bad, "an invalid body");
+    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0, 4, 0, 0, 0]), bad, "AUTH_NONE with a body");
     let bad = ReplyStatus::AuthError(nfs3::rpc::auth_stat::AUTH_BADVERF);
     assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0, 0, 0, 401]), bad, "a verifier too long");
 }
 
 #[test]
-fn a_server_takes_no_more_than_it_may_have_in_progress() {
+fn a_server_takes_no_more_calls_than_its_maximum_in_progress() {
     let template = ReadTemplate::new(&credential(), FILE);
     let mut client = client(8);
     let mut stream = Vec::new();
@@ -238,14 +238,14 @@ fn a_server_takes_no_more_than_it_may_have_in_progress() {
     }
     assert!(!server.is_reading_allowed());
     assert_eq!(server.receive(&mut input, &mut replies), Ok(None));
-    assert_eq!(input.len(), stream.len() / 3, "what may not be read stays where it is");
+    assert_eq!(input.len(), stream.len() / 3, "the input is not consumed");
     server.finished();
     assert!(matches!(server.receive(&mut input, &mut replies), Ok(Some(_))));
     assert_eq!((input.len(), server.in_progress()), (0, 2));
 }
 
 #[test]
-fn empty_fragments_without_end_are_an_error_at_both_ends() {
+fn too_many_empty_fragments_are_an_error_in_client_and_server() {
     let endless = [0; 4].repeat(EMPTY_FRAGMENTS_MAX + 1);
     let (mut server, mut client) = (server(1), client(1));
     let received = server.receive(&mut &endless[..], &mut Vec::new());
@@ -257,7 +257,7 @@ fn empty_fragments_without_end_are_an_error_at_both_ends() {
 }
 
 #[test]
-fn a_reply_without_results_says_why() {
+fn a_reply_without_results_has_a_reason() {
     let template = WriteTemplate::new(&credential(), FILE);
     let mut client = client(1);
     let mut answer = |answer: &dyn Fn(&mut Vec<u8>, u32)| {

@@ -1,5 +1,5 @@
-//! Values of every type out of a stock of bytes: what a property test or a fuzzer changes is the
-//! stock, and what it finds shrinks with it. When the stock is used up, everything is zero.
+//! Derives values of all types from a stock of bytes. Property tests and fuzzers vary the stock, so
+//! their findings shrink with it. When the stock is used up, all further values are zero.
 
 use nfs3::arguments::*;
 use nfs3::directory::*;
@@ -270,7 +270,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Done, or one of the failures.
+    /// Success, or one of the failures.
     fn union<Ok, Fail>(
         &mut self,
         ok: impl FnOnce(&mut Self) -> Ok,

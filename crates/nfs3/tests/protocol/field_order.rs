@@ -1,5 +1,5 @@
-//! Fields of one type that follow each other: neither a round trip nor equal bytes would show two
-//! of them exchanged. So each is held by name against another hand's codec.
+//! The order of adjacent fields of the same type. A round trip cannot detect that two of them are
+//! swapped, so each is compared by name with a third-party codec.
 
 use nfs3::{arguments, directory, results, types, xdr};
 use nfs3_types::nfs3 as theirs;
@@ -9,10 +9,10 @@ fn words(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_be_bytes).collect()
 }
 
-/// Decodes the bytes as ours and as theirs.
+/// Decodes the bytes with this crate and with the third-party codec.
 fn both<'a, O: xdr::Xdr<'a>, T: Unpack>(bytes: &'a [u8]) -> (O, T) {
-    let ours = xdr::decode_whole(bytes).expect("ours decodes");
-    (ours, T::unpack(&mut &bytes[..]).expect("theirs decodes").0)
+    let ours = xdr::decode_whole(bytes).expect("this crate decodes the bytes");
+    (ours, T::unpack(&mut &bytes[..]).expect("the third-party codec decodes the bytes").0)
 }
 
 macro_rules! assert_same {
@@ -24,7 +24,7 @@ macro_rules! assert_same {
 }
 
 #[test]
-fn attributes_have_the_places_that_another_hand_gives_them() {
+fn attributes_are_in_the_same_order_as_in_a_third_party_codec() {
     let bytes = words([1].into_iter().chain(2..=21));
     let (ours, theirs) = both::<types::fattr3, theirs::fattr3>(&bytes);
     assert_same!(ours, theirs, mode, nlink, uid, gid, size, used, fsid, fileid);
@@ -37,7 +37,7 @@ fn attributes_have_the_places_that_another_hand_gives_them() {
 }
 
 #[test]
-fn what_to_set_has_the_places_that_another_hand_gives_it() {
+fn attributes_to_set_are_in_the_same_order_as_in_a_third_party_codec() {
     for (which, value) in [(0, 7), (1, 8), (2, 9)] {
         let mut set = vec![0; which];
         set.extend([1, value]);
@@ -51,7 +51,7 @@ fn what_to_set_has_the_places_that_another_hand_gives_it() {
         assert_eq!([ours.mode, ours.uid, ours.gid], theirs);
         assert_eq!(theirs[which], Some(value));
     }
-    // The atime is set to the server's clock and the mtime left.
+    // Sets the atime to the server's clock and does not change the mtime.
     let bytes = words([0, 0, 0, 0, 1, 0]);
     let (ours, theirs) = both::<types::sattr3, theirs::sattr3>(&bytes);
     assert_eq!(ours.atime, types::set_time::SET_TO_SERVER_TIME);
@@ -61,7 +61,7 @@ fn what_to_set_has_the_places_that_another_hand_gives_it() {
 }
 
 #[test]
-fn facts_about_the_file_system_have_the_places_that_another_hand_gives_them() {
+fn file_system_attributes_are_in_the_same_order_as_in_a_third_party_codec() {
     let bytes = words(0..=13);
     let (ours, theirs) = both::<results::FSSTAT3resok, theirs::FSSTAT3resok>(&bytes);
     assert_same!(ours, theirs, tbytes, fbytes, abytes, tfiles, ffiles, afiles, invarsec);
@@ -80,7 +80,7 @@ fn facts_about_the_file_system_have_the_places_that_another_hand_gives_them() {
 }
 
 #[test]
-fn names_and_directories_have_the_places_that_another_hand_gives_them() {
+fn names_and_directories_are_in_the_same_order_as_in_a_third_party_codec() {
     let from_to = b"\0\0\0\x01A\0\0\0\0\0\0\x01b\0\0\0\0\0\0\x01C\0\0\0\0\0\0\x01d\0\0\0";
     let (ours, theirs) = both::<arguments::RENAME3args<'_>, theirs::RENAME3args<'_, '_>>(from_to);
     for (ours, theirs) in [(ours.from, theirs.from), (ours.to, theirs.to)] {

@@ -1,5 +1,5 @@
-//! Replays the corpora of the fuzz targets `rpc`, `procedures` and `mount`, and damages them a
-//! little: for machines without the real fuzzer.
+//! Runs the fuzz targets `rpc`, `procedures` and `mount` on their corpora and on damaged copies,
+//! for machines without the fuzzer.
 
 use std::path::Path;
 
@@ -21,19 +21,19 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_corpora_are_decoded_or_refused_as_promised() {
-    for (name, least, attempt) in [
+fn the_corpora_are_decoded_or_refused() {
+    for (name, count_min, attempt) in [
         ("rpc", 5, rpc::try_rpc as fn(&[u8])),
         ("procedures", 40, procedures::try_procedures),
         ("mount", 10, mount::try_mount),
     ] {
         let inputs = corpus(name);
-        assert!(inputs.len() >= least, "{} inputs of {name}", inputs.len());
+        assert!(inputs.len() >= count_min, "{} inputs of {name}", inputs.len());
         inputs.iter().for_each(|input| attempt(input));
     }
 }
 
-/// One input with a few bytes exchanged for others that mean something, and cut.
+/// An input with a few bytes replaced by special values, possibly truncated.
 fn damaged(name: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let inputs = corpus(name);
     let byte = prop_oneof![Just(0), Just(1), Just(0xff), Just(0x80), Just(3), any::<u8>()];
@@ -56,22 +56,22 @@ fn damaged(name: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 
 proptest! {
     #[test]
-    fn damaged_streams_break_nothing(input in damaged("rpc")) {
+    fn damaged_streams_do_not_panic(input in damaged("rpc")) {
         rpc::try_rpc(&input);
     }
 
     #[test]
-    fn damaged_arguments_and_results_break_nothing(input in damaged("procedures")) {
+    fn damaged_arguments_and_results_do_not_panic(input in damaged("procedures")) {
         procedures::try_procedures(&input);
     }
 
     #[test]
-    fn damaged_mounts_break_nothing(input in damaged("mount")) {
+    fn damaged_mounts_do_not_panic(input in damaged("mount")) {
         mount::try_mount(&input);
     }
 
     #[test]
-    fn any_bytes_break_nothing(input in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_do_not_panic(input in proptest::collection::vec(any::<u8>(), 0..300)) {
         rpc::try_rpc(&input);
         procedures::try_procedures(&input);
         mount::try_mount(&input);

@@ -1,23 +1,23 @@
-//! Against the codec of `nfs3_types`, which another hand wrote: what ours encodes theirs decodes,
-//! and what theirs encodes again ours decodes to the value that it began with.
+//! Comparison with the third-party codec of `nfs3_types`: it decodes and re-encodes what this crate
+//! encodes, and this crate decodes the result to the original value.
 
 use nfs3::procedure::{MountProcedure, NfsProcedure, PortmapProcedure, Procedure};
 use nfs3::request::{Arguments, NfsArguments, Results};
 use nfs3::rpc::{AuthSys, Credential, Gids, ReplyHeader, ReplyStatus, encode_call_head};
-use nfs3::xdr::{Writer, decode_whole};
+use nfs3::xdr::{Writer, Xdr, decode_whole};
 use nfs3_types::xdr_codec::{Pack, Unpack};
 use nfs3_types::{mount, nfs3 as theirs, portmap, rpc};
 use proptest::prelude::*;
 
 use crate::draw::Draw;
 
-/// Theirs reads the whole and writes it again.
+/// Decodes all bytes with the third-party codec and encodes them again.
 fn through<T: Pack + Unpack>(bytes: &[u8]) -> Vec<u8> {
     let mut input = bytes;
-    let (value, taken) = T::unpack(&mut input).expect("they decode what we encoded");
-    assert_eq!((taken, input.len()), (bytes.len(), 0), "they took all of it");
+    let (value, taken) = T::unpack(&mut input).expect("the third-party codec decodes the bytes");
+    assert_eq!((taken, input.len()), (bytes.len(), 0), "all bytes are decoded");
     let mut again = Vec::new();
-    value.pack(&mut again).expect("they encode what they decoded");
+    value.pack(&mut again).expect("the third-party codec encodes its value");
     assert_eq!(value.packed_size(), again.len());
     again
 }
@@ -102,7 +102,7 @@ fn results_through(procedure: Procedure, bytes: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn another_hands_codec_agrees_about_arguments(
+    fn a_third_party_codec_agrees_on_arguments(
         stock in proptest::collection::vec(any::<u8>(), 0..2_000),
     ) {
         let mut draw = Draw::new(&stock);
@@ -111,7 +111,7 @@ proptest! {
         let mut bytes = Vec::new();
         arguments.encode(&mut Writer::new(&mut bytes));
         if let Arguments::Nfs(NfsArguments::MKNOD(mknod)) = arguments {
-            // They have one value for the types that MKNOD does not make, and cannot encode it.
+            // It has a single value for types that MKNOD does not create, and cannot encode it.
             use nfs3::arguments::mknoddata3::{NF3DIR, NF3LNK, NF3REG};
             prop_assume!(!matches!(mknod.what, NF3REG | NF3DIR | NF3LNK));
         }
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn another_hands_codec_agrees_about_results(
+    fn a_third_party_codec_agrees_on_results(
         stock in proptest::collection::vec(any::<u8>(), 0..2_000),
     ) {
         let mut draw = Draw::new(&stock);
@@ -134,7 +134,7 @@ proptest! {
 }
 
 #[test]
-fn another_hands_codec_agrees_about_heads_of_calls_and_replies() {
+fn a_third_party_codec_agrees_on_headers_of_calls_and_replies() {
     let gids = Gids::new(&[1, 2, 3]).unwrap();
     let sys = AuthSys { stamp: 5, machinename: b"a-host", uid: 6, gid: 7, gids };
     let mut bytes = Vec::new();
@@ -151,7 +151,9 @@ fn another_hands_codec_agrees_about_heads_of_calls_and_replies() {
         ReplyStatus::AuthError(nfs3::rpc::auth_stat::AUTH_BADCRED),
     ] {
         let header = ReplyHeader { xid: 78, status, verifier: nfs3::rpc::OpaqueAuth::NONE };
-        let theirs = through::<rpc::rpc_msg<'_, '_>>(&nfs3::xdr::encoded(&header));
+        let mut bytes = Vec::new();
+        header.encode(&mut Writer::new(&mut bytes));
+        let theirs = through::<rpc::rpc_msg<'_, '_>>(&bytes);
         assert_eq!(decode_whole(&theirs), Ok(header));
     }
 }

@@ -1,21 +1,21 @@
-//! The least that reads a classic pcap file of Ethernet frames and puts TCP streams together.
+//! A minimal reader of classic pcap files with Ethernet frames, which reassembles TCP streams.
 
 use std::collections::BTreeMap;
 
 /// One end of a connection: IPv4 address and port.
 pub(crate) type End = ([u8; 4], u16);
 
-/// What went one way on a connection.
+/// One direction of a connection.
 #[derive(Default)]
 pub(crate) struct Stream {
-    /// The sequence number of the next byte, once the beginning was seen.
+    /// The sequence number of the next byte, after the SYN.
     next: Option<u32>,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// The streams of a capture by (sender, receiver).
 ///
-/// Panics when a stream has a hole: then the capture is not what its README says.
+/// Panics if a stream has a gap, which contradicts the README of the captures.
 pub(crate) fn streams(file: &[u8]) -> BTreeMap<(End, End), Stream> {
     assert_eq!(file[..4], [0xd4, 0xc3, 0xb2, 0xa1], "classic pcap, little-endian");
     assert_eq!(file[20..24], [1, 0, 0, 0], "Ethernet");
@@ -25,8 +25,8 @@ pub(crate) fn streams(file: &[u8]) -> BTreeMap<(End, End), Stream> {
         let captured = u32::from_le_bytes(rest[8..12].try_into().unwrap());
         let length = u32::from_le_bytes(rest[12..16].try_into().unwrap());
         assert_eq!(captured, length, "whole packets");
-        let (frame, further) = rest[16..].split_at(captured as usize);
-        rest = further;
+        let (frame, next) = rest[16..].split_at(captured as usize);
+        rest = next;
         let is_ipv4 = frame[12..14] == [8, 0];
         let is_tcp = is_ipv4 && frame[23] == 6;
         if is_tcp {
@@ -49,7 +49,7 @@ fn segment(packet: &[u8], streams: &mut BTreeMap<(End, End), Stream>) {
     if is_first {
         stream.next = Some(sequence.wrapping_add(1));
     } else if !data.is_empty() {
-        assert_eq!(stream.next, Some(sequence), "segments in order and none twice");
+        assert_eq!(stream.next, Some(sequence), "segments in order without duplicates");
         stream.bytes.extend_from_slice(data);
         stream.next = Some(sequence.wrapping_add(data.len() as u32));
     }

@@ -1,5 +1,5 @@
-//! What is encoded decodes to the same value and encodes to the same bytes; cut short or made
-//! longer it is refused.
+//! Round trips: encoded values are decoded to the same values, and truncated or extended bytes are
+//! refused.
 
 use nfs3::request::{Arguments, Results};
 use nfs3::rpc::{CallHeader, Credential, encode_call_head};
@@ -14,7 +14,7 @@ fn stock() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn arguments_of_every_procedure_survive_the_way_there_and_back(stock in stock()) {
+    fn arguments_of_all_procedures_survive_a_round_trip(stock in stock()) {
         let mut draw = Draw::new(&stock);
         let procedure = draw.procedure();
         let arguments = draw.arguments(procedure);
@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn results_of_every_procedure_survive_the_way_there_and_back(stock in stock()) {
+    fn results_of_all_procedures_survive_a_round_trip(stock in stock()) {
         let mut draw = Draw::new(&stock);
         let procedure = draw.procedure();
         let results = draw.results(procedure);
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn heads_of_calls_survive_the_way_there_and_back(stock in stock(), xid: u32) {
+    fn headers_of_calls_survive_a_round_trip(stock in stock(), xid: u32) {
         let mut draw = Draw::new(&stock);
         let (numbers, credential) = (draw.procedure().numbers(), draw.credential());
         let mut bytes = Vec::new();
@@ -55,6 +55,6 @@ proptest! {
         prop_assert!(reader.finish().is_ok());
         prop_assert_eq!((header.program, header.version, header.procedure), numbers);
         prop_assert_eq!(header.xid, xid);
-        prop_assert_eq!(Credential::of(header.credential), Ok(credential));
+        prop_assert_eq!(Credential::decode(header.credential), Ok(credential));
     }
 }

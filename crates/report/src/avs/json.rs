@@ -3,16 +3,21 @@
 use std::io::{self, Write};
 
 use cloud::price::Usd;
-use cloud::reason::Reason;
 use cloud::row::Status;
 use serde_json::{Value, json};
 use sizing::avs::Sizing;
-use sizing::avs::design::{Datastore, Design, Verdict};
-use sizing::avs::machine::LoadFrom;
-use sizing::avs::present::Today;
-use units::Bytes;
+use sizing::avs::current_estate::CurrentEstate;
+use sizing::avs::design::{Datastore, Design};
+use sizing::avs::loads::LoadFrom;
+use sizing::avs::recommendation::Direction;
+use sizing::avs::statement::Reason;
+use units::{Bytes, Share};
 
-use super::Source;
+use super::{Source, statements, words};
+
+/// Increased when a reader of the previous version would misread the new one. Version 1 had no
+/// such field.
+const SCHEMA_VERSION: u32 = 2;
 
 /// Writes the document.
 ///
@@ -28,6 +33,7 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
     let totals = &selection.totals;
     let sheets = source.sheets.iter().map(|(name, rows)| json!({ "name": name, "rows": rows }));
     json!({
+        "schema_version": SCHEMA_VERSION,
         "read": {
             "files": source.files,
             "sheets": sheets.collect::<Vec<_>>(),
@@ -48,8 +54,8 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
                 "profile": selection.machines.iter()
                     .filter(|machine| machine.load_from == LoadFrom::Class)
                     .count(),
-                "asked": selection.asked,
-                "nobody": selection.without_load,
+                "options": selection.by_options,
+                "none": selection.without_load,
             },
             "each": selection.machines.iter().map(|machine| json!({
                 "name": machine.name,
@@ -58,7 +64,7 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
                 "class": selection.class_name(machine),
                 "ops_per_s": machine.ops_per_s,
                 "bytes_per_s": machine.bytes_per_s,
-                "read_permille": machine.read_permille,
+                "read_permille": machine.read.permille(),
             })).collect::<Vec<_>>(),
         },
         "classes": selection.classes.iter().zip(&sizing.loads).map(|(class, why)| json!({
@@ -70,7 +76,7 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
             "assumed_bytes_per_s": class.bytes_per_s,
             "reason": reason(why),
         })).collect::<Vec<_>>(),
-        "warnings": sizing.warnings,
+        "warnings": super::warnings(sizing),
         "today": today(&source.today),
         "hosts": {
             "by_processors": hosts.by_processors,
@@ -98,11 +104,11 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
             "disk": misfit.disk,
             "reason": reason(&misfit.reason),
         })).collect::<Vec<_>>(),
-        "assumptions": source.senses.iter().chain(&sizing.assumptions).collect::<Vec<_>>(),
+        "assumptions": words::assumptions(sizing, source),
     })
 }
 
-fn today(today: &Today) -> Value {
+fn today(today: &CurrentEstate) -> Value {
     let bytes = |size: Option<Bytes>| size.map(Bytes::get);
     json!({
         "hosts": today.hosts.as_ref().map(|hosts| json!({
@@ -111,8 +117,8 @@ fn today(today: &Today) -> Value {
             "cores": hosts.cores,
             "memory_bytes": bytes(hosts.memory),
             "vcpus": hosts.vcpus,
-            "processors_busy_permille": hosts.processors_permille,
-            "memory_full_permille": hosts.memory_permille,
+            "processors_busy_permille": hosts.processors.map(Share::permille),
+            "memory_full_permille": hosts.memory_used.map(Share::permille),
             "failover": hosts.failover,
         })),
         "datastores": today.datastores.iter().map(|stores| json!({
@@ -123,19 +129,19 @@ fn today(today: &Today) -> Value {
             "provisioned_bytes": bytes(stores.provisioned),
             "in_use_bytes": stores.in_use.get(),
             "free_bytes": stores.free().get(),
-            "committed_permille": stores.committed_permille(),
+            "committed_permille": stores.committed().map(Share::permille),
         })).collect::<Vec<_>>(),
         "guests": today.guests.as_ref().map(|guests| json!({
             "machines": guests.machines,
             "of": guests.of,
-            "provisioned_bytes": bytes(guests.held.provisioned),
-            "in_use_bytes": bytes(guests.held.in_use),
-            "guest_used_bytes": bytes(guests.held.guest_used),
-            "guest_capacity_bytes": bytes(guests.held.guest_capacity),
+            "provisioned_bytes": bytes(guests.storage_use.provisioned),
+            "in_use_bytes": bytes(guests.storage_use.in_use),
+            "guest_used_bytes": bytes(guests.storage_use.guest_used),
+            "guest_capacity_bytes": bytes(guests.storage_use.guest_capacity),
             "reclaimable_bytes": bytes(guests.reclaimable()),
             "growth_bytes": bytes(guests.growth()),
         })),
-        "beside": today.beside.iter().map(|one| json!({
+        "comparison": today.comparison.iter().map(|one| json!({
             "name": one.name,
             "hosts": one.hosts,
             "clusters": one.clusters,
@@ -181,8 +187,8 @@ fn design(sizing: &Sizing, design: &Design) -> Value {
         "saving": {
             "hosts": saving.hosts,
             "usd_per_month": saving.month.map(|(amount, verdict)| match verdict {
-                Verdict::Less => amount.as_dollars(),
-                Verdict::More => -amount.as_dollars(),
+                Direction::Less => amount.as_dollars(),
+                Direction::More => -amount.as_dollars(),
             }),
             "break_even_host_usd_per_month": dollars(saving.break_even),
         },
@@ -224,5 +230,5 @@ fn reason(reason: &Reason) -> Value {
             "status": if row.status == Status::Current { "current" } else { "superseded" },
         })
     });
-    json!({ "text": reason.text, "rows": rows.collect::<Vec<_>>() })
+    json!({ "text": statements::text(reason), "rows": rows.collect::<Vec<_>>() })
 }

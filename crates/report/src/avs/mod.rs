@@ -1,49 +1,64 @@
-//! A sizing for Azure VMware Solution, laid out: what was read, what is needed, the designs, the
-//! datastores, what was taken for granted, and why each number is what it is.
+//! A sizing for Azure VMware Solution as sections: recommendation, designs, datastores, inputs,
+//! assumptions and reasons.
 
 mod existing;
 pub mod json;
 pub mod placement;
+mod statements;
 mod tables;
 mod words;
 
-use cloud::reason::Reason;
 use sizing::avs::Sizing;
-use sizing::avs::present::Today;
+use sizing::avs::current_estate::CurrentEstate;
+use sizing::avs::senses::Senses;
+use sizing::avs::statement::Reason;
 
 use crate::document::{Block, Section};
 use crate::sheet::{Sheet, reasons};
 
-/// What is said beside the sizing itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The inputs of a sizing.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Files that the inventory is from.
+    /// Files of the inventory.
     pub files: Vec<String>,
-    /// Sheets that were read, each with its rows.
+    /// Sheets read, each with its number of rows.
     pub sheets: Vec<(String, usize)>,
-    /// Sheets that would have said more and are not there.
+    /// Missing sheets that would add information.
     pub absent: Vec<&'static str>,
-    /// What was skipped or taken in another sense.
+    /// What was skipped or interpreted differently.
     pub notes: Vec<String>,
-    /// In which sense storage, memory and loads were taken, and what else was given.
-    pub senses: Vec<String>,
-    /// What is there today.
-    pub today: Today,
+    /// Which figures of a machine count.
+    pub senses: Senses,
+    /// Whether the inventory has measured loads.
+    pub has_loads: bool,
+    /// Unconfirmed values of the load profile.
+    pub unconfirmed: Option<Unconfirmed>,
+    /// The current estate.
+    pub today: CurrentEstate,
 }
 
-/// The page: the verdict first. With `explain` the arithmetic of every design.
+/// Values of a built-in load profile that no source confirms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    /// The profile.
+    pub profile: String,
+    /// Their keys.
+    pub keys: Vec<String>,
+}
+
+/// A sizing as a sheet, the recommendation first; with `explain` the arithmetic of all designs.
 pub fn sheet(sizing: &Sizing, source: &Source, explain: bool) -> Sheet {
     let mut sections = vec![
         verdict(sizing),
         section("designs", "Designs", tables::designs(sizing)),
         section("datastores", "Datastores", tables::datastores(sizing)),
         section("spread", "Machines on several datastores", words::spread(sizing)),
-        section("misfits", "Disks that no datastore holds", words::misfits(sizing)),
-        section("needed", "What is needed", tables::needed(sizing)),
+        section("misfits", "Disks that no datastore can hold", words::misfits(sizing)),
+        section("needed", "Requirements", tables::needed(sizing)),
         section("loads", "Loads by class", tables::loads(sizing)),
-        section("today", "What is there today", existing::blocks(&source.today)),
-        section("read", "What was read", words::read(sizing, source)),
-        section("assumed", "What was taken for granted", words::assumed(sizing, source)),
+        section("today", "Current estate", existing::blocks(&source.today)),
+        section("read", "Inputs", words::read(sizing, source)),
+        section("assumed", "Assumptions", words::assumed(sizing, source)),
     ];
     if explain {
         sections.push(why(sizing));
@@ -52,8 +67,13 @@ pub fn sheet(sizing: &Sizing, source: &Source, explain: bool) -> Sheet {
     Sheet { title: "Azure VMware Solution: hosts and datastores".to_owned(), sections }
 }
 
+/// The warnings of a sizing as sentences.
+pub fn warnings(sizing: &Sizing) -> Vec<String> {
+    sizing.warnings.iter().map(statements::warning).collect()
+}
+
 fn verdict(sizing: &Sizing) -> Section {
-    let mut section = section("verdict", "Verdict", words::verdict(sizing));
+    let mut section = section("verdict", "Recommendation", words::verdict(sizing));
     section.method = vec!["Hosts and datastores"];
     section
 }
@@ -62,7 +82,7 @@ fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
     Section { id, title: title.to_owned(), blocks, method: Vec::new() }
 }
 
-/// Every reason once, under the first of what it is a reason for.
+/// Each distinct reason, under the first heading that it applies to.
 fn why(sizing: &Sizing) -> Section {
     let mut parts: Vec<(String, Vec<&Reason>)> =
         vec![("Hosts".to_owned(), sizing.hosts.reasons.iter().collect())];
@@ -74,13 +94,13 @@ fn why(sizing: &Sizing) -> Section {
     let spread = sizing.spread.iter().map(|advice| &advice.reason).collect();
     parts.push(("Machines on several datastores".to_owned(), spread));
     let mut blocks = Vec::new();
-    let mut said: Vec<&Reason> = Vec::new();
+    let mut seen: Vec<&Reason> = Vec::new();
     for (heading, mut new) in parts {
-        new.retain(|reason| !said.contains(reason));
-        said.extend(&new);
+        new.retain(|reason| !seen.contains(reason));
+        seen.extend(&new);
         if !new.is_empty() {
             blocks.push(Block::Heading(heading));
-            blocks.push(reasons(&new.into_iter().cloned().collect::<Vec<_>>()));
+            blocks.push(reasons(&new.into_iter().map(statements::reason).collect::<Vec<_>>()));
         }
     }
     section("why", "Why", blocks)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use sizing::avs::design::Design;
-use sizing::avs::machine::Selection;
+use sizing::avs::selection::Selection;
 
 /// Writes the lines of a design, in the order of the inventory.
 ///

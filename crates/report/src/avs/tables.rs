@@ -1,17 +1,19 @@
-//! The tables.
+//! Tables of a sizing for Azure VMware Solution.
 
 use cloud::price::Usd;
 use sizing::avs::Sizing;
-use sizing::avs::design::{Design, Verdict};
+use sizing::avs::design::{Design, Lack};
+use sizing::avs::recommendation::Direction;
 use units::{Bytes, thousands};
 
+use super::statements;
 use crate::document::{Block, Column, Table};
 use crate::number::{NONE, plain};
 
 /// Bytes in a TiB.
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// What each design needs and costs.
+/// Requirements and costs of each design.
 pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
     let has_price = sizing.designs.iter().any(|design| design.files_month.is_some());
     let has_total = sizing.designs.iter().any(|design| design.month().is_some());
@@ -59,8 +61,8 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
             row.push(money(design.month(), design));
             row.push(match sizing.saving(design).month {
                 _ if at == 0 => NONE.to_owned(),
-                Some((amount, Verdict::Less)) if design.is_possible() => amount.to_string(),
-                Some((amount, Verdict::More)) if design.is_possible() => format!("-{amount}"),
+                Some((amount, Direction::Less)) if design.is_possible() => amount.to_string(),
+                Some((amount, Direction::More)) if design.is_possible() => format!("-{amount}"),
                 _ => NONE.to_owned(),
             });
         }
@@ -69,7 +71,8 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
     let table = Table { caption: String::new(), columns, rows: rows.collect() };
     let mut blocks = vec![Block::Table(table)];
     let lacks = sizing.designs.iter().flat_map(|design| {
-        design.lacks.iter().map(|lack| format!("{}: {}.", design.name(), lack.reason.text))
+        let text = |lack: &Lack| statements::text(&lack.reason);
+        design.lacks.iter().map(move |lack| format!("{}: {}.", design.name(), text(lack)))
     });
     let lacks: Vec<String> = lacks.collect();
     if !lacks.is_empty() {
@@ -116,15 +119,15 @@ pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
         Column::words("Datastore"),
         Column::numbers("quota", "GiB"),
         Column::numbers("stored", "TiB"),
-        Column::numbers("has", "MiB/s"),
-        Column::numbers("needs", "MiB/s"),
+        Column::numbers("limit", "MiB/s"),
+        Column::numbers("load", "MiB/s"),
         Column::numbers("machines", ""),
     ];
-    let caption = format!("Of the design {}.", design.name());
+    let caption = format!("Datastores of design {}.", design.name());
     vec![Block::Table(Table { caption, columns, rows: rows.collect() })]
 }
 
-/// The classes of the profile, and what each says of its machines.
+/// The classes of the profile with their assumed loads.
 pub(super) fn loads(sizing: &Sizing) -> Vec<Block> {
     if sizing.selection.classes.is_empty() {
         return Vec::new();
@@ -146,15 +149,15 @@ pub(super) fn loads(sizing: &Sizing) -> Vec<Block> {
         Column::numbers("assumed", "ops/s"),
         Column::numbers("assumed", "MiB/s"),
     ];
-    let caption = "The first class that matches counts; measured loads go before it.".to_owned();
+    let caption = "The first matching class applies; measured loads take precedence.".to_owned();
     let mut blocks = vec![Block::Table(Table { caption, columns, rows: rows.collect() })];
     if !sizing.warnings.is_empty() {
-        blocks.push(Block::List(sizing.warnings.clone()));
+        blocks.push(Block::List(super::warnings(sizing)));
     }
     blocks
 }
 
-/// Sums over the machines, and hosts by each.
+/// Totals of the machines, and the hosts that each requires.
 pub(super) fn needed(sizing: &Sizing) -> Vec<Block> {
     let (totals, hosts) = (&sizing.selection.totals, &sizing.hosts);
     let by = |count: Option<u64>| count.map_or(NONE.to_owned(), thousands);

@@ -1,66 +1,71 @@
-//! The sentences.
+//! The recommendation, and the lists of a sizing for Azure VMware Solution.
 
 use sizing::avs::Sizing;
-use sizing::avs::design::{Design, Verdict};
+use sizing::avs::design::Design;
+use sizing::avs::recommendation::Direction;
+use sizing::avs::senses::{LoadSense, MemorySense, StorageSense};
 use units::{counted, thousands};
 
-use super::Source;
+use super::{Source, Unconfirmed, statements};
 use crate::document::Block;
 
-/// More points than this are counted; `--json` has all.
+/// Most points shown; `--json` has all.
 const SHOWN: usize = 10;
 
-/// What to do, in a few sentences.
+/// The recommendation in a few sentences.
 pub(super) fn verdict(sizing: &Sizing) -> Vec<Block> {
     let vsan = &sizing.designs[0];
     let Some(design) = sizing.best.map(|at| &sizing.designs[at]) else {
         let possible = if vsan.is_possible() { "is possible" } else { "is not possible either" };
         return vec![Block::Paragraph(format!(
-            "No design with datastores on Azure NetApp Files is possible as asked; the reasons \
-             stand below. vSAN alone, with {} hosts, {possible}.",
+            "No design with Azure NetApp Files datastores meets the options; the reasons are below. \
+             vSAN only, with {} hosts, {possible}.",
             thousands(vsan.hosts)
         ))];
     };
-    let mut said = vec![hosts(vsan, design)];
-    said.push(match design.datastores.len() {
-        0 => "No datastore on Azure NetApp Files is needed.".to_owned(),
+    let mut sentences = vec![hosts(vsan, design)];
+    sentences.push(match design.datastores.len() {
+        0 => "No Azure NetApp Files datastore is needed.".to_owned(),
         count => format!(
-            "{count} datastores on Azure NetApp Files, {}, hold what vSAN of these hosts does not.",
+            "{count} Azure NetApp Files datastores, {}, hold the data beyond vSAN of these hosts.",
             pools(design)
         ),
     });
     let saving = sizing.saving(design);
     match (saving.month, saving.break_even, design.files_month) {
-        (Some((amount, Verdict::Less)), _, _) => {
-            said.push(format!("This saves {amount} a month."));
+        (Some((amount, Direction::Less)), _, _) => {
+            sentences.push(format!("This saves {amount} per month."));
         }
-        (Some((amount, Verdict::More)), _, _) => {
-            said.push(format!("This costs {amount} a month more than vSAN alone."));
+        (Some((amount, Direction::More)), _, _) => {
+            sentences.push(format!("This costs {amount} per month more than vSAN only."));
         }
-        (None, Some(host), Some(files)) if !design.datastores.is_empty() => said.push(format!(
-            "Files cost {files} a month: this is the cheaper way where a host costs more than \
-             {host} a month."
-        )),
+        (None, Some(host), Some(files)) if !design.datastores.is_empty() => {
+            sentences.push(format!(
+                "The datastores cost {files} per month: this design is cheaper if a host costs more \
+                 than {host} per month."
+            ));
+        }
         (None, _, Some(files)) if !design.datastores.is_empty() => {
-            said.push(format!("Files cost {files} a month."));
+            sentences.push(format!("The datastores cost {files} per month."));
         }
         _ => {}
     }
     if sizing.selection.totals.bytes_per_s.is_none() && !design.datastores.is_empty() {
-        said.push(
-            "No load is known: this is by capacity alone, and may be far too slow.".to_owned(),
+        sentences.push(
+            "No load is known: the design is sized for capacity only and may be too slow."
+                .to_owned(),
         );
     }
-    vec![Block::Paragraph(said.join(" "))]
+    vec![Block::Paragraph(sentences.join(" "))]
 }
 
 fn hosts(vsan: &Design, design: &Design) -> String {
     let (less, count) = (vsan.hosts.saturating_sub(design.hosts), thousands(design.hosts));
     match less {
-        0 => format!("{count} hosts, as many as with vSAN alone."),
-        1 => format!("{count} hosts, one fewer than with vSAN alone."),
+        0 => format!("{count} hosts, as many as with vSAN only."),
+        1 => format!("{count} hosts, one fewer than with vSAN only."),
         less => format!(
-            "{count} hosts, {} fewer than the {} of vSAN alone.",
+            "{count} hosts, {} fewer than the {} with vSAN only.",
             thousands(less),
             thousands(vsan.hosts)
         ),
@@ -78,18 +83,19 @@ fn pools(design: &Design) -> String {
 pub(super) fn spread(sizing: &Sizing) -> Vec<Block> {
     let points = sizing.spread.iter().map(|advice| {
         let what = if advice.is_too_much {
-            "more than one machine was seen to reach: part the application, or mount the volume \
-             in the guest"
+            "exceeds the highest published rate of one machine: split the application, or mount the \
+             volume in the guest"
                 .to_owned()
         } else {
             stripe(advice.disks, advice.datastores)
         };
-        format!("{} (row {}): {what}. {}.", advice.machine, advice.row, advice.reason.text)
+        let why = statements::text(&advice.reason);
+        format!("{} (row {}): {what}. {why}.", advice.machine, advice.row)
     });
     list(points.collect(), sizing.spread.len())
 }
 
-/// What to do with the disks that a machine has.
+/// How to distribute the disks of a machine.
 fn stripe(disks: u64, datastores: u64) -> String {
     let plain = format!("stripe its disks over {datastores} datastores");
     match disks {
@@ -97,16 +103,17 @@ fn stripe(disks: u64, datastores: u64) -> String {
         disks if disks < datastores => {
             let disk = if disks == 1 { "disk" } else { "disks" };
             let more = datastores - disks;
-            format!("{plain}; it has {disks} {disk}, so give it {more} more")
+            format!("{plain}; it has {disks} {disk}, so add {more} more")
         }
-        disks => format!("{plain}; it has {disks}, which are enough"),
+        disks => format!("{plain}; it has {disks}, which is enough"),
     }
 }
 
-/// Disks that no datastore holds.
+/// Disks that no datastore can hold.
 pub(super) fn misfits(sizing: &Sizing) -> Vec<Block> {
     let points = sizing.misfits.iter().map(|misfit| {
-        format!("{} (row {}), {}: {}.", misfit.machine, misfit.row, misfit.disk, misfit.reason.text)
+        let why = statements::text(&misfit.reason);
+        format!("{} (row {}), {}: {why}.", misfit.machine, misfit.row, misfit.disk)
     });
     list(points.collect(), sizing.misfits.len())
 }
@@ -119,7 +126,7 @@ fn list(mut points: Vec<String>, all: usize) -> Vec<Block> {
     if points.is_empty() { Vec::new() } else { vec![Block::List(points)] }
 }
 
-/// Files, sheets, and what was left out.
+/// Files, sheets and excluded machines.
 pub(super) fn read(sizing: &Sizing, source: &Source) -> Vec<Block> {
     let sheets = source
         .sheets
@@ -128,20 +135,59 @@ pub(super) fn read(sizing: &Sizing, source: &Source) -> Vec<Block> {
     let sheets: Vec<String> = sheets.collect();
     let mut points = vec![format!("{}: {}.", source.files.join(", "), sheets.join(", "))];
     if !source.absent.is_empty() {
-        points.push(format!("Sheets that are not there: {}.", source.absent.join(", ")));
+        points.push(format!("Missing sheets: {}.", source.absent.join(", ")));
     }
     let dropped = &sizing.selection.dropped;
     if !dropped.is_empty() {
         let count = |(why, count): (&&str, &usize)| format!("{} {why}", thousands(*count as u64));
         let dropped: Vec<String> = dropped.iter().map(count).collect();
-        points.push(format!("Left out: {}.", dropped.join(", ")));
+        points.push(format!("Excluded: {}.", dropped.join(", ")));
     }
     points.extend(source.notes.iter().cloned());
     vec![Block::List(points)]
 }
 
-/// Senses and assumptions.
 pub(super) fn assumed(sizing: &Sizing, source: &Source) -> Vec<Block> {
-    let points = source.senses.iter().chain(&sizing.assumptions).cloned();
-    vec![Block::List(points.collect())]
+    vec![Block::List(assumptions(sizing, source))]
+}
+
+/// Which figures count, assumptions, and what no source confirms, in sentences.
+pub(super) fn assumptions(sizing: &Sizing, source: &Source) -> Vec<String> {
+    let mut all = senses(source);
+    all.extend(sizing.assumptions.iter().map(statements::assumption));
+    all.extend(source.unconfirmed.as_ref().map(unconfirmed));
+    all
+}
+
+fn senses(source: &Source) -> Vec<String> {
+    let storage = match source.senses.storage {
+        StorageSense::InUse => "its used space on datastores, with snapshots and swap",
+        StorageSense::Provisioned => "its disks and swap at their full size",
+        StorageSense::Guest => {
+            "the used space in its guest's file systems, or without it on datastores"
+        }
+    };
+    let memory = match source.senses.memory {
+        MemorySense::Provisioned => "its configured memory",
+        MemorySense::Consumed => "its host memory in use, or without it its configured memory",
+    };
+    let mut all = vec![format!("Storage of a machine is {storage}; memory is {memory}.")];
+    if source.has_loads {
+        let load = match source.senses.load {
+            LoadSense::Peak => "Measured loads are peaks, assumed to occur at the same time.",
+            LoadSense::Mean => "Measured loads are means; peaks are higher.",
+        };
+        all.push(load.to_owned());
+    }
+    all
+}
+
+fn unconfirmed(of: &Unconfirmed) -> String {
+    let keys: Vec<String> = of.keys.iter().map(|key| format!("`{key}`")).collect();
+    format!(
+        "In the profile {}, no source confirms {}: print the profile with --print-profile, enter \
+         your own values, and pass the file.",
+        of.profile,
+        keys.join(", ")
+    )
 }

@@ -1,7 +1,7 @@
-//! Names in a legend: without what all of them share, and cut where they are long. The caption has
-//! them whole.
+//! Names in a legend, without the parts that all of them share and cut if they are long. The caption
+//! has the full names.
 
-use crate::chart::{Chart, Shape};
+use crate::drawing::Chart;
 
 /// Longer names are cut.
 const NAME_MAX: usize = 56;
@@ -10,47 +10,40 @@ const NAME_MAX: usize = 56;
 pub(super) fn shorten(chart: &mut Chart) {
     let mut names: Vec<String> = Vec::new();
     for series in chart.panels.iter().flat_map(|panel| &panel.series) {
-        if is_measured(&series.shape) && !names.contains(&series.name) {
+        if series.is_measured() && !names.contains(&series.name) {
             names.push(series.name.clone());
         }
     }
     let short = shortened(&names);
     for series in chart.panels.iter_mut().flat_map(|panel| &mut panel.series) {
-        if let Some(place) = names.iter().position(|name| *name == series.name) {
-            series.name.clone_from(&short[place]);
+        if let Some(index) = names.iter().position(|name| *name == series.name) {
+            series.name.clone_from(&short[index]);
         }
     }
 }
 
-fn is_measured(shape: &Shape) -> bool {
-    match shape {
-        Shape::Line { stroke, .. } => stroke.measured(),
-        Shape::Bars { .. } | Shape::Cells(_) => true,
-    }
-}
-
-/// The names without the parts that all have; as they are where that would leave one without any,
-/// or two alike.
+/// The names without the parts that all have in common; unchanged if that would make one of them
+/// empty, or two equal.
 fn shortened(names: &[String]) -> Vec<String> {
     let parts = |name: &String| -> Vec<String> {
         name.split(", ").flat_map(|part| part.split(": ")).map(str::to_owned).collect()
     };
     let all: Vec<Vec<String>> = names.iter().map(parts).collect();
     let shared = |part: &String| all.len() > 1 && all.iter().all(|parts| parts.contains(part));
-    let left = all.iter().map(|parts| {
+    let differing = all.iter().map(|parts| {
         let own: Vec<&str> = parts.iter().filter(|p| !shared(p)).map(String::as_str).collect();
         own.join(", ")
     });
-    let left: Vec<String> = left.collect();
-    let told_apart = |names: &[String]| {
+    let differing: Vec<String> = differing.collect();
+    let are_distinct = |names: &[String]| {
         (0..names.len()).all(|n| !names[n].is_empty() && !names[..n].contains(&names[n]))
     };
-    let whole = if told_apart(&left) { left } else { names.to_vec() };
-    let cut: Vec<String> = whole.iter().map(|name| without_middle(name)).collect();
-    if told_apart(&cut) { cut } else { whole }
+    let full = if are_distinct(&differing) { differing } else { names.to_vec() };
+    let cut: Vec<String> = full.iter().map(|name| without_middle(name)).collect();
+    if are_distinct(&cut) { cut } else { full }
 }
 
-/// Beginning and end of a long name tell more than its middle.
+/// A long name without its middle, because names differ at their beginning and end.
 fn without_middle(name: &str) -> String {
     let count = name.chars().count();
     if count <= NAME_MAX {
@@ -67,25 +60,28 @@ fn without_middle(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(names: &[&str]) -> Vec<String> {
+    fn short(names: &[&str]) -> Vec<String> {
         shortened(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
-    fn what_all_names_share_is_left_out() {
+    fn parts_that_all_names_share_are_left_out() {
         assert_eq!(
-            of(&["read, workers=1, nconnect=4", "read, workers=2, nconnect=4"]),
+            short(&["read, workers=1, nconnect=4", "read, workers=2, nconnect=4"]),
             ["workers=1", "workers=2"]
         );
-        assert_eq!(of(&["A (near): read 8 KiB", "B (far): read 8 KiB"]), ["A (near)", "B (far)"]);
-        assert_eq!(of(&["only one"]), ["only one"]);
-        assert_eq!(of(&["read", "read, workers=2"]), ["read", "read, workers=2"], "one has none");
+        assert_eq!(
+            short(&["A (near): read 8 KiB", "B (far): read 8 KiB"]),
+            ["A (near)", "B (far)"]
+        );
+        assert_eq!(short(&["only one"]), ["only one"]);
+        assert_eq!(short(&["read", "read, workers=2"]), ["read", "read, workers=2"]);
     }
 
     #[test]
     fn a_long_name_keeps_its_beginning_and_its_end() {
         let long = |end: &str| format!("{} {end}", "random read of 8 KiB with a name ".repeat(3));
-        let short = of(&[&long("x"), &long("y")]);
+        let short = short(&[&long("x"), &long("y")]);
         assert!(short.iter().all(|name| name.chars().count() <= NAME_MAX), "{short:?}");
         assert!(short[0].starts_with("random read") && short[0].ends_with(" x"), "{short:?}");
     }

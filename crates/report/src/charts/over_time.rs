@@ -1,49 +1,49 @@
-//! One run over time: achieved rate, throughput, response time, and outstanding with processors
-//! used, one below the other.
+//! One run over time in four panels: achieved rate, throughput, response time, and outstanding
+//! operations with processors used.
 
 use analysis::series::{PointPhase, Series as OverTime, SeriesPoint};
 
-use super::{BYTES_PER_MIB, NS_PER_US, axis};
-use crate::chart::{Alternative, Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use super::shown_curve::axis;
+use crate::drawing::{Alternative, Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use crate::number::TimeUnit;
 
-/// Fewer points than this have symbols.
+/// Lines with fewer points have symbols.
 const SYMBOLS_BELOW: usize = 60;
 
-/// What a point is made of.
-type Reading = fn(&SeriesPoint) -> Option<f64>;
+type Quantity<'q> = &'q dyn Fn(&SeriesPoint) -> Option<f64>;
 
-/// The streams of a run.
-pub(crate) fn over_time(
+/// The chart of the streams of a run.
+pub(super) fn over_time(
     streams: &[&OverTime],
-    name: String,
-    title: String,
-    caption: String,
+    [name, title, caption]: [String; 3],
+    unit: TimeUnit,
 ) -> Chart {
-    let rate: Reading = |p| Some(p.achieved_rate);
-    let throughput: Reading = |p| Some(p.throughput / BYTES_PER_MIB);
-    let mean: Reading = |p| p.response_mean_ns.map(|ns| ns / NS_PER_US);
-    let p99: Reading = |p| p.response_p99_ns.map(|ns| ns as f64 / NS_PER_US);
-    let outstanding: Reading = |p| Some(p.outstanding_mean);
+    let rate: Quantity<'_> = &|p| Some(p.achieved_rate.get());
+    let throughput: Quantity<'_> = &|p| Some(p.throughput.as_mib());
+    let mean: Quantity<'_> = &|p| p.response_mean.map(|mean| unit.scale(mean.0));
+    let p99: Quantity<'_> = &|p| p.response_p99_ns.map(|ns| unit.scale(ns as f64));
+    let outstanding: Quantity<'_> = &|p| Some(p.outstanding_mean);
+    let times = axis(&format!("{}, p99 - -", unit.symbol()), Scale::Log(10));
     let mut panels = vec![
         panel(streams, axis("ops/s", Scale::Linear), &[(rate, false)]),
         panel(streams, axis("MiB/s", Scale::Linear), &[(throughput, false)]),
-        panel(streams, axis("µs, p99 - -", Scale::Log(10)), &[(mean, false), (p99, true)]),
+        panel(streams, times, &[(mean, false), (p99, true)]),
         panel(streams, axis("ops, CPUs", Scale::Linear), &[(outstanding, false)]),
     ];
-    // The process has one CPU time, whatever the number of streams.
+    // The CPU time is that of the process, so one stream's points have it.
     if let (Some(stream), Some(panel)) = (streams.first(), panels.last_mut()) {
-        let used = of_stream(stream, "processors used".to_owned(), |p| Some(p.cpu_used), false);
+        let used = of_stream(stream, "processors used".to_owned(), &|p| Some(p.cpu_used), false);
         panel.series.push(used);
-        panel.x.name = "seconds from the run's start".to_owned();
+        panel.x.name = "seconds from the start of the run".to_owned();
     }
     Chart { name, title, caption, panels, alternative: Alternative::Caption }
 }
 
-fn panel(streams: &[&OverTime], y: crate::chart::Axis, readings: &[(Reading, bool)]) -> Panel {
-    // Lines of one name have one colour: all of a stream's are told from another stream's at a
-    // glance.
-    let series = readings.iter().flat_map(|(reading, dashed)| {
-        streams.iter().map(|stream| of_stream(stream, stream.stream.clone(), *reading, *dashed))
+/// A panel with each quantity, solid or dashed, of each stream.
+fn panel(streams: &[&OverTime], y: Axis, quantities: &[(Quantity<'_>, bool)]) -> Panel {
+    let series = quantities.iter().flat_map(|(quantity, dashed)| {
+        // Series of one name have one colour, so each stream has its own.
+        streams.iter().map(|stream| of_stream(stream, stream.stream.clone(), *quantity, *dashed))
     });
     Panel {
         x: axis("", Scale::Linear),
@@ -54,8 +54,8 @@ fn panel(streams: &[&OverTime], y: crate::chart::Axis, readings: &[(Reading, boo
     }
 }
 
-fn of_stream(stream: &OverTime, name: String, reading: Reading, dashed: bool) -> Series {
-    let points = stream.points.iter().map(|p| Point::at(seconds(p.end_ns), reading(p)));
+fn of_stream(stream: &OverTime, name: String, quantity: Quantity<'_>, dashed: bool) -> Series {
+    let points = stream.points.iter().map(|p| Point::at(seconds(p.end_ns), quantity(p)));
     let stroke = match (dashed, stream.points.len() < SYMBOLS_BELOW) {
         (false, true) => Stroke::Solid,
         (false, false) => Stroke::Plain,
@@ -65,12 +65,12 @@ fn of_stream(stream: &OverTime, name: String, reading: Reading, dashed: bool) ->
     Series { name, right: false, shape: Shape::Line { points: points.collect(), stroke } }
 }
 
-/// Seconds with milliseconds.
+/// Seconds to three decimals.
 fn seconds(ns: u64) -> f64 {
     (ns / 1_000_000) as f64 / 1e3
 }
 
-/// Stretches of time outside the window.
+/// The times outside the window.
 fn unmeasured(series: &OverTime) -> Vec<[f64; 2]> {
     let phases = series.points.chunk_by(|a, b| a.phase == b.phase);
     phases

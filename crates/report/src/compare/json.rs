@@ -1,4 +1,4 @@
-//! A comparison as JSON: units in the names of fields or figures, numbers with nine digits.
+//! A comparison as JSON, with units in the names of fields or figures and nine digits.
 
 use std::io::{self, Write};
 
@@ -9,14 +9,15 @@ use serde::Serialize;
 
 use crate::json::estimate::{EstimateJson, estimate};
 use crate::number::exported;
+use crate::verdict::words;
 
-/// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Increased when a reader of the previous version would misread the new one.
+const SCHEMA_VERSION: u32 = 2;
 
 /// Writes the comparison, indented, with a line break at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         schema_version: SCHEMA_VERSION,
@@ -56,7 +57,7 @@ struct SideJson<'a> {
     target: &'a str,
     started_unix_ms: u64,
     plan_hash: &'a str,
-    caveats: &'a [String],
+    caveats: Vec<String>,
 }
 
 fn side(side: &Named) -> SideJson<'_> {
@@ -67,7 +68,7 @@ fn side(side: &Named) -> SideJson<'_> {
         target: &side.target,
         started_unix_ms: side.started_unix_ms,
         plan_hash: &side.plan_hash,
-        caveats: &side.caveats,
+        caveats: side.caveats.iter().map(words::side_caveat).collect(),
     }
 }
 
@@ -90,7 +91,7 @@ struct DifferenceJson<'a> {
     first: Option<&'a str>,
     second: Option<&'a str>,
     load_points: usize,
-    forbids: bool,
+    prevents_verdict: bool,
 }
 
 #[derive(Serialize)]
@@ -98,7 +99,7 @@ struct CaveatJson<'a> {
     side: &'a str,
     kind: &'static str,
     load_points: &'a [String],
-    seen: &'a str,
+    observed: String,
 }
 
 #[derive(Serialize)]
@@ -143,11 +144,11 @@ struct RanksJson {
 struct RankingJson<'a> {
     load_point: &'a str,
     figure: &'static str,
-    places: Vec<PlaceJson<'a>>,
+    ranks: Vec<RankedSideJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct PlaceJson<'a> {
+struct RankedSideJson<'a> {
     side: &'a str,
     rank: usize,
     value: f64,
@@ -160,7 +161,7 @@ fn pair_json<'a>(comparison: &'a Comparison, pair: &'a Pair) -> PairJson<'a> {
         first: difference.first.as_deref(),
         second: difference.second.as_deref(),
         load_points: difference.load_points,
-        forbids: difference.forbids,
+        prevents_verdict: difference.prevents_verdict,
     });
     PairJson {
         first: &comparison.sides[0].label,
@@ -176,7 +177,7 @@ fn pair_json<'a>(comparison: &'a Comparison, pair: &'a Pair) -> PairJson<'a> {
                 side: &comparison.sides[caveat.side].label,
                 kind: caveat.kind.name(),
                 load_points: &caveat.load_points,
-                seen: &caveat.seen,
+                observed: words::caveat_evidence(&caveat.observed),
             })
             .collect(),
         figures: pair
@@ -204,7 +205,7 @@ fn figure<'a>(
         main: figure.main,
         verdict: figure.verdict.name(),
         reason: match figure.verdict {
-            Verdict::CannotTell(doubt) => Some(doubt.in_words()),
+            Verdict::CannotTell(cause) => Some(words::inconclusive_cause(cause)),
             _ => None,
         },
         basis: figure.basis.name(),
@@ -227,15 +228,17 @@ fn figure<'a>(
 }
 
 fn rankings(comparison: &Comparison) -> Vec<RankingJson<'_>> {
-    let place = |place: &analysis::compare::ranking::Place| PlaceJson {
-        side: &comparison.sides[place.side].label,
-        rank: place.rank,
-        value: exported(place.value),
-    };
-    let each = comparison.rankings.iter().map(|ranking| RankingJson {
-        load_point: &ranking.load_point,
-        figure: ranking.figure.name(),
-        places: ranking.places.iter().map(place).collect(),
+    let each = comparison.rankings.iter().map(|ranking| {
+        let ranked = ranking.ranks.iter().map(|ranked| RankedSideJson {
+            side: &comparison.sides[ranked.side].label,
+            rank: ranked.rank,
+            value: exported(ranked.value),
+        });
+        RankingJson {
+            load_point: &ranking.load_point,
+            figure: ranking.figure.name(),
+            ranks: ranked.collect(),
+        }
     });
     each.collect()
 }

@@ -1,5 +1,5 @@
-//! A comparison laid out: plain words first, then the numbers, what else differs, and how it was
-//! judged. Text and Markdown are made of the same sections.
+//! A comparison of two or more experiments: the result in words, then the numbers, other differences,
+//! and the statistical method. Text and Markdown have the same sections.
 
 pub mod json;
 mod tables;
@@ -10,10 +10,10 @@ use analysis::compare::{Comparison, Pair};
 use crate::document::{Block, Section, markdown, terminal};
 use crate::number::date;
 
-/// How much of it is shown.
+/// How much of a comparison is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The main figures, and of the others those that differ.
+    /// The main figures, and other figures that differ.
     Main,
     /// All figures.
     All,
@@ -31,7 +31,7 @@ pub fn text(comparison: &Comparison, detail: Detail, width: usize) -> String {
 /// As Markdown.
 pub fn markdown(comparison: &Comparison, detail: Detail) -> String {
     let labels: Vec<&str> = comparison.sides.iter().map(|side| side.label.as_str()).collect();
-    let mut out = format!("# Comparison of {}\n\n", words::and(&labels));
+    let mut out = format!("# Comparison of {}\n\n", words::list(&labels));
     for section in sections(comparison, detail) {
         markdown::write(&section, 2, &mut out);
     }
@@ -58,9 +58,9 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
         blocks.push(Block::List(points));
     }
     let caveats = words::caveats(comparison, pair);
-    let is_flawed = !caveats.is_empty();
-    if is_flawed {
-        blocks.push(Block::Paragraph("Before you rely on it:".to_owned()));
+    let has_caveats = !caveats.is_empty();
+    if has_caveats {
+        blocks.push(Block::Paragraph("Caveats:".to_owned()));
         blocks.push(Block::List(caveats));
     }
     blocks.extend(tables::differences(comparison, pair, detail));
@@ -72,32 +72,34 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
     Section {
         id: "comparison",
         title: format!(
-            "{b} against {a}: {}{}",
+            "{b} compared with {a}: {}{}",
             pair.verdict.name(),
-            if is_flawed { ", with caveats" } else { "" }
+            if has_caveats { ", with caveats" } else { "" }
         ),
         blocks,
         method: vec!["Comparison"],
     }
 }
 
-/// What `A`, `B` and so on are.
+/// The experiments behind `A`, `B` and so on.
 fn sides(comparison: &Comparison) -> Section {
     let mut points = Vec::new();
     for side in &comparison.sides {
         points.push(format!(
-            "{}: `{}`, {} on {}, begun {}",
+            "{}: `{}`, {} on {}, started {}",
             side.label,
             side.id,
             side.name,
             side.target,
             date(side.started_unix_ms)
         ));
-        points.extend(side.caveats.iter().map(|caveat| format!("{} {caveat}", side.label)));
+        points.extend(side.caveats.iter().map(|caveat| {
+            format!("{} {}", side.label, crate::verdict::words::side_caveat(caveat))
+        }));
     }
     Section {
         id: "compared",
-        title: "What was compared".to_owned(),
+        title: "Compared experiments".to_owned(),
         blocks: vec![Block::List(points)],
         method: Vec::new(),
     }
@@ -105,8 +107,8 @@ fn sides(comparison: &Comparison) -> Section {
 
 fn method(comparison: &Comparison) -> Section {
     Section {
-        id: "judged",
-        title: "How it was judged".to_owned(),
+        id: "statistics",
+        title: "Statistical method".to_owned(),
         blocks: vec![Block::Paragraph(words::method(comparison))],
         method: vec!["Comparison"],
     }

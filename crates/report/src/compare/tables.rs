@@ -2,26 +2,29 @@
 
 use analysis::compare::differences::Difference;
 use analysis::compare::facts::OPTION;
-use analysis::compare::figures::{Doubt, FigureComparison, Verdict};
+use analysis::compare::figure::Figure;
+use analysis::compare::figures::{FigureComparison, InconclusiveCause, Verdict};
 use analysis::compare::{Comparison, Overall, Pair, PointComparison};
+use analysis::estimate::Estimate;
 
 use super::{Detail, words};
 use crate::document::{Block, Column, Section, Table};
-use crate::number::NONE;
+use crate::number::{NONE, TimeUnit};
+use crate::results::printed;
 
-/// More differences than this are counted where not everything is shown.
+/// More differences are counted unless everything is shown.
 const DIFFERENCES_MAX: usize = 14;
-/// Longer values are cut in tables; JSON has them whole.
+/// Longer values are cut; JSON has them whole.
 const VALUE_MAX: usize = 48;
 
-/// What else differs: first what forbids to call a winner.
+/// Other differences, first those because of which no winner is named.
 pub(super) fn differences(comparison: &Comparison, pair: &Pair, detail: Detail) -> Vec<Block> {
     if pair.differences.is_empty() {
         return Vec::new();
     }
     let (a, b) = words::labels(comparison, pair);
     let mut listed: Vec<&Difference> = pair.differences.iter().collect();
-    listed.sort_by_key(|difference| !difference.forbids);
+    listed.sort_by_key(|difference| !difference.prevents_verdict);
     let line = |difference: &&Difference| {
         let side = |value: &Option<String>| match value {
             Some(value) => cut(value),
@@ -38,15 +41,15 @@ pub(super) fn differences(comparison: &Comparison, pair: &Pair, detail: Detail) 
             difference.key,
             side(&difference.first),
             side(&difference.second),
-            if difference.forbids { "" } else { " (no obstacle)" },
+            if difference.prevents_verdict { "" } else { " (allowed)" },
         )
     };
-    let most = if detail == Detail::All { listed.len() } else { DIFFERENCES_MAX };
-    let mut lines: Vec<String> = listed.iter().take(most).map(line).collect();
-    if listed.len() > most {
-        lines.push(format!("and {} more, all in the JSON", listed.len() - most));
+    let max = if detail == Detail::All { listed.len() } else { DIFFERENCES_MAX };
+    let mut lines: Vec<String> = listed.iter().take(max).map(line).collect();
+    if listed.len() > max {
+        lines.push(format!("and {} more; the JSON has all", listed.len() - max));
     }
-    vec![Block::Paragraph(format!("What else differs ({a} | {b}):")), Block::List(lines)]
+    vec![Block::Paragraph(format!("Other differences ({a} | {b}):")), Block::List(lines)]
 }
 
 fn cut(value: &str) -> String {
@@ -57,51 +60,57 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// A table for each load point, and what the marks in them mean.
+/// A table for each load point, and a legend for the marks in them.
 pub(super) fn points(comparison: &Comparison, pair: &Pair, detail: Detail) -> Vec<Block> {
-    let mut blocks: Vec<Block> =
-        pair.points.iter().filter_map(|point| table(comparison, pair, point, detail)).collect();
-    let doubts: Vec<Doubt> = ALL_DOUBTS
+    let unit = words::time_unit(comparison);
+    let mut blocks: Vec<Block> = pair
+        .points
+        .iter()
+        .filter_map(|point| table(comparison, pair, point, detail, unit))
+        .collect();
+    let causes: Vec<InconclusiveCause> = ALL_CAUSES
         .into_iter()
-        .filter(|doubt| {
-            let marked = |f: &FigureComparison| f.verdict == Verdict::CannotTell(*doubt);
-            pair.figures().any(|(_, _, figure)| shown(pair, figure, detail) && marked(figure))
+        .filter(|cause| {
+            let is_marked = |f: &FigureComparison| f.verdict == Verdict::CannotTell(*cause);
+            pair.figures().any(|(_, _, figure)| is_shown(pair, figure, detail) && is_marked(figure))
         })
         .collect();
-    if pair.verdict != Overall::NotComparable && !doubts.is_empty() {
-        let legend = doubts.iter().map(|doubt| format!("({}) {}", mark(*doubt), doubt.in_words()));
+    if pair.verdict != Overall::NotComparable && !causes.is_empty() {
+        let legend = causes.iter().map(|cause| {
+            format!("({}) {}", mark(*cause), crate::verdict::words::inconclusive_cause(*cause))
+        });
         blocks.push(Block::List(legend.collect()));
     }
     blocks
 }
 
-const ALL_DOUBTS: [Doubt; 9] = [
-    Doubt::NotMeasured,
-    Doubt::SingleRunsDiffer,
-    Doubt::SingleRuns,
-    Doubt::TestsDisagree,
-    Doubt::AmongMany,
-    Doubt::TooCoarse,
-    Doubt::Drift,
-    Doubt::FewBackToBack,
-    Doubt::HostDiffers,
+const ALL_CAUSES: [InconclusiveCause; 9] = [
+    InconclusiveCause::NotMeasured,
+    InconclusiveCause::SingleRunsDiffer,
+    InconclusiveCause::SingleRuns,
+    InconclusiveCause::TestsDisagree,
+    InconclusiveCause::AmongMany,
+    InconclusiveCause::TooCoarse,
+    InconclusiveCause::Drift,
+    InconclusiveCause::FewBackToBack,
+    InconclusiveCause::HostDiffers,
 ];
 
-const fn mark(doubt: Doubt) -> char {
-    match doubt {
-        Doubt::NotMeasured => 'a',
-        Doubt::SingleRunsDiffer => 'b',
-        Doubt::SingleRuns => 'c',
-        Doubt::TestsDisagree => 'd',
-        Doubt::AmongMany => 'e',
-        Doubt::TooCoarse => 'f',
-        Doubt::Drift => 'g',
-        Doubt::FewBackToBack => 'h',
-        Doubt::HostDiffers => 'i',
+const fn mark(cause: InconclusiveCause) -> char {
+    match cause {
+        InconclusiveCause::NotMeasured => 'a',
+        InconclusiveCause::SingleRunsDiffer => 'b',
+        InconclusiveCause::SingleRuns => 'c',
+        InconclusiveCause::TestsDisagree => 'd',
+        InconclusiveCause::AmongMany => 'e',
+        InconclusiveCause::TooCoarse => 'f',
+        InconclusiveCause::Drift => 'g',
+        InconclusiveCause::FewBackToBack => 'h',
+        InconclusiveCause::HostDiffers => 'i',
     }
 }
 
-fn shown(pair: &Pair, figure: &FigureComparison, detail: Detail) -> bool {
+fn is_shown(pair: &Pair, figure: &FigureComparison, detail: Detail) -> bool {
     let differs = matches!(figure.verdict, Verdict::Better | Verdict::Worse)
         && pair.verdict != Overall::NotComparable;
     figure.main || differs || detail == Detail::All
@@ -112,17 +121,21 @@ fn table(
     pair: &Pair,
     point: &PointComparison,
     detail: Detail,
+    unit: TimeUnit,
 ) -> Option<Block> {
     let (a, b) = words::labels(comparison, pair);
     let mut rows = Vec::new();
     for subject in &point.subjects {
-        for figure in subject.figures.iter().filter(|figure| shown(pair, figure, detail)) {
+        for figure in subject.figures.iter().filter(|figure| is_shown(pair, figure, detail)) {
             let name = match subject.name.as_str() {
-                "" => format!("{}, {}", short(figure), words::unit(figure.figure)),
-                subject => format!("{subject}: {}, {}", short(figure), words::unit(figure.figure)),
+                "" => format!("{}, {}", short(figure.figure), words::unit(figure.figure, unit)),
+                subject => {
+                    let unit = words::unit(figure.figure, unit);
+                    format!("{subject}: {}, {unit}", short(figure.figure))
+                }
             };
-            let value = |estimate: Option<analysis::estimate::Estimate>| {
-                estimate.map_or(NONE.to_owned(), |e| words::value(figure.figure, e.value))
+            let value = |estimate: Option<Estimate>| {
+                printed(estimate, |value| words::value(figure.figure, value, unit))
             };
             rows.push(vec![
                 name,
@@ -130,7 +143,7 @@ fn table(
                 value(figure.second),
                 figure.ratio.map_or(NONE.to_owned(), |ratio| change(ratio.value)),
                 figure.ratio.map_or(NONE.to_owned(), |ratio| {
-                    format!("{} .. {} %", bare_change(ratio.low), bare_change(ratio.high))
+                    format!("{} to {} %", bare_change(ratio.low), bare_change(ratio.high))
                 }),
                 verdict(pair, figure),
             ]);
@@ -144,7 +157,7 @@ fn table(
                 Column::numbers(a, ""),
                 Column::numbers(b, ""),
                 Column::numbers("change", ""),
-                Column::numbers("95 % interval", ""),
+                Column::numbers("95 % CI", ""),
                 Column::words("verdict"),
             ],
             rows,
@@ -152,9 +165,8 @@ fn table(
     })
 }
 
-fn short(figure: &FigureComparison) -> &'static str {
-    use analysis::compare::figure::Figure;
-    match figure.figure {
+fn short(figure: Figure) -> &'static str {
+    match figure {
         Figure::AchievedRate => "achieved rate",
         Figure::Throughput => "throughput",
         Figure::ResponseMean => "response mean",
@@ -166,7 +178,7 @@ fn short(figure: &FigureComparison) -> &'static str {
     }
 }
 
-/// A ratio as the change that it is: `+12.4 %`.
+/// A ratio as a change: `+12.4 %`.
 fn change(ratio: f64) -> String {
     format!("{} %", bare_change(ratio))
 }
@@ -193,24 +205,30 @@ fn verdict(pair: &Pair, figure: &FigureComparison) -> String {
         Verdict::Better => "better".to_owned(),
         Verdict::Worse => "worse".to_owned(),
         Verdict::NoDifference => "no difference".to_owned(),
-        Verdict::CannotTell(doubt) => format!("cannot tell ({})", mark(doubt)),
+        Verdict::CannotTell(cause) => format!("cannot tell ({})", mark(cause)),
     }
 }
 
-/// Who is better than whom, of three and more.
+/// The order of three or more systems.
 pub(super) fn rankings(comparison: &Comparison) -> Option<Section> {
     if comparison.rankings.is_empty() {
         return None;
     }
+    let unit = words::time_unit(comparison);
     let rows = comparison.rankings.iter().flat_map(|ranking| {
-        ranking.places.iter().enumerate().map(|(place, side)| {
+        ranking.ranks.iter().enumerate().map(|(index, side)| {
             vec![
-                match place {
-                    0 => format!("{}: {}", ranking.load_point, words::name(ranking.figure)),
+                match index {
+                    0 => format!(
+                        "{}: {}, {}",
+                        ranking.load_point,
+                        words::name(ranking.figure),
+                        words::unit(ranking.figure, unit)
+                    ),
                     _ => String::new(),
                 },
                 side.rank.to_string(),
-                words::value(ranking.figure, side.value),
+                words::value(ranking.figure, side.value, unit),
                 comparison.sides[side.side].label.clone(),
             ]
         })
@@ -225,13 +243,14 @@ pub(super) fn rankings(comparison: &Comparison) -> Option<Section> {
         ],
         rows: rows.collect(),
     };
-    let words = "A system ranks below those that are better beyond chance; those that cannot be \
-                 told apart share a rank."
-        .to_owned();
+    let explanation =
+        "A system ranks below those that are significantly better; systems without a \
+                       significant difference share a rank."
+            .to_owned();
     Some(Section {
         id: "ranking",
         title: "Ranking".to_owned(),
-        blocks: vec![Block::Paragraph(words), Block::Table(table)],
+        blocks: vec![Block::Paragraph(explanation), Block::Table(table)],
         method: vec!["Comparison"],
     })
 }

@@ -1,15 +1,17 @@
-//! The sentences of a comparison.
+//! The sentences of a comparison, and its figures as printed.
 
 use analysis::compare::facts::Item;
 use analysis::compare::figure::Figure;
-use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
+use analysis::compare::figures::{Basis, FigureComparison, InconclusiveCause, Verdict};
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::welch::Ratio;
 use analysis::compare::{Comparison, Overall, Pair};
+use units::counted;
 
-use crate::number::{mib, percent, plain, us};
+use crate::number::{TimeUnit, mib, percent, plain, us};
+use crate::verdict::words as verdict_words;
 
-/// More sentences of one kind than this are counted, not written.
+/// More sentences of one kind are counted, not written.
 const SENTENCES_MAX: usize = 8;
 
 /// The labels of a pair: `A`, `B`.
@@ -18,15 +20,15 @@ pub(super) fn labels<'a>(comparison: &'a Comparison, pair: &Pair) -> (&'a str, &
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn and(words: &[&str]) -> String {
-    match words {
+pub(super) fn list(items: &[&str]) -> String {
+    match items {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 
-/// What the pair comes to, in a sentence or two.
+/// The result for a pair, in a sentence or two.
 pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
     let (a, b) = labels(comparison, pair);
     let main: Vec<&FigureComparison> =
@@ -39,143 +41,145 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
             let of_cache = pair.obstacles().any(|difference| difference.item == Item::Cache);
             let cache = match of_cache {
                 true => {
-                    " Where a cache of this host answers, figures are not those of the storage \
-                     (direct I/O goes past it, and so do files larger than the memory)."
+                    " Figures served from a cache of this host are not those of the storage (use \
+                     direct I/O, or files larger than memory)."
                 }
                 false => "",
             };
             format!(
-                "No winner is named: {a} and {b} differ in {} as well, and nobody knows which of \
-                 it makes the figures differ. If that is what you want to compare, say \
-                 `--allow-different {}`.{cache}",
-                and(&items),
+                "No winner is named: {a} and {b} also differ in {}, so the cause of different \
+                 figures cannot be determined. To compare them anyway, use `--allow-different \
+                 {}`.{cache}",
+                list(&items),
                 items.join(",")
             )
         }
         Overall::Faster => format!("{b} is faster than {a}. {tally}"),
         Overall::Slower => format!("{b} is slower than {a}. {tally}"),
-        Overall::Mixed => format!("{b} is faster than {a} in some and slower in others. {tally}"),
+        Overall::Mixed => {
+            format!("{b} is faster than {a} in some figures and slower in others. {tally}")
+        }
         Overall::NoDifference => {
-            format!("No difference between {a} and {b} was found. {tally} {}", seen(&main))
+            format!("No difference between {a} and {b} was found. {tally} {}", sensitivity(&main))
         }
         Overall::CannotTell => {
-            format!("Whether {a} and {b} differ cannot be told. {tally} {}", doubts(&main))
+            format!("Whether {a} and {b} differ cannot be determined. {tally} {}", advice(&main))
         }
     }
 }
 
-/// What was wrong with the measurements, a sentence for each side and kind.
+/// Problems of the measurements, a sentence for each side and kind.
 pub(super) fn caveats(comparison: &Comparison, pair: &Pair) -> Vec<String> {
-    let of = |caveat: &analysis::compare::flaws::Caveat| {
-        let what = match caveat.kind {
-            FlawKind::Overloaded => "was offered more than it takes",
-            FlawKind::NotSteady => "did not stand still",
-            FlawKind::Cached => "was served by a cache of this host, not by the storage alone,",
+    let of = |caveat: &analysis::compare::caveats::Caveat| {
+        let problem = match caveat.kind {
+            FlawKind::Overloaded => "was overloaded",
+            FlawKind::NotSteady => "was not in steady state",
+            FlawKind::Cached => "was partly served from a cache of this host",
             FlawKind::HostDiffers => "ran under different host state",
         };
         let count = caveat.load_points.len();
         let first = if count > 1 { ", first " } else { ": " };
         format!(
-            "{} {what} in {count} of {}{first}{} ({})",
+            "{} {problem} in {count} of {}{first}{} ({})",
             comparison.sides[caveat.side].label,
             load_points(pair.points.len()),
             caveat.load_points[0],
-            caveat.seen
+            verdict_words::caveat_evidence(&caveat.observed)
         )
     };
     pair.caveats.iter().map(of).collect()
 }
 
-/// `Of 4 main figures in 2 load points 3 are better and 1 without a difference.`
+/// `Of 4 main figures in 2 load points: 3 better and 1 without a difference.`
 fn tally(main: &[&FigureComparison], points: usize) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| main.iter().filter(|f| wanted(&f.verdict)).count();
+    let count = |is: fn(&Verdict) -> bool| main.iter().filter(|f| is(&f.verdict)).count();
     let counts = [
         (count(|v| *v == Verdict::Better), "better"),
         (count(|v| *v == Verdict::Worse), "worse"),
         (count(|v| *v == Verdict::NoDifference), "without a difference"),
-        (count(|v| matches!(v, Verdict::CannotTell(_))), "undecided"),
+        (count(|v| matches!(v, Verdict::CannotTell(_))), "inconclusive"),
     ];
-    let said: Vec<String> = counts
+    let results: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, result)| format!("{count} {result}"))
         .collect();
-    let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let figures = if main.len() == 1 { "figure" } else { "figures" };
-    format!("Of {} main {figures} in {}: {}.", main.len(), load_points(points), and(&said))
+    let results: Vec<&str> = results.iter().map(String::as_str).collect();
+    let figures = counted(main.len() as u64, "main figure");
+    format!("Of {figures} in {}: {}.", load_points(points), list(&results))
 }
 
 fn load_points(count: usize) -> String {
-    format!("{count} load point{}", if count == 1 { "" } else { "s" })
+    counted(count as u64, "load point")
 }
 
-/// What a comparison that found nothing would have found.
-fn seen(main: &[&FigureComparison]) -> String {
+/// The changes that a comparison would have detected.
+fn sensitivity(main: &[&FigureComparison]) -> String {
     let largest = |share: fn(&FigureComparison) -> Option<f64>| {
         main.iter().filter_map(|figure| share(figure)).fold(0.0, f64::max)
     };
     format!(
-        "A change of {} in any of them would have been seen with 80 % power; the largest that a \
-         95 % interval leaves possible is {}.",
+        "A change of {} in any of them would have been detected with 80 % power; the 95 % \
+         confidence intervals exclude changes above {}.",
         percent(largest(|figure| figure.detectable)),
         percent(largest(|figure| figure.at_most))
     )
 }
 
-/// What to do where the state of the host may explain the difference.
+/// What to do if the state of the host may explain the difference.
 const INTERLEAVE: &str =
-    "`fourcorners run A B --interleave` measures both in turns and would tell.";
+    "To exclude this, measure both in turns: `fourcorners run A B --interleave`.";
 
-/// Why nothing can be said, and what to do.
-fn doubts(main: &[&FigureComparison]) -> String {
-    let has = |wanted: fn(Doubt) -> bool| {
-        main.iter().any(|f| matches!(f.verdict, Verdict::CannotTell(doubt) if wanted(doubt)))
+/// Why the result is inconclusive, and what to do.
+fn advice(main: &[&FigureComparison]) -> String {
+    let has = |is: fn(InconclusiveCause) -> bool| {
+        main.iter().any(|f| matches!(f.verdict, Verdict::CannotTell(cause) if is(cause)))
     };
-    if has(|d| d == Doubt::HostDiffers) {
+    if has(|d| d == InconclusiveCause::HostDiffers) {
         return format!("The two sides ran under different host state. {INTERLEAVE}");
     }
-    if has(|d| d == Doubt::Drift) {
+    if has(|d| d == InconclusiveCause::Drift) {
         return format!(
-            "No difference can be shown from back-to-back runs: the drift from one repeat to the \
-             next explains as much. {INTERLEAVE}"
+            "The runs were back to back, and drift from one repeat to the next explains the \
+             difference. {INTERLEAVE}"
         );
     }
-    if has(|d| d == Doubt::FewBackToBack) {
+    if has(|d| d == InconclusiveCause::FewBackToBack) {
         return format!(
-            "Back-to-back runs take at least 9 repeats of both sides together (`--repeats 5`) to \
-             tell a difference from a change of the host. {INTERLEAVE}"
+            "Back-to-back runs need at least 9 repeats of both sides together (`--repeats 5`) to \
+             distinguish a difference from a change of the host. {INTERLEAVE}"
         );
     }
-    if has(|d| matches!(d, Doubt::SingleRuns | Doubt::SingleRunsDiffer)) {
-        return "Each load point was measured once on each side, so how much one run differs from \
-                the next is not known. Measure both in turns (`run A B --interleave`), \
-                or each at least five times (`--repeats 5`), or say what is known of it \
-                (`--run-to-run 2%`)."
+    if has(|d| matches!(d, InconclusiveCause::SingleRuns | InconclusiveCause::SingleRunsDiffer)) {
+        return "Each load point was measured once on each side, so the variation between runs is \
+                unknown. Measure both in turns (`run A B --interleave`) or each at least five times \
+                (`--repeats 5`), or give the variation if you know it (`--run-to-run 2%`)."
             .to_owned();
     }
-    if has(|d| d == Doubt::TooCoarse) {
-        return "The repeats differ too much among themselves; more of them (`--repeats 10`) or \
-                longer windows show smaller changes."
+    if has(|d| d == InconclusiveCause::TooCoarse) {
+        return "The repeats vary too much. Use more of them (`--repeats 10`) or longer windows to \
+                detect smaller changes."
             .to_owned();
     }
     String::new()
 }
 
-/// A sentence for each main figure that differs, and what is known of those that do not.
+/// A sentence for each main figure that differs, and one for those that do not.
 pub(super) fn findings(comparison: &Comparison, pair: &Pair) -> Vec<String> {
     if pair.verdict == Overall::NotComparable {
         return Vec::new();
     }
     let (a, b) = labels(comparison, pair);
+    let unit = time_unit(comparison);
     let mut found: Vec<(f64, String)> = Vec::new();
     for (point, subject, figure) in pair.figures() {
         let differs = match figure.verdict {
             Verdict::Better | Verdict::Worse => figure.main,
-            Verdict::CannotTell(Doubt::SingleRunsDiffer) => figure.main,
+            Verdict::CannotTell(InconclusiveCause::SingleRunsDiffer) => figure.main,
             _ => false,
         };
         if let (true, Some(ratio)) = (differs, figure.ratio) {
-            let place = match subject.name.as_str() {
+            let subject = match subject.name.as_str() {
                 "" => point.name.clone(),
                 name => format!("{}: {name}", point.name),
             };
@@ -183,19 +187,23 @@ pub(super) fn findings(comparison: &Comparison, pair: &Pair) -> Vec<String> {
                 Verdict::CannotTell(_) => "within these runs ",
                 _ => "",
             };
-            let host = point.host.map_or(String::new(), |contrast| {
-                format!(", but under different host state ({})", contrast.in_words())
+            let host = point.host.as_ref().map_or(String::new(), |contrast| {
+                format!(
+                    ", but under different host state ({})",
+                    verdict_words::host_contrast(contrast)
+                )
             });
-            let sentence = format!("{lead}{} in {place}{host}", sentence(a, b, figure, ratio));
+            let sentence = sentence([a, b], figure, ratio, unit);
+            let sentence = format!("{lead}{sentence} in {subject}{host}");
             found.push(((ratio.value - 1.0).abs(), sentence));
         }
     }
     found.sort_by(|x, y| y.0.total_cmp(&x.0));
     let more = found.len().saturating_sub(SENTENCES_MAX);
     let mut points: Vec<String> =
-        found.into_iter().take(SENTENCES_MAX).map(|(_, words)| words).collect();
+        found.into_iter().take(SENTENCES_MAX).map(|(_, sentence)| sentence).collect();
     if more > 0 {
-        points.push(format!("and {more} more, in the tables below"));
+        points.push(format!("and {more} more in the tables below"));
     }
     let same: Vec<&FigureComparison> = pair
         .figures()
@@ -203,13 +211,18 @@ pub(super) fn findings(comparison: &Comparison, pair: &Pair) -> Vec<String> {
         .filter(|figure| figure.main && figure.verdict == Verdict::NoDifference)
         .collect();
     if !points.is_empty() && !same.is_empty() {
-        points.push(format!("no difference in {} others. {}", same.len(), seen(&same)));
+        points.push(format!("no difference in {} others. {}", same.len(), sensitivity(&same)));
     }
     points
 }
 
-/// `B is 12.4 % (11.3 to 13.5 %) faster than A: 12,400 against 11,000 ops/s`.
-fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String {
+/// `B is 12.4 % (11.3 to 13.5 %) faster than A: 12,400 vs 11,000 ops/s`.
+fn sentence(
+    [a, b]: [&str; 2],
+    figure: &FigureComparison,
+    ratio: Ratio,
+    time_unit: TimeUnit,
+) -> String {
     let more = ratio.value > 1.0;
     let (low, high) = match more {
         true => (ratio.low - 1.0, ratio.high - 1.0),
@@ -219,10 +232,10 @@ fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String
         format!("{} % ({} to {} %)", share((ratio.value - 1.0).abs()), share(low), share(high));
     let values = match (figure.first, figure.second) {
         (Some(first), Some(second)) => format!(
-            ": {} against {} {}",
-            value(figure.figure, second.value),
-            value(figure.figure, first.value),
-            unit(figure.figure)
+            ": {} vs {} {}",
+            value(figure.figure, second.value, time_unit),
+            value(figure.figure, first.value, time_unit),
+            unit(figure.figure, time_unit)
         ),
         _ => String::new(),
     };
@@ -234,13 +247,13 @@ fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String
         }
         Figure::CpuPerOp => {
             let more = if more { "more" } else { "less" };
-            format!("{b} takes {size} {more} processor time for each operation{values}")
+            format!("{b} uses {size} {more} CPU time per operation{values}")
         }
         other => format!("{b}'s {} is {size} {longer}{values}", name(other)),
     }
 }
 
-/// A share in percent, with one digit behind the point up to 100 %.
+/// A share in percent, with one decimal below 100 %.
 fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
@@ -250,7 +263,6 @@ fn share(share: f64) -> String {
     }
 }
 
-/// What a figure is called.
 pub(super) const fn name(figure: Figure) -> &'static str {
     match figure {
         Figure::AchievedRate => "achieved rate",
@@ -264,25 +276,36 @@ pub(super) const fn name(figure: Figure) -> &'static str {
     }
 }
 
-/// Its unit.
-pub(super) const fn unit(figure: Figure) -> &'static str {
+/// The unit of response and service times in a comparison.
+pub(super) fn time_unit(comparison: &Comparison) -> TimeUnit {
+    let is_time = |figure: Figure| {
+        !matches!(figure, Figure::AchievedRate | Figure::Throughput | Figure::CpuPerOp)
+    };
+    let figures = comparison.pairs.iter().flat_map(Pair::figures).map(|(_, _, figure)| figure);
+    let times = figures.filter(|figure| is_time(figure.figure));
+    let values = times.flat_map(|figure| [figure.first, figure.second]).flatten();
+    TimeUnit::of(values.map(|estimate| estimate.value))
+}
+
+pub(super) const fn unit(figure: Figure, time_unit: TimeUnit) -> &'static str {
     match figure {
         Figure::AchievedRate => "ops/s",
         Figure::Throughput => "MiB/s",
-        _ => "us",
+        Figure::CpuPerOp => "µs",
+        _ => time_unit.symbol(),
     }
 }
 
-/// It as printed.
-pub(super) fn value(figure: Figure, value: f64) -> String {
+pub(super) fn value(figure: Figure, value: f64, time_unit: TimeUnit) -> String {
     match figure {
         Figure::AchievedRate => plain(value),
         Figure::Throughput => mib(value),
-        _ => us(value),
+        Figure::CpuPerOp => us(value),
+        _ => time_unit.print(value),
     }
 }
 
-/// Load points that have no partner.
+/// Load points that only one side has.
 pub(super) fn unmatched(comparison: &Comparison, pair: &Pair) -> Vec<String> {
     let (a, b) = labels(comparison, pair);
     let only = |label: &str, names: &[String]| {
@@ -295,7 +318,7 @@ pub(super) fn unmatched(comparison: &Comparison, pair: &Pair) -> Vec<String> {
     [only(a, &pair.only_in_first), only(b, &pair.only_in_other)].into_iter().flatten().collect()
 }
 
-/// How it was judged.
+/// The statistical method.
 pub(super) fn method(comparison: &Comparison) -> String {
     let bases: Vec<Basis> = comparison
         .pairs
@@ -304,53 +327,48 @@ pub(super) fn method(comparison: &Comparison) -> String {
         .collect();
     let test = match bases.contains(&Basis::Blocks) {
         true => {
-            "The sides took turns in blocks of two runs, in random order. Each difference has a \
-             95 % interval from the ratios within the blocks (paired t)."
+            "The sides took turns in blocks of two runs in random order. Each difference has a \
+             95 % confidence interval from the ratios within blocks (paired t)."
         }
         false => {
-            "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a test \
-             by ranks (Mann and Whitney)."
+            "Each difference has a 95 % confidence interval (Welch's t, Fieller's for the ratio) \
+             and a rank test (Mann and Whitney)."
         }
     };
     let drift = match bases.iter().any(|basis| matches!(basis, Basis::Repeats | Basis::Borrowed)) {
         true => {
-            " Repeats ran back to back, so the interval covers what their drift (as a random walk) \
-             would move one session from the other."
+            " Repeats ran back to back, so the interval includes drift (as a random walk) between \
+             the two sessions."
         }
         false => "",
     };
-    let mut words = format!(
-        "{test}{drift} A main figure is the achieved rate of a \
-                     closed loop, the mean response time of an open one, and the 99th percentile \
-                     of both."
+    let mut text = format!(
+        "{test}{drift} Main figures are the achieved rate of a closed loop, the mean response time \
+         of an open loop, and the 99th percentile of both."
     );
     if comparison.main_tests > 0 {
-        words.push_str(&format!(
+        text.push_str(&format!(
             " The {} of main figures share one error rate of 5 % (Holm), the {} others another.",
-            tests(comparison.main_tests),
+            counted(comparison.main_tests as u64, "test"),
             comparison.other_tests
         ));
     }
     if bases.contains(&Basis::WithinRuns) {
-        words.push_str(
-            " Of single runs the interval tells how well each is known, not how much runs differ.",
+        text.push_str(
+            " The interval of single runs contains the uncertainty of each, not the variation \
+             between runs.",
         );
     }
     if bases.contains(&Basis::Borrowed) {
-        words.push_str(
-            " Where one side is a single run, it is taken to differ from run to run as the other \
-             side does.",
+        text.push_str(
+            " A side with a single run is assumed to vary between runs as the other side does.",
         );
     }
     if let Some(share) = comparison.options.run_to_run {
-        words.push_str(&format!(
-            " Single runs were said to differ by {} from run to run (one standard deviation).",
+        text.push_str(&format!(
+            " The given variation between single runs is {} (one standard deviation).",
             percent(share)
         ));
     }
-    words
-}
-
-fn tests(count: usize) -> String {
-    format!("{count} test{}", if count == 1 { "" } else { "s" })
+    text
 }

@@ -1,27 +1,26 @@
-//! What a section of a report says, before it is known where it is read: in a terminal, on the
-//! page, or as Markdown.
+//! A section of a report: what it contains, independent of where it is read.
 //!
-//! For: findings that are words, lists and tables. A new finding gets a function in
-//! [`crate::sections`] that makes a [`Section`]; all outputs then show it. Words may have `code` in
-//! backticks and nothing else: what looks like markup is text.
+//! [`terminal`], [`markdown`] and [`page`] write it. A new finding gets a function in
+//! [`crate::sections`] that returns a [`Section`]; every output then shows it. Text may have `code`
+//! in backticks and no other markup.
 
-pub(crate) mod figures;
 pub(crate) mod markdown;
 pub(crate) mod page;
 pub(crate) mod terminal;
 
+pub use crate::table::{Column, Table};
 pub use page::RenderError;
 
-use crate::chart::Chart;
+use crate::drawing::Chart;
 
-/// A heading with what stands below it.
+/// A heading and the blocks below it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// What links lead to; lower case, with hyphens.
+    /// The anchor that links lead to; lower case, with hyphens.
     pub id: &'static str,
     /// The heading.
     pub title: String,
-    /// What stands below it, in order.
+    /// The content, in order.
     pub blocks: Vec<Block>,
     /// The definitions that its numbers rest on: names in [`crate::method::DEFINITIONS`], each a
     /// heading of `docs/method.md`.
@@ -35,46 +34,12 @@ pub enum Block {
     Heading(String),
     /// Whole sentences.
     Paragraph(String),
-    /// Points, none of which needs the others.
+    /// Independent points.
     List(Vec<String>),
-    /// Numbers side by side.
+    /// A table.
     Table(Table),
-    /// Lines to be typed as they are.
+    /// Lines to be typed or saved as they are.
     Commands(Vec<String>),
-    /// Pictures side by side: on the page alone, for their numbers stand in a table as well.
+    /// Charts side by side, on the page only; their numbers are also in a table.
     Charts(Vec<Chart>),
-}
-
-/// Numbers side by side, as printed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// What it shows; may be empty.
-    pub caption: String,
-    /// The columns, the first of which names the rows.
-    pub columns: Vec<Column>,
-    /// The cells of each row, as many as there are columns.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Column {
-    /// What its cells are.
-    pub name: String,
-    /// Their unit; may be empty.
-    pub unit: String,
-    /// Whether they are words, which stand at the left, and not numbers.
-    pub words: bool,
-}
-
-impl Column {
-    /// A column of words.
-    pub fn words(name: &str) -> Column {
-        Column { name: name.to_owned(), unit: String::new(), words: true }
-    }
-
-    /// A column of numbers in `unit`.
-    pub fn numbers(name: &str, unit: &str) -> Column {
-        Column { name: name.to_owned(), unit: unit.to_owned(), words: false }
-    }
 }

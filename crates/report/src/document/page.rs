@@ -1,39 +1,44 @@
-//! A section for an HTML page, as what its template takes, and what every page has: macros, style
-//! and the scripts that draw.
+//! A section as the page's template takes it, and the assets that every page embeds: macros, style
+//! and scripts.
 
-use minijinja::{HtmlEscape, Value, context};
+use minijinja::{Value, context};
 
-use super::figures::figures;
-use super::{Block, Section, Table};
-use crate::chart::echarts::Charts;
+use super::{Block, Section};
+use crate::drawing::echarts::{Charts, legend_height};
+use crate::drawing::{Chart, Panel, Scale, Shape, numbers};
+use crate::prose;
+use crate::table;
 
 /// Macros of the templates.
 pub(crate) const MACROS: &str = include_str!("../../assets/macros.html");
 /// The style of pages.
 pub(crate) const STYLE: &str = include_str!("../../assets/report.css");
-/// ECharts, as it is vendored under `assets/echarts`.
+/// ECharts, as vendored under `assets/echarts`.
 pub(crate) const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
-/// What draws the charts of a page with it.
+/// The script that draws a page's charts with ECharts.
 pub(crate) const CHARTS_JS: &str = include_str!("../../assets/charts.js");
 
-/// The report could not be laid out: a mistake of ours, in the template.
+/// A chart with more names than this on its x axis has the page's whole width.
+const NAMES_MAX: usize = 14;
+
+/// A page could not be rendered: a bug in its template.
 #[derive(Debug, thiserror::Error)]
-#[error("lay out the report: {0}")]
+#[error("render the report: {0}")]
 pub struct RenderError(#[from] minijinja::Error);
 
-/// The section as the template's `section` macro takes it; its drawings go to `charts`.
+/// The section as the macro `show_section` takes it; its charts are added to `charts`.
 pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
     let blocks = section.blocks.iter().map(|block| match block {
-        Block::Heading(words) => context! { kind => "heading", words },
-        Block::Paragraph(words) => context! { kind => "paragraph", words => marked_up(words) },
+        Block::Heading(text) => context! { kind => "heading", text },
+        Block::Paragraph(text) => context! { kind => "paragraph", text => prose::html(text) },
         Block::List(points) => {
-            let points: Vec<Value> = points.iter().map(|point| marked_up(point)).collect();
+            let points: Vec<Value> = points.iter().map(|point| prose::html(point)).collect();
             context! { kind => "list", points }
         }
-        Block::Table(table) => context! { kind => "table", table => table_value(table) },
+        Block::Table(table) => context! { kind => "table", table => table::html::value(table) },
         Block::Commands(lines) => context! { kind => "commands", lines => lines.join("\n") },
-        Block::Charts(some) => {
-            context! { kind => "charts", figures => figures(some, some.len(), charts) }
+        Block::Charts(all) => {
+            context! { kind => "charts", figures => figures(all, all.len(), charts) }
         }
     });
     context! {
@@ -44,40 +49,47 @@ pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
     }
 }
 
-/// The sections, each with what keeps its anchor apart from that of others of its kind.
-pub(crate) fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
-    let each = sections.iter().enumerate().map(|(place, section)| {
-        let before = sections[..place].iter().filter(|other| other.id == section.id).count();
+/// The sections, each with a prefix that makes its anchor unique among those with the same id.
+pub(crate) fn with_unique_anchors(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
+    let each = sections.iter().enumerate().map(|(index, section)| {
+        let before = sections[..index].iter().filter(|other| other.id == section.id).count();
         let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
         context! { prefix, section => value(section, charts) }
     });
     each.collect()
 }
 
-/// A table as the template's `table` macro takes it.
-pub(crate) fn table_value(table: &Table) -> Value {
-    let columns: Vec<Value> = table
-        .columns
-        .iter()
-        .map(|c| context! { name => &c.name, unit => &c.unit, words => c.words })
-        .collect();
-    context! { caption => marked_up(&table.caption), columns, rows => &table.rows }
+/// A chart with its caption and its numbers as a table. A chart that is not on paper is shown on
+/// screens only.
+pub(crate) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Value {
+    let tables: Vec<Value> = numbers::tables(chart).iter().map(table::html::value).collect();
+    context! {
+        chart => charts.add(chart),
+        name => &chart.name,
+        title => &chart.title,
+        caption => &chart.caption,
+        tall => chart.panels.len() > 1,
+        higher => legend_height(chart),
+        tables,
+        wide => is_wide(chart),
+        aside => !on_paper,
+    }
 }
 
-/// Words with what stands between backticks as code, escaped.
-pub(crate) fn marked_up(words: &str) -> Value {
-    let parts: Vec<&str> = words.split('`').collect();
-    // A backtick without its other half is one.
-    let paired = if parts.len() % 2 == 1 { parts.len() } else { parts.len() - 1 };
-    let mut html = String::new();
-    for (place, part) in parts.iter().enumerate() {
-        match place {
-            code if code % 2 == 1 && code < paired => {
-                html.push_str(&format!("<code>{}</code>", HtmlEscape(part)));
-            }
-            odd if odd >= paired => html.push_str(&format!("`{}", HtmlEscape(part))),
-            _ => html.push_str(&HtmlEscape(part).to_string()),
-        }
-    }
-    Value::from_safe_string(html)
+/// Several charts, of which the first are on paper.
+pub(crate) fn figures(all: &[Chart], on_paper: usize, charts: &mut Charts) -> Vec<Value> {
+    let each = all.iter().enumerate();
+    each.map(|(index, chart)| figure(chart, index < on_paper, charts)).collect()
+}
+
+/// Whether a chart needs the page's whole width: several panels, a heat map, or many names.
+fn is_wide(chart: &Chart) -> bool {
+    let has_cells =
+        |panel: &Panel| panel.series.iter().any(|series| matches!(series.shape, Shape::Cells(_)));
+    let has_many_names = |panel: &Panel| match &panel.x.scale {
+        Scale::Names(names) => names.len() > NAMES_MAX,
+        _ => false,
+    };
+    let needs_width = |panel: &Panel| has_cells(panel) || has_many_names(panel);
+    chart.panels.len() > 1 || chart.panels.iter().any(needs_width)
 }

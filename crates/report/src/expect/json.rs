@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::Expectation;
+use super::basis::sentences;
 use super::published::Published;
+use super::words;
+use crate::model::json::{PointJson, point};
 use crate::number::exported;
-use crate::predict::json::{PointJson, point};
 
 /// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
-/// Bytes in a MiB.
-const MIB: f64 = 1_048_576.0;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Writes all expectations with what is compared, indented, with a line break at the end.
 ///
@@ -25,18 +25,18 @@ const MIB: f64 = 1_048_576.0;
 pub fn write(shown: &Published, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         schema_version: SCHEMA_VERSION,
-        basis: &shown.basis,
+        basis: shown.basis.as_ref().map(sentences).unwrap_or_default(),
         expectations: shown.expectations.iter().map(expectation).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
 }
 
-/// What stands beside a record, as a part of its document.
+/// The comparison with published figures, as a part of a record's document.
 pub(crate) fn published(of: &Published) -> Json {
     let expectations: Vec<ExpectationJson<'_>> = of.expectations.iter().map(expectation).collect();
     json!({
-        "basis": of.basis,
+        "basis": of.basis.as_ref().map(sentences).unwrap_or_default(),
         "expectations": expectations,
         "variants_left_out": of.left_out,
     })
@@ -46,7 +46,7 @@ pub(crate) fn published(of: &Published) -> Json {
 struct Document<'a> {
     schema_version: u32,
     /// Empty where nothing was measured.
-    basis: &'a [String],
+    basis: Vec<String>,
     expectations: Vec<ExpectationJson<'a>>,
 }
 
@@ -75,7 +75,7 @@ struct MeasuredJson<'a> {
     ops_per_s: f64,
     limited_by: Vec<&'static str>,
     limited_by_probability: Option<f64>,
-    apart: &'a [String],
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -87,19 +87,19 @@ struct NearJson<'a> {
     source: &'a str,
     date: &'a str,
     distance: f64,
-    differences: Vec<DifferenceJson<'a>>,
+    differences: Vec<DifferenceJson>,
     steps: Vec<StepJson>,
     here_ops_per_s: Option<f64>,
-    measured_of_published: Option<f64>,
+    measured_over_published: Option<f64>,
     explained: Option<f64>,
     unexplained: Option<f64>,
     contradicts: &'a [String],
 }
 
 #[derive(Serialize)]
-struct DifferenceJson<'a> {
+struct DifferenceJson {
     field: &'static str,
-    words: &'a str,
+    description: String,
     weight: f64,
 }
 
@@ -111,7 +111,7 @@ struct StepJson {
 
 pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
     let configuration = &of.configuration;
-    let asked = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
+    let requested = of.curve.as_ref().and_then(|curve| curve.requested.as_ref());
     ExpectationJson {
         protocol: configuration.protocol.name(),
         vm: configuration.vm.as_ref().map(|size| size.name.as_str()),
@@ -119,16 +119,16 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
         nconnect: configuration.nconnect,
         volumes: configuration.volumes,
         volume_kind: configuration.kind.name(),
-        limit_bytes_per_sec: configuration.limit_bytes_per_s.map(exported),
+        limit_bytes_per_sec: configuration.limit.map(|limit| exported(limit.get())),
         outstanding: configuration.outstanding,
         transfer_bytes: configuration.transfer_bytes,
         read_fraction: exported(configuration.read),
         pattern: configuration.access.name(),
-        predicted: asked.map(point),
+        predicted: requested.map(point),
         measured: of.measured.as_ref().map(|measured| MeasuredJson {
             id: &measured.id,
             variant: &measured.variant,
-            ops_per_s: exported(measured.ops_per_s),
+            ops_per_s: exported(measured.rate.get()),
             limited_by: measured
                 .verdict
                 .iter()
@@ -139,7 +139,7 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
                 Answer::Limited { probability, .. } => Some(exported(*probability)),
                 _ => None,
             }),
-            apart: &measured.apart,
+            notes: measured.notes.iter().map(words::note).collect(),
         }),
         figures: of.near.iter().map(|one| near(one, of)).collect(),
     }
@@ -148,14 +148,14 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
 fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
     let figure = &of.figure;
     let (value, unit) = match figure.value {
-        Value::OpsPerSec(rate) => (rate, "ops/s"),
-        Value::BytesPerSec(rate) => (rate / MIB, "MiB/s"),
+        Value::Rate(rate) => (rate.get(), "ops/s"),
+        Value::Throughput(rate) => (rate.as_mib(), "MiB/s"),
         Value::Seconds(s) => (s, "s"),
     };
     let transfer = all.configuration.transfer_bytes;
     let measured = all.measured.as_ref();
-    let beside = measured.and_then(|one| of.beside(one.ops_per_s, transfer));
-    let rates = measured.and_then(|one| of.rates(one.ops_per_s, transfer));
+    let compared = measured.and_then(|one| of.compare(one.rate, transfer));
+    let rates = measured.and_then(|one| of.rates(one.rate, transfer));
     NearJson {
         id: &figure.id,
         value: exported(value),
@@ -168,20 +168,23 @@ fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
             .differences
             .iter()
             .map(|one| DifferenceJson {
-                field: one.field,
-                words: &one.words,
+                field: one.contrast.property().name(),
+                description: words::contrast(&one.contrast),
                 weight: exported(one.weight),
             })
             .collect(),
         steps: of
             .steps
             .iter()
-            .map(|step| StepJson { what: step.what, factor: exported(step.factor) })
+            .map(|step| StepJson {
+                what: words::change(step.change),
+                factor: exported(step.factor),
+            })
             .collect(),
-        here_ops_per_s: of.here_ops_per_s.map(exported),
-        measured_of_published: rates.map(|rates| exported(rates.ratio())),
-        explained: beside.map(|beside| exported(beside.explained)),
-        unexplained: beside.map(|beside| exported(beside.unexplained)),
+        here_ops_per_s: of.here.map(|here| exported(here.get())),
+        measured_over_published: rates.map(|rates| exported(rates.ratio())),
+        explained: compared.map(|compared| exported(compared.explained)),
+        unexplained: compared.map(|compared| exported(compared.unexplained)),
         contradicts: &figure.contradicts,
     }
 }

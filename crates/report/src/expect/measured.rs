@@ -1,36 +1,38 @@
-//! A measurement beside a published figure, in words: the share that is reached, what explains the
-//! difference, and what is left.
+//! Compares a measurement with a published figure: the share reached, what explains the difference,
+//! and the unexplained rest.
 
-use predict::expect::{Beside, Near, Rates, Step};
+use predict::expect::{FigureComparison, Near, Rates, Step};
 use units::{Bytes, part_of};
 
-use super::{Expectation, Measured, published};
-use crate::number::mib;
-use crate::predict::whole;
+use super::words::{change, contrast, note};
+use super::{Expectation, Measured, published_value};
+use crate::number::{mib, whole};
 use crate::verdict::headline;
 
-/// What is left of a rate when the differences are taken out may be off by this share and means
-/// nothing: `docs/method.md`, section Expectations.
-const FEW: f64 = 0.05;
+/// An unexplained difference below this share means nothing (`docs/method.md`, section
+/// Expectations).
+const SMALL: f64 = 0.05;
 
-/// Paragraphs, the first of which is the answer in short.
+/// Paragraphs; the first is the short answer.
 pub(super) fn paragraphs(of: &Expectation, measured: &Measured) -> Vec<String> {
     let mut all = vec![reached(of, measured)];
-    all.extend(nearest(of, measured).map(|(near, beside)| explained(of, near, beside)));
-    let mut more: Vec<String> = measured.apart.clone();
-    more.extend(measured.verdict.iter().map(|own| format!("The run itself: {}", headline(own))));
+    all.extend(nearest(of, measured).map(|(near, compared)| explained(of, near, compared)));
+    let mut more: Vec<String> = measured.notes.iter().map(note).collect();
+    more.extend(
+        measured.verdict.iter().map(|own| format!("Bottleneck of this run: {}", headline(own))),
+    );
     if !more.is_empty() {
         all.push(more.join(" "));
     }
     all
 }
 
-/// How much of the nearest figure is reached, in its own unit.
+/// The share of the nearest figure that is reached.
 fn reached(of: &Expectation, measured: &Measured) -> String {
-    let rate = whole(measured.ops_per_s);
+    let rate = whole(measured.rate.get());
     let transfer = of.configuration.transfer_bytes;
     let by_model = nearest(of, measured).map(|(near, _)| near);
-    let compared = |near| Some((near, Near::rates(near, measured.ops_per_s, transfer)?));
+    let compared = |near| Some((near, Near::rates(near, measured.rate, transfer)?));
     match by_model.and_then(compared).or_else(|| of.near.iter().find_map(compared)) {
         Some((near, rates)) => {
             let here = match rates {
@@ -44,55 +46,53 @@ fn reached(of: &Expectation, measured: &Measured) -> String {
                 "Measured: {here}. You reach {} the published figure {} ({}).",
                 part_of(rates.ratio()),
                 near.figure.id,
-                published(&near.figure)
+                published_value(&near.figure)
             )
         }
-        None => format!("Measured: {rate} ops/s. No published rate is near."),
+        None => format!("Measured: {rate} ops/s. There is no published rate to compare with."),
     }
 }
 
-/// The nearest figure that the model knows.
-fn nearest<'e>(of: &'e Expectation, measured: &Measured) -> Option<(&'e Near, Beside)> {
+/// The nearest figure that the model covers.
+fn nearest<'e>(of: &'e Expectation, measured: &Measured) -> Option<(&'e Near, FigureComparison)> {
     let transfer = of.configuration.transfer_bytes;
-    let beside = |near: &'e Near| Some((near, near.beside(measured.ops_per_s, transfer)?));
-    of.near.iter().find_map(beside)
+    let compared = |near: &'e Near| Some((near, near.compare(measured.rate, transfer)?));
+    of.near.iter().find_map(compared)
 }
 
-/// What explains the difference, what cannot be weighed, and what is left.
-fn explained(of: &Expectation, near: &Near, beside: Beside) -> String {
-    let expected = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
-    let is_few = (beside.unexplained - 1.0).abs() < FEW;
-    let is_near = expected.is_some_and(|point| beside.is_within(point.ops_per_s)) || is_few;
+/// What explains the difference, and what does not.
+fn explained(of: &Expectation, near: &Near, compared: FigureComparison) -> String {
+    let expected = of.curve.as_ref().and_then(|curve| curve.requested.as_ref());
+    let is_small = (compared.unexplained - 1.0).abs() < SMALL;
+    let is_near = expected.is_some_and(|point| compared.is_within(point.ops_per_s)) || is_small;
     let verdict = match is_near {
-        true => "no further from it than the model may be off",
-        false if beside.unexplained < 1.0 => "the model does not explain the rest",
-        false => "the model does not explain that it is more",
+        true => "within the model's uncertainty",
+        false if compared.unexplained < 1.0 => "the model does not explain the rest",
+        false => "the model does not explain the excess",
     };
     let predicted = match near.steps.is_empty() {
-        true => {
-            "Nothing differs that the model weighs, so it predicts the published figure.".into()
-        }
+        true => "No difference affects the model, so it predicts the published figure.".into(),
         false => format!(
-            "The difference is explained, by the model, by {}: together they predict {} the \
-             published figure.",
+            "By the model, the difference is due to {}: together these predict {} the published \
+             figure.",
             steps(&near.steps),
-            part_of(beside.explained)
+            part_of(compared.explained)
         ),
     };
     let mut words = format!(
         "{predicted} You measured {} that prediction: {verdict}.",
-        part_of(beside.unexplained)
+        part_of(compared.unexplained)
     );
     let unweighed = near.differences.iter().filter(|difference| !difference.is_modelled());
-    let unweighed: Vec<&str> = unweighed.map(|difference| difference.words.as_str()).collect();
+    let unweighed: Vec<String> = unweighed.map(|one| contrast(&one.contrast)).collect();
     if !unweighed.is_empty() {
-        words.push_str(&format!(" What the model does not weigh: {}.", unweighed.join("; ")));
+        words.push_str(&format!(" Not covered by the model: {}.", unweighed.join("; ")));
     }
     words
 }
 
 /// Differences with their factors: `connections x 0.52, hosts x 0.17`.
 pub(super) fn steps(steps: &[Step]) -> String {
-    let one = |step: &Step| format!("{} x {:.2}", step.what, step.factor);
+    let one = |step: &Step| format!("{} x {:.2}", change(step.change), step.factor);
     steps.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -1,64 +1,76 @@
-//! Published figures near a configuration laid out: what the model expects, the figures with what
-//! differs, what contradicts what, and a measurement beside them.
+//! Published figures near a configuration as sections: the prediction, the figures with their
+//! differences and contradictions, and a measurement compared with them.
 
+pub mod basis;
 pub mod json;
 mod measured;
 pub mod published;
+mod words;
 
 use analysis::verdict::Verdict;
 use cloud::figure::{Figure, Qualifier, Value};
-use cloud::reason::Reason;
 use predict::Curve;
-use predict::expect::{Configuration, Near};
-use predict::validation::what;
-use units::{Bytes, Nanos};
+use predict::configuration::Configuration;
+use predict::expect::Near;
+use predict::figure_row::what;
+use units::{Bytes, Nanos, OpsPerSec};
 
 use crate::document::{Block, Column, Section, Table};
-use crate::number::{NONE, mib, percent};
-use crate::predict::{ends, whole};
-use crate::sheet::{Sheet, reasons};
+use crate::model::words as prediction;
+use crate::number::{NONE, ends, mib, percent, whole};
+use crate::sheet::{Reason, Sheet, reasons};
 use published::Published;
 
-/// What is expected of one load.
+/// The expectation for one load.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// What is expected something of.
+    /// The configuration.
     pub configuration: Configuration,
-    /// What the model says; nothing of protocols that it does not know.
+    /// The prediction; `None` for protocols that the model does not cover.
     pub curve: Option<Curve>,
-    /// The nearest figures, the nearest first.
+    /// The nearest figures, nearest first.
     pub near: Vec<Near>,
-    /// All figures, to name those that contradict one of these.
+    /// All figures, for naming contradictions.
     pub figures: Vec<Figure>,
-    /// What was measured, if anything was.
+    /// The measurement, if any.
     pub measured: Option<Measured>,
 }
 
-/// What was measured.
+/// A measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The record.
     pub id: String,
-    /// The variant.
+    /// The workload variant.
     pub variant: String,
-    /// Operations per second.
-    pub ops_per_s: f64,
+    /// Completed operations.
+    pub rate: OpsPerSec,
     /// The verdict on the curve that it belongs to.
     pub verdict: Option<Verdict>,
-    /// What sets it apart from what any figure is of, in whole sentences: a cache that answered, a
-    /// rate that was not more than was asked for.
-    pub apart: Vec<String>,
+    /// What distinguishes it from published tests.
+    pub notes: Vec<Note>,
 }
 
-/// All loads as one sheet, with what is compared before them where something was measured.
+/// What distinguishes a measurement from published tests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Note {
+    /// An offered rate limited the load.
+    OfferedRate(OpsPerSec),
+    /// A think time limited the load.
+    ThinkTime,
+    /// This host's cache served part of the reads.
+    Cached,
+}
+
+/// All loads as one sheet; with a measurement, the basis of the comparison comes first.
 ///
 /// * `explain` - with the arithmetic and its rows
 pub fn sheet(shown: &Published, explain: bool) -> Sheet {
     let all = &shown.expectations;
     let mut sections = Vec::new();
-    if !shown.basis.is_empty() {
-        let blocks = vec![Block::List(shown.basis.clone())];
-        let title = "What is compared".to_owned();
+    if let Some(basis) = &shown.basis {
+        let blocks = vec![Block::List(basis::sentences(basis))];
+        let title = "Basis of the comparison".to_owned();
         sections.push(Section { id: "compared", title, blocks, method: Vec::new() });
     }
     sections.extend(all.iter().map(section));
@@ -66,23 +78,24 @@ pub fn sheet(shown: &Published, explain: bool) -> Sheet {
         let mut found = rows(all);
         for curve in all.iter().filter_map(|expectation| expectation.curve.as_ref()) {
             for reason in &curve.reasons {
-                if !found.contains(reason) {
-                    found.push(reason.clone());
+                let reason = prediction::reason(reason);
+                if !found.contains(&reason) {
+                    found.push(reason);
                 }
             }
         }
         let blocks = vec![reasons(&found)];
         sections.push(Section { id: "why", title: "Why".to_owned(), blocks, method: Vec::new() });
     }
-    Sheet { title: "What to expect".to_owned(), sections }
+    Sheet { title: "Expectations".to_owned(), sections }
 }
 
-/// The row of each figure that is shown, once.
+/// The distinct rows of all shown figures.
 fn rows(all: &[Expectation]) -> Vec<Reason> {
     let mut found: Vec<Reason> = Vec::new();
     for near in all.iter().flat_map(|expectation| &expectation.near) {
         let text = format!("{}: {}", near.figure.id, what(&near.figure));
-        let reason = Reason::from_rows(text, [near.figure.row_ref()]);
+        let reason = Reason { text, rows: vec![near.figure.row_ref()] };
         if !found.contains(&reason) {
             found.push(reason);
         }
@@ -102,17 +115,17 @@ pub(crate) fn section(of: &Expectation) -> Section {
     Section { id: "expectation", title, blocks: blocks(of), method }
 }
 
-/// The load in words: `8 KiB random, 70 % of reads`.
+/// `8 KiB random, 70 % reads`
 fn title(configuration: &Configuration) -> String {
     format!(
-        "{} {}, {:.0} % of reads",
+        "{} {}, {:.0} % reads",
         Bytes::new(configuration.transfer_bytes),
         configuration.access.name(),
         100.0 * configuration.read
     )
 }
 
-/// What is said of one load.
+/// The content of a section.
 fn blocks(of: &Expectation) -> Vec<Block> {
     let mut blocks = Vec::new();
     let is_modelled = of.curve.is_some();
@@ -133,11 +146,11 @@ fn blocks(of: &Expectation) -> Vec<Block> {
     blocks
 }
 
-/// What the model says.
+/// The prediction in a sentence.
 fn expected(of: &Expectation) -> String {
-    let Some(point) = of.curve.as_ref().and_then(|curve| curve.asked.as_ref()) else {
+    let Some(point) = of.curve.as_ref().and_then(|curve| curve.requested.as_ref()) else {
         return format!(
-            "Not modelled: {}. These are the published figures alone.",
+            "Not modelled: {}. Only published figures are shown.",
             of.configuration.protocol.name().to_uppercase()
         );
     };
@@ -146,12 +159,11 @@ fn expected(of: &Expectation) -> String {
         ends => format!(" [{ends}]"),
     };
     format!(
-        "The model expects {} ops/s{ends}, {} MiB/s, with {} operations outstanding; bounded by \
-         {}.",
+        "Predicted: {} ops/s{ends}, {} MiB/s, with {} operations outstanding; bottleneck: {}.",
         whole(point.ops_per_s.value),
         mib(point.bytes_per_s.value),
         whole(point.outstanding),
-        point.bounded_by.kind.words()
+        prediction::kind(point.bounded_by.kind)
     )
 }
 
@@ -159,17 +171,18 @@ fn table(of: &Expectation) -> Table {
     let size = of.configuration.transfer_bytes;
     let none = || NONE.to_owned();
     let row = |near: &Near| {
-        let mut cells = vec![near.figure.id.clone(), published(&near.figure)];
+        let mut cells = vec![near.figure.id.clone(), published_value(&near.figure)];
         if let Some(measured) = &of.measured {
-            let rates = near.rates(measured.ops_per_s, size);
+            let rates = near.rates(measured.rate, size);
             cells.push(rates.map_or_else(none, |rates| percent(rates.ratio())));
         }
-        cells.push(near.here_ops_per_s.map_or_else(none, whole));
+        let here = near.here.map(OpsPerSec::get);
+        cells.push(here.map_or_else(none, whole));
         cells.push(match &of.measured {
             Some(measured) => near
-                .beside(measured.ops_per_s, size)
-                .map_or_else(none, |beside| percent(beside.unexplained)),
-            None => near.here_ops_per_s.map_or_else(none, |rate| mib(rate * size as f64)),
+                .compare(measured.rate, size)
+                .map_or_else(none, |compared| percent(compared.unexplained)),
+            None => here.map_or_else(none, |rate| mib(rate * size as f64)),
         });
         cells.extend([format!("{:.2}", near.distance), what(&near.figure)]);
         cells
@@ -179,27 +192,30 @@ fn table(of: &Expectation) -> Table {
         Some(_) => {
             columns.extend([
                 Column::numbers("reached", ""),
-                Column::numbers("here", "ops/s"),
-                Column::numbers("reached", "of here"),
+                Column::numbers("adjusted", "ops/s"),
+                Column::numbers("reached", "of adjusted"),
             ]);
-            "The nearest published figures, what of them was measured, what they come to here by \
-             the model, and what of that was measured."
+            "The nearest published figures, and the same figures adjusted to this configuration \
+             by the model; next to each, the measured value as a share of it."
         }
         None => {
-            columns.extend([Column::numbers("here", "ops/s"), Column::numbers("here", "MiB/s")]);
-            "The nearest published figures, and what they come to here by the model; derived ones, \
-             which follow from others and no source prints, come last."
+            columns.extend([
+                Column::numbers("adjusted", "ops/s"),
+                Column::numbers("adjusted", "MiB/s"),
+            ]);
+            "The nearest published figures, adjusted to this configuration by the model. Derived \
+             figures, which follow from others, come last."
         }
     };
-    columns.extend([Column::numbers("distance", ""), Column::words("what was measured")]);
+    columns.extend([Column::numbers("distance", ""), Column::words("configuration")]);
     Table { caption: caption.to_owned(), columns, rows: of.near.iter().map(row).collect() }
 }
 
-/// In the figure's own unit, marked where no source prints it.
-pub(crate) fn published(figure: &Figure) -> String {
+/// The figure in its unit, marked if derived.
+pub(crate) fn published_value(figure: &Figure) -> String {
     let number = match figure.value {
-        Value::OpsPerSec(rate) => format!("{} ops/s", whole(rate)),
-        Value::BytesPerSec(rate) => format!("{} MiB/s", mib(rate)),
+        Value::Rate(rate) => format!("{} ops/s", whole(rate.get())),
+        Value::Throughput(rate) => format!("{} MiB/s", mib(rate.get())),
         Value::Seconds(s) => Nanos(s * 1e9).to_string(),
     };
     match figure.qualifier {
@@ -210,15 +226,15 @@ pub(crate) fn published(figure: &Figure) -> String {
 
 fn differences(near: &Near) -> String {
     let one = |difference: &predict::distance::Difference| {
-        format!("{} ({:.2})", difference.words, difference.weight)
+        format!("{} ({:.2})", words::contrast(&difference.contrast), difference.weight)
     };
     let words: Vec<String> = near.differences.iter().map(one).collect();
     let differs = match words.is_empty() {
-        true => "differs in nothing that is stated".to_owned(),
-        false => format!("differs: {}", words.join("; ")),
+        true => "no stated difference".to_owned(),
+        false => format!("differences: {}", words.join("; ")),
     };
     let context = near.figure.why_context.as_ref();
-    let context = context.map_or_else(String::new, |why| format!(". To be read with care: {why}"));
+    let context = context.map_or_else(String::new, |why| format!(". Caveat: {why}"));
     let steps = match near.steps.is_empty() {
         true => String::new(),
         false => format!(" ({})", measured::steps(&near.steps)),
@@ -226,7 +242,7 @@ fn differences(near: &Near) -> String {
     format!("{} {differs}{steps}{context}.", near.figure.id)
 }
 
-/// Figures among these that others contradict, each pair once.
+/// Contradictions of the shown figures, each pair once.
 fn contradictions(of: &Expectation) -> Vec<String> {
     let mut said: Vec<(String, String)> = Vec::new();
     let mut words = Vec::new();
@@ -241,9 +257,9 @@ fn contradictions(of: &Expectation) -> Vec<String> {
                 "{} and {} contradict each other: {} ({}) and {} ({}).",
                 near.figure.id,
                 other.id,
-                published(&near.figure),
+                published_value(&near.figure),
                 what(&near.figure),
-                published(other),
+                published_value(other),
                 what(other)
             ));
         }

@@ -1,21 +1,22 @@
-//! The section of a record's own report that sets published figures beside what was measured.
+//! The section of a record's own report that compares its results with published figures.
 
+use super::basis::{Basis, sentences};
 use super::{Expectation, blocks, contradictions, measured, rows, title};
 use crate::document::{Block, Section};
 use crate::sheet::reasons;
 
-/// What was published beside what was measured of one record.
+/// One record's results compared with published figures.
 #[derive(Clone, Debug, Default)]
 pub struct Published {
-    /// What is compared with what, how that is known, and what is assumed, in whole sentences.
-    pub basis: Vec<String>,
-    /// The load point of each variant with the largest rate, beside figures.
+    /// What the comparison is based on; `None` without a measurement.
+    pub basis: Option<Basis>,
+    /// The load point with the highest rate of each variant, compared with figures.
     pub expectations: Vec<Expectation>,
-    /// Variants that there is no room for.
+    /// Number of variants omitted for lack of space.
     pub left_out: usize,
 }
 
-/// How much of it is shown.
+/// How much of the section is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// The share that is reached and what contradicts what, for the end of a run.
@@ -26,7 +27,8 @@ pub enum Detail {
 
 /// The section of the record `id`.
 pub(crate) fn section(published: &Published, id: &str, detail: Detail) -> Section {
-    let mut all = vec![Block::List(published.basis.clone())];
+    let basis = published.basis.as_ref().map(sentences);
+    let mut all: Vec<Block> = basis.into_iter().map(Block::List).collect();
     for one in &published.expectations {
         match detail {
             Detail::Short => all.push(Block::List(short(one))),
@@ -38,13 +40,13 @@ pub(crate) fn section(published: &Published, id: &str, detail: Detail) -> Sectio
     }
     if published.left_out > 0 {
         all.push(Block::Paragraph(format!(
-            "{} more variants are left out here.",
+            "{} more variants are not shown here.",
             published.left_out
         )));
     }
     let shown = match detail {
-        Detail::Short => "the figures, how each differs, and the rows they rest on",
-        Detail::Whole => "what the model rests on",
+        Detail::Short => "the figures, how each configuration differs, and their sources",
+        Detail::Whole => "what the model is based on",
     };
     if detail == Detail::Whole {
         all.push(Block::Heading("The figures' rows".to_owned()));
@@ -54,13 +56,13 @@ pub(crate) fn section(published: &Published, id: &str, detail: Detail) -> Sectio
     all.push(Block::Paragraph(command));
     Section {
         id: "published",
-        title: "Beside published figures".to_owned(),
+        title: "Comparison with published figures".to_owned(),
         blocks: all,
         method: vec!["Expectations", "Prediction"],
     }
 }
 
-/// The variant, with its load where the name does not say it.
+/// The variant, with its load if the name does not contain it.
 fn heading(of: &Expectation) -> String {
     match &of.measured {
         Some(measured) => format!("{} ({})", measured.variant, title(&of.configuration)),

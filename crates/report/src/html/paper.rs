@@ -1,6 +1,6 @@
-//! What of a record is printed: the summary, what was measured at each load point, and a table of
-//! runs; of the runs over time, the connections and the percentiles only where a reader looks
-//! first. A page that is printed from a screen hides the rest, one made for paper does not have it.
+//! The printed part of a record: summary, results and a table of runs; of the charts over time, the
+//! connections and the percentiles only those that a reader needs first. The rest is hidden when a
+//! page is printed from a screen, and absent from a page made for paper.
 
 use analysis::Findings;
 use analysis::load_point::{LoadPoint, RunSummary};
@@ -8,8 +8,8 @@ use metrics::run_record::Outcome;
 
 use crate::charts::RecordCharts;
 use crate::document::{Column, Table};
-use crate::number::{NONE, half_width, mib, plain, us};
-use crate::rows::{TimeUnit, load_point_name, percentile};
+use crate::number::{TimeUnit, mib, plain};
+use crate::results::{load_point_name, percentile, printed, relative, time_unit};
 
 /// Charts of curves that are printed.
 pub(super) const CURVE_CHARTS_MAX: usize = 15;
@@ -18,12 +18,12 @@ pub(super) const PERCENTILE_CHARTS_MAX: usize = 4;
 /// Rows of the table of runs.
 const RUNS_MAX: usize = 600;
 
-/// What is not printed, and where it is, in a sentence; nothing where everything is.
+/// What is not printed, and how to see it; `None` if everything is printed.
 pub(super) fn left_out(findings: &Findings, drawn: &RecordCharts) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    let mut part = |shown: usize, all: usize, what: &str| {
-        if shown < all {
-            parts.push(format!("{} of {all} {what}", all - shown));
+    let mut part = |printed: usize, all: usize, plural: &str| {
+        if printed < all {
+            parts.push(format!("{} of {all} {plural}", all - printed));
         }
     };
     part(drawn.curves.len().min(CURVE_CHARTS_MAX), drawn.curves.len(), "charts of curves");
@@ -37,76 +37,77 @@ pub(super) fn left_out(findings: &Findings, drawn: &RecordCharts) -> Option<Stri
         })
     };
     part(charts(true).sum(), charts(false).sum(), "charts over time");
-    let with = |point: &&LoadPoint| point.runs.iter().any(|run| !run.connections.is_empty());
-    let connected = findings.load_points.iter().filter(with).count();
+    let has_connections =
+        |point: &&LoadPoint| point.runs.iter().any(|run| !run.connections.is_empty());
+    let connected = findings.load_points.iter().filter(has_connections).count();
     part(connected.min(1), connected, "tables of connections");
     let list = match parts.split_last()? {
         (only, []) => only.clone(),
         (last, before) => format!("{} and {last}", before.join(", ")),
     };
     Some(format!(
-        "Left out on paper: {list}. `fourcorners report {0}` shows them on the screen, \
-         `fourcorners report {0} --format png` makes a picture of each chart, and `fourcorners \
-         export {0} --format csv` has every number.",
+        "Not printed: {list}. `fourcorners report {0}` shows them on the screen, `fourcorners \
+         report {0} --format png` writes a picture of each chart, and `fourcorners export {0} \
+         --format csv` exports every number.",
         findings.id
     ))
 }
 
-/// What is not printed of a record that is beside others, and where it is.
-pub(super) fn left_out_beside_others(findings: &Findings) -> String {
+/// What is not printed of one of several records, and how to print it.
+pub(super) fn left_out_of_several(findings: &Findings) -> String {
     format!(
-        "Left out on paper: evidence, warnings, charts and environment. `fourcorners report {} \
-         --theme print` prints this record alone.",
+        "Not printed: evidence, warnings, charts and environment. `fourcorners report {} \
+         --theme print` prints this record by itself.",
         findings.id
     )
 }
 
-/// A row for each run, in the order of the load points; nothing where each load point is one run
-/// that ended as planned, because then the results say the same.
+/// A row for each run, in the order of the load points; `None` if each load point is one run that
+/// ended as planned, because the results then contain the same numbers.
 pub(super) fn runs(findings: &Findings) -> Option<Table> {
-    let plain = |point: &LoadPoint| {
+    let is_single = |point: &LoadPoint| {
         point.runs.len() == 1 && point.runs.iter().all(|run| run.outcome == Outcome::Done)
     };
-    if findings.load_points.iter().all(plain) {
+    if findings.load_points.iter().all(is_single) {
         return None;
     }
+    let unit = time_unit(&[findings]);
     let all = findings.load_points.iter().flat_map(|point| {
         let name = load_point_name(point);
-        point.runs.iter().map(move |run| row(&name, run))
+        point.runs.iter().map(move |run| row(&name, run, unit))
     });
     let rows: Vec<Vec<String>> = all.take(RUNS_MAX).collect();
     let runs: usize = findings.load_points.iter().map(|point| point.runs.len()).sum();
     let caption = match rows.len() < runs {
         true => format!("The first {} of {runs} runs; the exports have all.", rows.len()),
-        false => "Each run alone.".to_owned(),
+        false => "Each run by itself.".to_owned(),
     };
     let columns = vec![
         Column::words("load point"),
         Column::numbers("repeat", ""),
         Column::numbers("achieved rate", "ops/s"),
-        Column::numbers("95 %", "±"),
+        Column::numbers("95 % CI", "±"),
         Column::numbers("throughput", "MiB/s"),
-        Column::numbers("response mean", "µs"),
-        Column::numbers("p99", "µs"),
-        Column::numbers("outstanding", "mean"),
-        Column::words("ended"),
+        Column::numbers("mean", unit.symbol()).grouped("response time"),
+        Column::numbers("p99", unit.symbol()).grouped("response time"),
+        Column::numbers("outstanding", ""),
+        Column::words("outcome"),
     ];
     Some(Table { caption, columns, rows })
 }
 
-fn row(name: &str, run: &RunSummary) -> Vec<String> {
+fn row(name: &str, run: &RunSummary, unit: TimeUnit) -> Vec<String> {
     let total = &run.summary.total;
-    let rate = total.data.achieved_rate;
-    let none = || NONE.to_owned();
+    let response = &total.data.response;
     vec![
         name.to_owned(),
         (run.repeat + 1).to_string(),
-        rate.map_or_else(none, |rate| plain(rate.value)),
-        rate.and_then(|rate| rate.relative()).map_or_else(none, half_width),
-        total.data.throughput.map_or_else(none, |throughput| mib(throughput.value)),
-        total.data.response.mean_ns.map_or_else(none, |mean| us(mean.value)),
-        percentile(total.data.response.percentile(0.99), TimeUnit::Us),
-        total.outstanding_mean.map_or_else(none, |outstanding| plain(outstanding.value)),
+        printed(total.data.achieved_rate, plain),
+        relative(total.data.achieved_rate),
+        printed(total.data.throughput, mib),
+        printed(response.mean_ns, |ns| unit.print(ns)),
+        percentile(response.percentile(0.99), unit),
+        printed(total.outstanding_mean, plain),
         match &run.outcome {
             Outcome::Done => "as planned".to_owned(),
             Outcome::Interrupted => "interrupted".to_owned(),

@@ -1,7 +1,7 @@
-//! A curve as JSON: its points, and what they say of floor, knees, saturation and models.
+//! A curve as JSON: its points, latency floor, knees, saturation and models.
 //!
-//! Where a number is missing its place holds `{"missing": "why"}`, so that a reader can tell "was
-//! not measured" from "was not asked for".
+//! A missing number is `{"missing": "why"}`, so that a reader can distinguish "not measured" from
+//! "not requested".
 
 use analysis::curve::floor::Floor;
 use analysis::curve::knee::{Knee, Knees};
@@ -14,20 +14,21 @@ use serde_json::{Map, Value, json};
 use super::estimate::estimate;
 use super::verdicts::{growth, saturation_name};
 use crate::number::exported;
+use crate::verdict::words;
 
 #[derive(Serialize)]
 pub(super) struct CurveJson<'a> {
     name: &'a str,
     axis: &'a str,
     /// `closed`: load is the queue depth over all workers; `open`: the offered rate in ops/s;
-    /// `not_raised`: what was swept is no load.
+    /// `not_raised`: the swept key is not a load.
     load: &'static str,
     /// The point with the largest achieved rate.
     saturation_point: Option<usize>,
     floor: Value,
     saturation: Value,
     knees: Value,
-    /// What models say; not measured.
+    /// Fitted models; not measured.
     fitted: Value,
     /// The point whose two sides of Little's law differ most.
     little_worst_point: Option<usize>,
@@ -71,7 +72,7 @@ fn point(point: &CurvePoint) -> CurvePointJson<'_> {
 fn or_missing<T>(found: &Result<T, Missing>, write: impl Fn(&T) -> Value) -> Value {
     match found {
         Ok(found) => write(found),
-        Err(missing) => json!({"missing": missing.in_words()}),
+        Err(missing) => json!({"missing": words::missing(missing)}),
     }
 }
 
@@ -135,7 +136,7 @@ fn knee(knee: &Knee) -> Value {
 fn fitted(curve: &Curve, fits: &Fits) -> Value {
     json!({
         "points": fits.points,
-        "preferred": fits.preferred.map(|place| fits.fits[place].model.name()),
+        "preferred": fits.preferred.map(|index| fits.fits[index].model.name()),
         "as_good": fits.as_good.iter().map(|p| fits.fits[*p].model.name()).collect::<Vec<_>>(),
         "models": fits.fits.iter().map(|fit| model(curve, fit)).collect::<Vec<_>>(),
     })
@@ -144,13 +145,13 @@ fn fitted(curve: &Curve, fits: &Fits) -> Value {
 fn model(curve: &Curve, fit: &Fit) -> Value {
     let parameters: Map<String, Value> =
         fit.parameters.iter().map(|p| (format!("fitted_{}", p.name), parameter(p))).collect();
-    // Of a closed curve the rate, of an open one the response time; for drawing.
+    // For charts: the rate of a closed curve, the response time of an open one.
     let at = |point: &CurvePoint| {
         point.sample.map(|sample| exported(fit.predicted(sample.load))).filter(|v| v.is_finite())
     };
     json!({
         "model": fit.model.name(),
-        "in_words": fit.model.in_words(),
+        "description": words::model(fit.model),
         "fits": fit.is_good(),
         "parameters": parameters,
         "degrees_of_freedom": fit.degrees,
@@ -159,11 +160,11 @@ fn model(curve: &Curve, fit: &Fit) -> Value {
         "residual_worst_point": fit.worst_point,
         "aicc": exported(fit.aicc),
         "think_time_s": exported(fit.think_time_s),
-        "modelled": curve.points.iter().map(at).collect::<Vec<_>>(),
+        "fitted": curve.points.iter().map(at).collect::<Vec<_>>(),
     })
 }
 
-/// An end that is open is `null`.
+/// `high` is `null` if the interval has no upper bound.
 fn parameter(parameter: &FittedParameter) -> Value {
     json!({
         "value": exported(parameter.value),

@@ -1,7 +1,7 @@
-//! What an emulated volume was set to and what a witness of it counted, as JSON.
+//! The settings of an emulated volume and the check of its service counters, as JSON.
 
 use analysis::emulated::{EmulatedFindings, Seen};
-use analysis::witness::Witnessed;
+use analysis::service_check::ServiceCheck;
 use serde_json::{Value, json};
 
 use crate::number::exported;
@@ -24,11 +24,11 @@ pub(super) fn emulated_volume(emulated: &EmulatedFindings) -> Value {
     })
 }
 
-pub(super) fn witness(witnessed: Witnessed) -> Value {
+pub(super) fn service_counters(checked: ServiceCheck) -> Value {
     json!({
-        "runs": witnessed.runs,
-        "runs_that_differ": witnessed.runs_that_differ,
-        "calls": witnessed.calls,
-        "moved_bytes": witnessed.bytes,
+        "runs": checked.runs,
+        "runs_that_differ": checked.runs_that_differ,
+        "calls": checked.calls,
+        "moved_bytes": checked.bytes,
     })
 }

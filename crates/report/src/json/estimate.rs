@@ -30,12 +30,12 @@ pub(crate) fn estimate(estimate: Estimate) -> EstimateJson {
     }
 }
 
-/// The number alone, where its key is older than its uncertainty.
+/// The number without its uncertainty, for keys that are older than the uncertainty.
 pub(super) fn value(estimate: Option<Estimate>) -> Option<f64> {
     estimate.map(|estimate| exported(estimate.value))
 }
 
-/// The half-width of the 95 % interval, for a key beside that of the number.
+/// The half-width of the 95 % confidence interval, for a separate key.
 pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
     estimate.and_then(|estimate| estimate.uncertainty).map(exported)
 }

@@ -1,4 +1,4 @@
-//! Who used the processors of the measuring host, as JSON.
+//! The use of the measuring host's processors as JSON.
 
 use analysis::host_state::HostSummary;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(super) struct HostJson {
     run_queue_delay_ns_per_op: Option<EstimateJson>,
     pressure_fraction: Option<EstimateJson>,
     runnable_mean_tasks: Option<EstimateJson>,
-    /// Of one processor; only where the service runs in the measuring process.
+    /// The share of one processor; only if the service runs in the measuring process.
     service_cpu_fraction: Option<EstimateJson>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn host(host: &HostSummary) -> HostJson {
         intervals: host.intervals,
         span_ns: host.span_ns,
         late_readings: host.late_readings,
-        reading_cpu_mean_ns: exported(host.reading_cpu_mean_ns),
+        reading_cpu_mean_ns: exported(host.reading_cpu_mean.0),
         processors: host.processors.map(exported),
         quota_processors: host.quota.map(exported),
         busy_fraction: host.busy.map(estimate),

@@ -29,7 +29,7 @@ pub(super) struct RunJson<'a> {
     outcome: Value,
     intervals_planned: u32,
     summary: SummaryJson<'a>,
-    /// Of targets with connections only.
+    /// Only for targets with connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     connections: Vec<ConnectionJson<'a>>,
 }

@@ -1,9 +1,8 @@
-//! The whole findings as JSON, units in the names of the fields, numbers with nine digits.
-//! Percentiles that too few samples stand behind are `null`, with the number of samples above them
-//! beside.
+//! All findings as JSON, with units in the names of fields and nine digits. A percentile with too few
+//! samples is `null`, next to the number of samples above it.
 //!
-//! The types here are the format: findings may change without it, and it carries its own version.
-//! A new kind of finding gets a file of its own and one line in [`sections`].
+//! The types here define the format, which has its own version, so that findings can change without
+//! it. A new kind of finding gets a file and a line in [`sections`].
 
 mod curve;
 mod emulated;
@@ -36,13 +35,13 @@ use warning::{WarningJson, warning};
 
 use crate::record::Record;
 
-/// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Increased when a reader of the previous version would misread the new one.
+const SCHEMA_VERSION: u32 = 2;
 
-/// Writes findings and what was published beside them, indented, with a line break at the end.
+/// Writes findings and published figures, indented, with a line break at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write<'a>(record: impl Into<Record<'a>>, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Document::of(record.into()))?;
     writeln!(out)
@@ -57,8 +56,8 @@ struct Document<'a> {
     overrides: &'a [String],
     target: &'a str,
     plan_hash: &'a str,
-    engine: &'a str,
-    engine_reason: &'a str,
+    io_method: &'a str,
+    io_method_reason: &'a str,
     seed: u64,
     started_unix_ms: u64,
     outcome: Value,
@@ -68,11 +67,11 @@ struct Document<'a> {
     load_points: &'a Findings,
     curves: Vec<CurveJson<'a>>,
     series: Vec<SeriesJson<'a>>,
-    /// What only some records have: see [`sections`].
+    /// Fields that only some records have, see [`sections`].
     #[serde(flatten)]
     sections: Map<String, Value>,
     warnings: Vec<WarningJson<'a>>,
-    notes: &'a [String],
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -92,8 +91,8 @@ impl<'a> Document<'a> {
             overrides: &findings.overrides,
             target: &findings.target,
             plan_hash: &findings.plan_hash,
-            engine: findings.engine,
-            engine_reason: &findings.engine_reason,
+            io_method: findings.io_method,
+            io_method_reason: &findings.io_method_reason,
             seed: findings.seed,
             started_unix_ms: findings.started_unix_ms,
             outcome: outcome(&findings.outcome),
@@ -104,18 +103,18 @@ impl<'a> Document<'a> {
             series: findings.series.iter().map(series).collect(),
             sections: sections::of(record),
             warnings: findings.warnings.iter().map(warning).collect(),
-            notes: &findings.notes,
+            notes: findings.notes.iter().map(crate::verdict::words::note).collect(),
         }
     }
 }
 
-/// One after the other: ten thousand of them take a gigabyte together.
+/// Serialises load points one by one, because ten thousand of them would take a gigabyte of memory.
 fn each_load_point<S: Serializer>(findings: &&Findings, out: S) -> Result<S::Ok, S::Error> {
     let points = findings.load_points.iter().enumerate();
     out.collect_seq(points.map(|(index, point)| load_point(findings, index, point)))
 }
 
-/// The name of an outcome, and the reason of a failure.
+/// The name of an outcome, and the reason for a failure.
 pub(crate) fn outcome(outcome: &Outcome) -> Value {
     match outcome {
         Outcome::Done => json!({"outcome": "done"}),

@@ -28,7 +28,7 @@ pub(super) struct TimesJson {
     deviation_ns: Option<f64>,
     over_range_samples: u64,
     percentiles: Vec<PercentileJson>,
-    /// Of all repeats together only: one run's would make the file several times as large.
+    /// Only for all repeats combined; those of each run would make the file several times as large.
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Vec<DistributionJson>>,
 }
@@ -39,9 +39,9 @@ pub(super) struct PercentileJson {
     fraction: f64,
     value_ns: Option<u64>,
     samples_above: u64,
-    /// Both ends of its 95 % interval, which need not lie evenly around it.
+    /// Both ends of its 95 % confidence interval, which may be asymmetric.
     interval_ns: Option<[f64; 2]>,
-    /// Independent samples that the interval rests on.
+    /// The number of independent samples of the interval.
     samples: f64,
     method: &'static str,
 }
@@ -53,7 +53,7 @@ pub(super) struct DistributionJson {
     samples_to_here: u64,
 }
 
-/// How much of a summary is written.
+/// The parts of a summary that are written.
 #[derive(Clone, Copy)]
 pub(super) enum Depth {
     Whole,
@@ -99,7 +99,7 @@ pub(super) fn times(times: &Times, depth: Depth) -> TimesJson {
         mean_ns: times.mean_ns.map(estimate),
         min_ns: times.min_ns,
         max_ns: times.max_ns,
-        deviation_ns: times.deviation_ns.map(exported),
+        deviation_ns: times.deviation.map(|deviation| exported(deviation.0)),
         over_range_samples: times.over_range,
         percentiles: percentiles.collect(),
         distribution: depth.distributions().then(|| distribution.collect()),

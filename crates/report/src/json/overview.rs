@@ -1,4 +1,4 @@
-//! What a reader needs first, and the heat maps, as JSON.
+//! The summary and the heat maps as JSON.
 
 use analysis::Findings;
 use analysis::heat::Heat;
@@ -9,20 +9,20 @@ use super::estimate::estimate;
 use super::verdicts::saturation_name;
 use crate::number::exported;
 
-/// The summary; nothing where nothing was measured.
+/// The summary; `None` if nothing was measured.
 pub(super) fn summary(findings: &Findings) -> Option<Value> {
     let summary = &findings.summary;
-    let doubt = |doubt: &analysis::summary::Doubt| {
+    let caveat = |caveat: &analysis::summary::Caveat| {
         json!({
-            "code": findings.warnings[doubt.warning].code,
-            "load_points": doubt.load_points,
+            "code": findings.warnings[caveat.warning].code,
+            "load_points": caveat.load_points,
         })
     };
     (!summary.curves.is_empty()).then(|| {
         json!({
             "curves": summary.curves.iter().map(|one| curve(findings, one)).collect::<Vec<_>>(),
             "curves_left_out": summary.curves_left_out,
-            "doubts": summary.doubts.iter().map(doubt).collect::<Vec<_>>(),
+            "caveats": summary.caveats.iter().map(caveat).collect::<Vec<_>>(),
         })
     })
 }
@@ -33,13 +33,13 @@ fn curve(findings: &Findings, one: &CurveSummary) -> Value {
     let state = curve.plateau.as_ref().ok().map(|plateau| plateau.state);
     json!({
         "curve": one.curve,
-        "most_point": one.most,
+        "highest_point": one.most,
         "rate_ops_per_sec": estimate(one.rate),
         "throughput_bytes_per_sec": one.throughput.map(estimate),
         "response_mean_ns": one.response_mean_ns.map(estimate),
         "floor_ns": latency_ns.map(estimate),
         "saturation": state.map(saturation_name),
-        "bend": one.bend.map(bend),
+        "knee": one.bend.map(bend),
     })
 }
 
@@ -53,12 +53,12 @@ fn bend(bend: Bend) -> Value {
     })
 }
 
-/// The heat maps; nothing where there are none.
+/// The heat maps; `None` if there are none.
 pub(super) fn heats(heats: &[Heat]) -> Option<Value> {
     (!heats.is_empty()).then(|| Value::Array(heats.iter().map(heat).collect()))
 }
 
-/// Cells are `[column, row, operations]`; an end of a row belongs to the row above it.
+/// Cells are `[column, row, operations]`; the upper end of a row belongs to the next row.
 fn heat(heat: &Heat) -> Value {
     let cells = heat.cells.iter().map(|cell| json!([cell.column, cell.row, cell.operations]));
     json!({

@@ -1,7 +1,6 @@
-//! Parts of the document that only some records have: a field is there where its finding is.
+//! Fields of the document that only some records have.
 //!
-//! A new finding is one line in [`of`] and a file of its own beside this one, with one function
-//! from its type to a [`Value`].
+//! A new finding gets a line in [`of`] and a file with a function from its type to a [`Value`].
 
 use serde_json::{Map, Value};
 
@@ -10,7 +9,7 @@ use crate::record::Record;
 
 use super::{emulated, overview, searches, steadiness, tune, verdicts, wire};
 
-/// The fields, by name, in the order of the names.
+/// The fields by name.
 pub(super) fn of(record: Record<'_>) -> Map<String, Value> {
     let findings = record.findings;
     let fields = [
@@ -24,7 +23,7 @@ pub(super) fn of(record: Record<'_>) -> Map<String, Value> {
         ("tune", findings.tune.as_ref().map(|tuned| tune::tune(findings, tuned))),
         ("verdicts", verdicts::verdicts(findings)),
         ("wire", wire::wire(findings)),
-        ("witness", findings.witnessed.map(emulated::witness)),
+        ("service_counters", findings.service_check.map(emulated::service_counters)),
     ];
     let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     present.collect()

@@ -1,4 +1,4 @@
-//! What time and repeats show of each load point, as JSON.
+//! Steady state, outliers and repeatability of each load point as JSON.
 
 use analysis::Findings;
 use analysis::agreement::Agreement;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::number::exported;
 
-/// One entry for each load point, in their order; nothing where there is none.
+/// An entry for each load point, in order; `None` if there is none.
 pub(super) fn steadiness(findings: &Findings) -> Option<Value> {
     let points = findings.steadiness.iter().map(|point| {
         json!({
@@ -75,7 +75,7 @@ fn repeats(repeats: &RepeatSteadiness) -> Value {
             "welch_f": exported(found.f),
             "chance": exported(found.chance),
             "disagree": found.disagree(),
-            "repeat_that_differs": found.differs.map(|place| repeats.repeats[place]),
+            "repeat_that_differs": found.differs.map(|index| repeats.repeats[index]),
         })
     };
     let rates: Vec<f64> = repeats.rates.iter().map(|rate| exported(*rate)).collect();
@@ -83,7 +83,7 @@ fn repeats(repeats: &RepeatSteadiness) -> Value {
         "repeats": repeats.repeats,
         "achieved_rates_ops_per_sec": rates,
         "agreement": repeats.agreement.map(agreement),
-        "outlier_repeat": repeats.outlier.map(|place| repeats.repeats[place]),
+        "outlier_repeat": repeats.outlier.map(|index| repeats.repeats[index]),
         "rounds": repeats.rounds.map(rounds),
     })
 }

@@ -17,7 +17,7 @@ pub(super) struct SummaryJson<'a> {
     process_cpu_used_processors: Option<EstimateJson>,
     total: StreamJson<'a>,
     streams: Vec<StreamJson<'a>>,
-    /// Of records that have it.
+    /// Only in records with host state.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<HostJson>,
 }
@@ -28,11 +28,11 @@ pub(super) struct StreamJson<'a> {
     queue_depth_total: u64,
     workers: u32,
     offered_rate_ops_per_sec: Option<f64>,
-    /// What the offered rate is to be compared with: reads, writes and fsyncs together.
+    /// Reads, writes and fsyncs together, to compare with the offered rate.
     achieved_rate_all_kinds_ops_per_sec: Option<EstimateJson>,
     data: OpJson,
     kinds: Vec<OpJson>,
-    /// Of streams with fsyncs only: elsewhere it would repeat `data`.
+    /// Only for streams with fsyncs; for others it would equal `data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     all_kinds: Option<OpJson>,
     outstanding_mean_ops: Option<EstimateJson>,
@@ -70,7 +70,7 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         name: &stream.name,
         queue_depth_total: stream.queue_depth_total,
         workers: stream.workers,
-        offered_rate_ops_per_sec: stream.offered_rate.map(exported),
+        offered_rate_ops_per_sec: stream.offered_rate.map(|rate| exported(rate.get())),
         achieved_rate_all_kinds_ops_per_sec: stream.achieved_rate_all_kinds().map(estimate),
         data: op(&stream.data, depth),
         kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),
@@ -82,8 +82,8 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         schedule_delay_uncertainty_ns: half_width(stream.schedule_delay_mean_ns),
         overload: stream.overload.map(|overload| {
             json!({
-                "offered_rate_ops_per_sec": exported(overload.offered_rate),
-                "achieved_rate_ops_per_sec": exported(overload.achieved_rate),
+                "offered_rate_ops_per_sec": exported(overload.offered_rate.get()),
+                "achieved_rate_ops_per_sec": exported(overload.achieved_rate.get()),
                 "backlog_growth_ops": overload.backlog_growth,
             })
         }),

@@ -1,35 +1,35 @@
-//! What a tuning found, as JSON.
+//! The outcome of a tuning as JSON.
 
 use analysis::Findings;
 use analysis::tune::findings::{HostShare, Outcome, Tried, TuneFindings};
 use analysis::tune::limit::LevelQuota;
 use analysis::verdict::Answer;
 use serde_json::{Value, json};
-use workload::reach::Wanted;
+use workload::reach::RequiredRate;
 
 use super::estimate::estimate;
 use crate::number::exported;
 
 pub(super) fn tune(findings: &Findings, tune: &TuneFindings) -> Value {
-    let said = match tune.reach.wanted {
-        Wanted::Throughput { .. } => "throughput",
-        Wanted::Rate { .. } => "rate",
+    let quantity = match tune.reach.required {
+        RequiredRate::Throughput { .. } => "throughput",
+        RequiredRate::Rate { .. } => "rate",
     };
     let number = |value: f64| json!(exported(value));
     json!({
         "verdict": outcome_name(&tune.outcome),
-        "wanted": {
-            "said_as": said,
-            "ops_per_sec": number(tune.wanted_ops_per_s),
-            "bytes_per_sec": number(tune.wanted_bytes_per_s),
-            "least_ops_per_sec": number(tune.least_ops_per_s),
+        "required": {
+            "quantity": quantity,
+            "ops_per_sec": number(tune.target_rate.get()),
+            "bytes_per_sec": number(tune.target_throughput.get()),
+            "least_ops_per_sec": number(tune.least_rate.get()),
             "response_time_max_ns": tune.reach.response_time_max_ns,
             "outstanding_max": tune.reach.outstanding_max,
         },
         "arithmetic": tune.arithmetic.map(|worked| json!({
-            "response_time_alone_ns": number(worked.response_ns),
+            "response_time_unloaded_ns": number(worked.response.0),
             "transfer_size_bytes": number(worked.transfer_bytes),
-            "ops_per_sec": number(worked.ops_per_s),
+            "ops_per_sec": number(worked.rate.get()),
             "outstanding": number(worked.outstanding),
             "outstanding_whole": worked.outstanding_whole,
         })),
@@ -46,7 +46,7 @@ pub(super) fn tune(findings: &Findings, tune: &TuneFindings) -> Value {
             Outcome::Reached { open, .. } => Some(*open),
             _ => None,
         },
-        "held": tune.held.as_ref().map(tried),
+        "paced": tune.paced.as_ref().map(tried),
         "best_within_objective": tune.best_within_objective.as_ref().map(tried),
         "tried": tune.tried.iter().map(tried).collect::<Vec<_>>(),
         "limited_by": limited_by(findings, tune),
@@ -69,7 +69,7 @@ const fn outcome_name(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What limits a rate that is not reached: from the verdict on its curve.
+/// What limits a rate that is not reached, from the verdict on the curve.
 fn limited_by(findings: &Findings, tune: &TuneFindings) -> Option<Value> {
     if !matches!(tune.outcome, Outcome::Saturated { .. }) {
         return None;
@@ -94,8 +94,8 @@ fn tried(tried: &Tried) -> Value {
 fn quota(quota: &LevelQuota) -> Value {
     json!({
         "service_level": quota.level,
-        "quota_bytes": quota.quota_bytes,
-        "most_bytes_per_sec": quota.ceiling_bytes_per_s,
+        "quota_bytes": quota.quota.map(|bytes| bytes.get()),
+        "max_bytes_per_sec": quota.ceiling.map(|max| max.bytes_per_s()),
     })
 }
 
@@ -105,6 +105,6 @@ fn share(share: &HostShare) -> Value {
         "outstanding": share.outstanding,
         "workers": share.workers,
         "queue_depth": share.queue_depth,
-        "held_at_ops_per_sec": share.ops_per_s.map(exported),
+        "paced_at_ops_per_sec": share.rate.map(|rate| exported(rate.get())),
     })
 }

@@ -9,7 +9,7 @@ use super::estimate::estimate;
 use crate::number::exported;
 use crate::verdict;
 
-/// The verdicts on the workloads of the experiment; `None` where there are none.
+/// The verdicts on the workloads of the experiment; `None` if there are none.
 pub(super) fn verdicts(findings: &Findings) -> Option<Value> {
     let all: Vec<Value> = findings.answers().map(|one| of(findings, one)).collect();
     (!all.is_empty()).then_some(Value::Array(all))

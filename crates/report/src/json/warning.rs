@@ -1,13 +1,15 @@
-//! A warning with the places where it was seen as JSON.
+//! A warning and its sightings as JSON.
 
 use analysis::warnings::WarningGroup;
 use serde::Serialize;
+
+use crate::warnings::{Advice, found, group_advice};
 
 #[derive(Serialize)]
 pub(super) struct WarningJson<'a> {
     mark: char,
     code: &'a str,
-    matters: &'a str,
+    effect: &'a str,
     remedy: &'a str,
     sightings: Vec<SightingJson<'a>>,
 }
@@ -17,7 +19,7 @@ pub(super) struct SightingJson<'a> {
     load_point: Option<usize>,
     stream: Option<&'a str>,
     repeats: &'a [u32],
-    seen: &'a str,
+    found: String,
 }
 
 pub(super) fn warning(group: &WarningGroup) -> WarningJson<'_> {
@@ -25,13 +27,14 @@ pub(super) fn warning(group: &WarningGroup) -> WarningJson<'_> {
         load_point: s.load_point,
         stream: s.stream.as_deref(),
         repeats: &s.repeats,
-        seen: &s.seen,
+        found: found(&s.warning),
     });
+    let Advice { effect, remedy } = group_advice(group);
     WarningJson {
         mark: group.mark,
         code: group.code,
-        matters: group.matters,
-        remedy: group.remedy,
+        effect,
+        remedy,
         sightings: sightings.collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! What the wire counted in each run, as JSON.
+//! The network counters of each run as JSON.
 
 use analysis::Findings;
 use analysis::wire::{RunWire, WireBytes, WireCheck};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::number::exported;
 
-/// One entry for each load point, in their order; nothing where no run knows of the wire.
+/// An entry for each load point, in order; `None` if no run has network counters.
 pub(super) fn wire(findings: &Findings) -> Option<Value> {
     let points = || findings.wire.iter();
     let any = points().any(|runs| !runs.is_empty());
@@ -14,10 +14,10 @@ pub(super) fn wire(findings: &Findings) -> Option<Value> {
 }
 
 fn run(run: &RunWire) -> Value {
-    let place = |check: &WireCheck| {
+    let source = |check: &WireCheck| {
         let intervals = check.intervals.iter().map(|ratio| ratio.map(exported));
         json!({
-            "place": check.place.name(),
+            "source": check.source.name(),
             "read": bytes(check.read),
             "written": bytes(check.written),
             "interval_ratios": intervals.collect::<Vec<_>>(),
@@ -25,7 +25,7 @@ fn run(run: &RunWire) -> Value {
     };
     json!({
         "repeat": run.repeat,
-        "places": run.places.iter().map(place).collect::<Vec<_>>(),
+        "sources": run.sources.iter().map(source).collect::<Vec<_>>(),
     })
 }
 

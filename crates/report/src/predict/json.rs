@@ -3,26 +3,29 @@
 
 use std::io::{self, Write};
 
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use predict::coverage::Coverage;
-use predict::{Bound, Curve, Interval, Point, Resource, Stretch, Topology};
+use predict::measured::MeasuredPoint;
+use predict::{Bound, Curve, Reason, Stretch, Topology};
 use serde::Serialize;
 
-use super::{Beside, MeasuredRun};
+use super::{Comparison, MeasuredRun};
 use crate::expect::json::{ExpectationJson, expectation};
+use crate::model::json::{IntervalJson, PointJson, ResourceJson, interval, point, resource};
+use crate::model::words;
 use crate::number::exported;
 
 /// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Writes the prediction, indented, with a line break at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Writing to `out` fails.
 pub fn write(
     topology: &Topology,
     curve: &Curve,
-    beside: &Beside,
+    with: &Comparison,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let document = Document {
@@ -31,21 +34,21 @@ pub fn write(
         hosts: topology.host_count(),
         connections: topology.workloads.iter().map(|one| topology.flows(one)).collect(),
         workloads: topology.workloads.iter().map(|one| one.name.as_str()).collect(),
-        asked: curve.asked.as_ref().map(point),
+        requested: curve.requested.as_ref().map(point),
         most: point(&curve.most),
         knee_outstanding: interval(curve.knee_outstanding),
         bounds: curve.bounds.iter().map(bound).collect(),
         points: curve.points.iter().map(point).collect(),
         stretches: curve.stretches.iter().map(stretch).collect(),
-        not_modelled: &curve.not_modelled,
+        not_modelled: curve.not_modelled.iter().copied().map(words::not_modelled).collect(),
         coverage: CoverageJson {
             rates: coverage(Coverage::RATES),
             latencies: coverage(Coverage::LATENCIES),
         },
         reasons: curve.reasons.iter().map(reason).collect(),
-        assumptions: &curve.assumptions,
-        against_published: beside.published.iter().map(expectation).collect(),
-        against_measured: beside.measured.iter().map(measured).collect(),
+        assumptions: curve.assumptions.iter().copied().map(words::assumption).collect(),
+        against_published: with.published.iter().map(expectation).collect(),
+        against_measured: with.measured.iter().map(measured).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -58,27 +61,27 @@ struct Document<'a> {
     hosts: u64,
     connections: Vec<u64>,
     workloads: Vec<&'a str>,
-    /// Null where more is offered than is let through.
-    asked: Option<PointJson<'a>>,
+    /// Null if the offered rate exceeds a limit.
+    requested: Option<PointJson<'a>>,
     most: PointJson<'a>,
     knee_outstanding: IntervalJson,
     bounds: Vec<BoundJson<'a>>,
     points: Vec<PointJson<'a>>,
     stretches: Vec<StretchJson<'a>>,
-    /// What is asked for and the model does not have.
-    not_modelled: &'a [String],
+    /// Protocols that the model does not cover.
+    not_modelled: Vec<String>,
     coverage: CoverageJson,
     reasons: Vec<ReasonJson<'a>>,
-    assumptions: &'a [String],
-    /// Of each workload, where it was asked for.
+    assumptions: Vec<String>,
+    /// Of each workload, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against_published: Vec<ExpectationJson<'a>>,
-    /// Of each run that was named.
+    /// Of each requested run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against_measured: Vec<MeasuredJson<'a>>,
 }
 
-/// How many published figures the intervals hold, each predicted without its document.
+/// How many published figures, each predicted without its document, are in their interval.
 #[derive(Serialize)]
 struct CoverageJson {
     rates: OneCoverageJson,
@@ -100,11 +103,11 @@ fn coverage(of: Coverage) -> OneCoverageJson {
 #[derive(Serialize)]
 struct MeasuredJson<'a> {
     id: &'a str,
-    points: Vec<BesideJson>,
+    points: Vec<MeasuredPointJson>,
 }
 
 #[derive(Serialize)]
-struct BesideJson {
+struct MeasuredPointJson {
     outstanding: f64,
     measured_ops_per_s: f64,
     predicted_ops_per_s: f64,
@@ -113,61 +116,14 @@ struct BesideJson {
 }
 
 fn measured(of: &MeasuredRun) -> MeasuredJson<'_> {
-    let one = |point: &predict::measured::Beside| BesideJson {
+    let one = |point: &MeasuredPoint| MeasuredPointJson {
         outstanding: exported(point.outstanding),
-        measured_ops_per_s: exported(point.ops_per_s),
+        measured_ops_per_s: exported(point.rate.get()),
         predicted_ops_per_s: exported(point.predicted.ops_per_s.value),
         measured_response_s: exported(point.response_s),
         predicted_response_s: exported(point.predicted.response_s.value),
     };
     MeasuredJson { id: &of.id, points: of.points.iter().map(one).collect() }
-}
-
-#[derive(Serialize)]
-pub(crate) struct IntervalJson {
-    low: f64,
-    value: f64,
-    /// Null where there is no end.
-    high: Option<f64>,
-}
-
-fn interval(of: Interval) -> IntervalJson {
-    IntervalJson {
-        low: exported(of.low),
-        value: exported(of.value),
-        high: of.high.is_finite().then(|| exported(of.high)),
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct ResourceJson<'a> {
-    kind: &'static str,
-    name: &'a str,
-}
-
-fn resource(of: &Resource) -> ResourceJson<'_> {
-    ResourceJson { kind: of.kind.name(), name: &of.name }
-}
-
-#[derive(Serialize)]
-pub(crate) struct PointJson<'a> {
-    outstanding: f64,
-    ops_per_s: IntervalJson,
-    bytes_per_s: IntervalJson,
-    response_s: IntervalJson,
-    ops_per_s_by_workload: Vec<f64>,
-    bounded_by: ResourceJson<'a>,
-}
-
-pub(crate) fn point(of: &Point) -> PointJson<'_> {
-    PointJson {
-        outstanding: exported(of.outstanding),
-        ops_per_s: interval(of.ops_per_s),
-        bytes_per_s: interval(of.bytes_per_s),
-        response_s: interval(of.response_s),
-        ops_per_s_by_workload: of.by_workload.iter().map(|rate| exported(*rate)).collect(),
-        bounded_by: resource(&of.bounded_by),
-    }
 }
 
 #[derive(Serialize)]
@@ -204,7 +160,7 @@ fn stretch(of: &Stretch) -> StretchJson<'_> {
 
 #[derive(Serialize)]
 struct ReasonJson<'a> {
-    text: &'a str,
+    text: String,
     rows: Vec<RowJson<'a>>,
 }
 
@@ -217,7 +173,7 @@ struct RowJson<'a> {
 }
 
 fn reason(of: &Reason) -> ReasonJson<'_> {
-    ReasonJson { text: &of.text, rows: of.rows.iter().map(row).collect() }
+    ReasonJson { text: words::statement(&of.statement), rows: of.rows.iter().map(row).collect() }
 }
 
 fn row(of: &RowRef) -> RowJson<'_> {

@@ -1,21 +1,25 @@
-//! A prediction laid out: what is reached and what bounds it first, then bounds, curve, why.
+//! A prediction as sections: rate and bottleneck first, then bounds, curve and reasons.
 
+mod charts;
 pub mod json;
 
-use predict::{Bound, Curve, Interval, Point, Topology, measured};
+use predict::measured::MeasuredPoint;
+use predict::{Bound, Curve, Interval, Point, Topology};
+use units::counted;
 
-use crate::charts::of_prediction;
 use crate::document::{Block, Column, Section, Table};
 use crate::expect::Expectation;
-use crate::number::{NONE, mib, percent, plain, thousands};
+use crate::model::words;
+use crate::number::{ends, mib, percent, plain, thousands, whole};
 use crate::sheet::{Sheet, reasons};
+use charts::of_prediction;
 
-/// Rows of a curve that are shown where not all are wanted.
+/// Rows of a curve shown unless all are requested.
 const POINTS_SHOWN: usize = 10;
 /// Milliseconds in a second.
 const MS_PER_S: f64 = 1e3;
 
-/// How much of it is shown.
+/// How much is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Every point of the curve.
@@ -24,31 +28,31 @@ pub struct Detail {
     pub explain: bool,
 }
 
-/// What a prediction is set beside.
+/// What a prediction is compared with.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
-    /// Each workload beside published figures; empty where that is not wanted.
+pub struct Comparison {
+    /// Published figures for each workload; empty if not requested.
     pub published: Vec<Expectation>,
     /// Measured runs.
     pub measured: Vec<MeasuredRun>,
 }
 
-/// A measured run beside a prediction.
+/// A measured run with predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredRun {
     /// The record.
     pub id: String,
-    /// Its load points that do what is predicted, with rising concurrency.
-    pub points: Vec<measured::Beside>,
+    /// Its load points with the predicted workload, by increasing concurrency.
+    pub points: Vec<MeasuredPoint>,
 }
 
 /// A prediction as sections.
-pub fn sheet(topology: &Topology, curve: &Curve, beside: &Beside, detail: Detail) -> Sheet {
+pub fn sheet(topology: &Topology, curve: &Curve, with: &Comparison, detail: Detail) -> Sheet {
     let mut first = prediction(topology, curve);
-    first.blocks.push(Block::Charts(of_prediction(topology, curve, beside)));
+    first.blocks.push(Block::Charts(of_prediction(topology, curve, with)));
     let mut sections = vec![first, bounds(curve), points(curve, detail)];
-    sections.extend(beside.measured.iter().map(measurement));
-    sections.extend(beside.published.iter().map(|one| {
+    sections.extend(with.measured.iter().map(measurement));
+    sections.extend(with.published.iter().map(|one| {
         let section = crate::expect::section(one);
         Section { title: format!("Published: {}", section.title), ..section }
     }));
@@ -56,41 +60,42 @@ pub fn sheet(topology: &Topology, curve: &Curve, beside: &Beside, detail: Detail
         sections.push(Section {
             id: "why",
             title: "Why".to_owned(),
-            blocks: vec![reasons(&curve.reasons)],
+            blocks: vec![reasons(&curve.reasons.iter().map(words::reason).collect::<Vec<_>>())],
             method: Vec::new(),
         });
     }
     sections.push(Section {
         id: "assumptions",
-        title: "What is assumed".to_owned(),
-        blocks: vec![Block::List(curve.assumptions.clone())],
+        title: "Assumptions".to_owned(),
+        blocks: vec![Block::List(
+            curve.assumptions.iter().copied().map(words::assumption).collect(),
+        )],
         method: Vec::new(),
     });
     Sheet { title: format!("Prediction of {}", topology.name), sections }
 }
 
 fn prediction(topology: &Topology, curve: &Curve) -> Section {
-    let not_modelled = curve.not_modelled.iter().cloned();
+    let not_modelled = curve.not_modelled.iter().copied().map(words::not_modelled);
     let mut blocks: Vec<Block> = not_modelled.map(Block::Paragraph).collect();
-    blocks.push(Block::Paragraph(match &curve.asked {
+    blocks.push(Block::Paragraph(match &curve.requested {
         Some(point) => format!(
-            "With {} operations outstanding over {} hosts: {}, {}, response time {}.",
+            "With {} operations outstanding on {}: {}, {}, response time {}.",
             count(point.outstanding),
-            thousands(i128::from(topology.host_count())),
+            counted(topology.host_count(), "host"),
             ops(point.ops_per_s),
             throughput(point.bytes_per_s),
             response(point.response_s)
         ),
-        None => "What is offered is more than is let through: the backlog would grow without \
-                 end."
-            .to_owned(),
+        None => "The offered rate exceeds a limit: the backlog would grow without end.".to_owned(),
     }));
-    if let Some(point) = &curve.asked {
-        blocks.push(Block::Paragraph(format!("What bounds it: {}.", point.bounded_by)));
+    if let Some(point) = &curve.requested {
+        let bottleneck = words::resource(&point.bounded_by);
+        blocks.push(Block::Paragraph(format!("Bottleneck: {bottleneck}.")));
     }
     blocks.push(Block::Paragraph(format!(
-        "The most of the curve: {}, {}, with {} outstanding. The line of one operation at a time \
-         and the least bound cross at {} outstanding (Little's law).",
+        "Peak: {}, {}, with {} outstanding. At the response time of queue depth 1, the lowest bound \
+         is reached with {} outstanding (Little's law).",
         ops(curve.most.ops_per_s),
         throughput(curve.most.bytes_per_s),
         count(curve.most.outstanding),
@@ -98,7 +103,7 @@ fn prediction(topology: &Topology, curve: &Curve) -> Section {
     )));
     blocks.push(Block::Paragraph(format!(
         "The model covers reads and writes over NFSv3, not metadata operations. {}",
-        predict::coverage::sentence()
+        words::coverage()
     )));
     Section {
         id: "prediction",
@@ -115,13 +120,13 @@ fn bounds(curve: &Curve) -> Section {
             whole(bound.ops_per_s.value),
             ends(bound.ops_per_s, whole),
             mib(bound.bytes_per_s.value),
-            bound.resource.short(),
+            words::resource_label(&bound.resource),
         ]
     };
     let table = Table {
-        caption: "What each would let through if nothing else bounded, the least first.".to_owned(),
+        caption: "Capacity of each resource on its own, lowest first.".to_owned(),
         columns: vec![
-            Column::numbers("how many", ""),
+            Column::numbers("count", ""),
             Column::numbers("rate", "ops/s"),
             Column::numbers("90 % interval", "ops/s"),
             Column::numbers("throughput", "MiB/s"),
@@ -130,7 +135,7 @@ fn bounds(curve: &Curve) -> Section {
         rows: curve.bounds.iter().map(row).collect(),
     };
     let blocks = match curve.bounds.is_empty() {
-        true => vec![Block::Paragraph("Nothing bounds but the slots.".to_owned())],
+        true => vec![Block::Paragraph("The request slots are the only limit.".to_owned())],
         false => vec![Block::Table(table)],
     };
     Section { id: "bounds", title: "Bounds".to_owned(), blocks, method: vec!["Prediction"] }
@@ -149,7 +154,7 @@ fn points(curve: &Curve, detail: Detail) -> Section {
             ends(point.ops_per_s, whole),
             mib(point.bytes_per_s.value),
             plain(point.response_s.value * MS_PER_S),
-            point.bounded_by.short(),
+            words::resource_label(&point.bounded_by),
         ]
     };
     let table = Table {
@@ -160,7 +165,7 @@ fn points(curve: &Curve, detail: Detail) -> Section {
             Column::numbers("90 % interval", "ops/s"),
             Column::numbers("throughput", "MiB/s"),
             Column::numbers("response", "ms"),
-            Column::words("bounded by"),
+            Column::words("bottleneck"),
         ],
         rows: shown.map(row).collect(),
     };
@@ -169,40 +174,40 @@ fn points(curve: &Curve, detail: Detail) -> Section {
             "from {} to {} outstanding: {}",
             count(stretch.from),
             count(stretch.to),
-            stretch.bounded_by
+            words::resource(&stretch.bounded_by)
         )
     });
     let blocks = vec![Block::Table(table), Block::List(stretches.collect())];
     Section { id: "curve", title: "Curve".to_owned(), blocks, method: vec!["Prediction"] }
 }
 
-/// What was measured beside what is predicted of as many operations outstanding.
+/// Measured load points and predictions for the same outstanding operations.
 fn measurement(run: &MeasuredRun) -> Section {
-    let row = |point: &measured::Beside| {
+    let row = |point: &MeasuredPoint| {
         vec![
             count(point.outstanding),
-            whole(point.ops_per_s),
+            whole(point.rate.get()),
             whole(point.predicted.ops_per_s.value),
-            off(point.rate_off()),
+            signed_percent(point.rate_error()),
             plain(point.response_s * MS_PER_S),
             plain(point.predicted.response_s.value * MS_PER_S),
-            off(point.response_off()),
+            signed_percent(point.response_error()),
         ]
     };
     let table = Table {
         caption: format!(
-            "Load points of `{}` that do what is predicted, at the operations that were \
-             outstanding.",
+            "Load points of `{}` with the predicted workload, at their measured outstanding \
+             operations.",
             run.id
         ),
         columns: vec![
             Column::numbers("outstanding", ""),
             Column::numbers("measured", "ops/s"),
             Column::numbers("predicted", "ops/s"),
-            Column::numbers("off", ""),
+            Column::numbers("error", ""),
             Column::numbers("measured", "ms"),
             Column::numbers("predicted", "ms"),
-            Column::numbers("off", ""),
+            Column::numbers("error", ""),
         ],
         rows: run.points.iter().map(row).collect(),
     };
@@ -215,21 +220,15 @@ fn measurement(run: &MeasuredRun) -> Section {
 }
 
 /// With its sign: `-3.1 %`.
-fn off(share: f64) -> String {
+fn signed_percent(share: f64) -> String {
     let sign = if share > 0.0 { "+" } else { "" };
     format!("{sign}{}", percent(share))
 }
 
-/// `195,000 [170,000..220,000]`, or the number alone where it is not in doubt.
+/// `195,000 [170,000..220,000]`, or only the number if the interval has no width.
 fn interval(of: Interval, print: impl Fn(f64) -> String) -> String {
     let (low, value, high) = (print(of.low), print(of.value), print(of.high));
     if low == value && high == value { value } else { format!("{value} [{low}..{high}]") }
-}
-
-/// Its ends alone; where they are printed alike there is nothing to say.
-pub(crate) fn ends(of: Interval, print: impl Fn(f64) -> String) -> String {
-    let (low, high) = (print(of.low), print(of.high));
-    if low == high { NONE.to_owned() } else { format!("{low}..{high}") }
 }
 
 fn ops(of: Interval) -> String {
@@ -244,18 +243,9 @@ fn response(of: Interval) -> String {
     format!("{} ms", interval(of, |s| plain(s * MS_PER_S)))
 }
 
-/// Operations outstanding: whole where there are many.
+/// Outstanding operations: whole if there are many.
 fn count(number: f64) -> String {
     if number >= 10.0 { whole(number) } else { plain(number) }
-}
-
-/// Three digits are what a prediction is worth.
-pub(crate) fn whole(number: f64) -> String {
-    if !number.is_finite() || number < 1000.0 {
-        return plain(number);
-    }
-    let rounded: f64 = format!("{number:.2e}").parse().expect("what was printed is a number");
-    thousands(rounded as i128)
 }
 
 #[cfg(test)]
@@ -263,9 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_exact_as_a_prediction() {
-        assert_eq!(whole(194_936.0), "195,000");
-        assert_eq!(whole(512.0), "512");
+    fn intervals_with_a_width_show_their_ends() {
         assert_eq!(count(6.11), "6.11");
         let doubtful = Interval { low: 170_123.0, value: 195_456.0, high: 220_789.0 };
         assert_eq!(interval(doubtful, whole), "195,000 [170,000..221,000]");

@@ -1,4 +1,4 @@
-//! What limits each curve: curves with the same answer together.
+//! The bottleneck of each curve; curves with the same answer share a paragraph.
 
 use analysis::Findings;
 use analysis::verdict::{Answer, Verdict};
@@ -6,15 +6,15 @@ use analysis::verdict::{Answer, Verdict};
 use crate::document::{Block, Section};
 use crate::verdict;
 
-/// More evidence than this is in the JSON only.
+/// Evidence for a single curve; the JSON has all of it.
 const EVIDENCE_MAX: usize = 4;
-/// The same for each of several curves.
+/// Evidence for each of several curves.
 const EVIDENCE_MAX_EACH: usize = 2;
 
-/// The section; nothing where nothing was measured.
+/// The section; `None` if nothing was measured.
 pub(super) fn section(findings: &Findings) -> Option<Section> {
     let blocks: Vec<Block> =
-        alike(findings).iter().flat_map(|same| of_answer(findings, same)).collect();
+        by_answer(findings).iter().flat_map(|same| of_answer(findings, same)).collect();
     (!blocks.is_empty()).then(|| Section {
         id: "bottleneck",
         title: "Bottleneck".to_owned(),
@@ -23,8 +23,8 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     })
 }
 
-/// Verdicts with the same answer, in the order of the first of each.
-pub(super) fn alike(findings: &Findings) -> Vec<Vec<&Verdict>> {
+/// Verdicts grouped by their answer, in the order of the first of each group.
+pub(super) fn by_answer(findings: &Findings) -> Vec<Vec<&Verdict>> {
     let mut groups: Vec<Vec<&Verdict>> = Vec::new();
     for verdict in findings.answers() {
         match groups.iter_mut().find(|group| is_same(&group[0].answer, &verdict.answer)) {
@@ -35,7 +35,7 @@ pub(super) fn alike(findings: &Findings) -> Vec<Vec<&Verdict>> {
     groups
 }
 
-/// The same causes; with what probability may differ.
+/// Whether two answers name the same limits; their probabilities may differ.
 fn is_same(a: &Answer, b: &Answer) -> bool {
     match (a, b) {
         (Answer::Limited { by: a, .. }, Answer::Limited { by: b, .. }) => a == b,
@@ -48,37 +48,38 @@ fn is_same(a: &Answer, b: &Answer) -> bool {
 }
 
 fn of_answer(findings: &Findings, same: &[&Verdict]) -> Vec<Block> {
-    let least = least_sure(same);
+    let least = least_certain(same);
     let names: Vec<&str> = same.iter().map(|verdict| verdict.name.as_str()).collect();
     let mut blocks =
         vec![Block::Paragraph(format!("{}: {}", names.join("; "), verdict::headline(least)))];
-    let most = if same.len() > 1 { EVIDENCE_MAX_EACH } else { EVIDENCE_MAX };
+    let max = if same.len() > 1 { EVIDENCE_MAX_EACH } else { EVIDENCE_MAX };
     let evidence = same.iter().flat_map(|verdict| {
         let lead = if same.len() > 1 { format!("{}: ", verdict.name) } else { String::new() };
         let shape = std::iter::once(verdict::shape(findings, verdict));
-        let observed = verdict::evidence(verdict, most - 1);
-        shape.chain(observed).map(move |seen| format!("{lead}{seen}.")).collect::<Vec<_>>()
+        let observed = verdict::evidence(verdict, max - 1);
+        let sentences = shape.chain(observed);
+        sentences.map(move |sentence| format!("{lead}{sentence}.")).collect::<Vec<_>>()
     });
     blocks.push(Block::List(evidence.collect()));
-    let mut to_do = verdict::advice(findings, least);
+    let mut actions = verdict::advice(findings, least);
     if let Some((why, arguments)) = verdict::next_step(least) {
-        to_do.push(match arguments.is_empty() {
+        actions.push(match arguments.is_empty() {
             true => why,
             false => format!("{why} Add to the command: `{arguments}`"),
         });
         if matches!(least.answer, Answer::NotEnoughData(_)) {
-            to_do.push("Or let `run --explain` do the experiments one after another.".to_owned());
+            actions.push("Or use `run --explain`, which runs these experiments.".to_owned());
         }
     }
-    if !to_do.is_empty() {
+    if !actions.is_empty() {
         blocks.push(Block::Paragraph("What to do:".to_owned()));
-        blocks.push(Block::List(to_do));
+        blocks.push(Block::List(actions));
     }
     blocks
 }
 
-/// What is said of several verdicts together is as sure as the least sure of them.
-pub(super) fn least_sure<'a>(same: &[&'a Verdict]) -> &'a Verdict {
+/// The verdict with the lowest probability, which holds for the whole group.
+pub(super) fn least_certain<'a>(same: &[&'a Verdict]) -> &'a Verdict {
     let stated = |verdict: &Verdict| match &verdict.answer {
         Answer::Limited { probability, .. } => *probability,
         _ => 1.0,

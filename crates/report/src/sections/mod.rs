@@ -1,19 +1,19 @@
-//! Sections of a report that only some records have, in the order in which they are read. They
-//! stand between the results and the warnings, in all outputs.
+//! The sections of a record's report between results and warnings, in reading order and for all
+//! outputs; only some records have each.
 //!
-//! A new finding gets a file here with a function from the findings to a [`Section`] (or nothing),
-//! and one line in [`of`]. What was published beside a record is no finding: it comes with the
-//! [`Record`].
+//! A new finding gets a file here with a function from the findings to an optional [`Section`], and a
+//! line in [`of`]. Published figures are not findings: they come with the [`Record`].
 
 mod bottleneck;
+mod confidence;
 mod curves;
+pub(crate) mod environment;
 mod mix;
-mod percentiles;
+mod network;
 mod searches;
-mod steadiness;
+mod steady_state;
 pub(crate) mod summary;
 pub(crate) mod tune;
-mod wire;
 
 use analysis::Findings;
 
@@ -21,24 +21,24 @@ use crate::document::Section;
 use crate::expect::published::{self, Detail};
 use crate::record::Record;
 
-/// Makes a section where the findings have one.
+/// Makes a section, if the findings have one.
 type Maker = fn(&Findings) -> Option<Section>;
 
-/// The sections that a record has.
+/// The sections of a record.
 ///
-/// * `detail` - of what was published beside it
+/// * `detail` - how much of the published figures is shown
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
     const ANSWERS: &[Maker] = &[tune::answer, tune::settings, bottleneck::section];
-    const MAKERS: &[Maker] = &[
+    const EVIDENCE: &[Maker] = &[
         curves::section,
         searches::section,
         mix::section,
-        percentiles::section,
-        steadiness::section,
-        wire::section,
+        confidence::section,
+        steady_state::section,
+        network::section,
     ];
     let Record { findings, published } = record;
     let made = |makers: &'static [Maker]| makers.iter().filter_map(|section| section(findings));
-    let beside = published.map(|some| published::section(some, &findings.id, detail));
-    made(ANSWERS).chain(beside).chain(made(MAKERS)).collect()
+    let published = published.map(|published| published::section(published, &findings.id, detail));
+    made(ANSWERS).chain(published).chain(made(EVIDENCE)).collect()
 }

@@ -1,45 +1,46 @@
-//! What became of the searches: how many load points, in how many runs, and why they ended.
+//! The outcome of searches: load points, runs, and why they ended.
 
 use analysis::Findings;
 use analysis::search::Searched;
 
 use crate::document::{Block, Section};
-use crate::rows;
+use crate::results::load_point_name;
+use crate::verdict::words;
 
-/// The section, where the plan had a search.
+/// The section; `None` if the plan had no search.
 pub(super) fn section(findings: &Findings) -> Option<Section> {
     let searches = &findings.searches;
-    let words = searches.iter().map(|searched| words(searched, findings)).collect();
+    let sentences = searches.iter().map(|searched| sentence(searched, findings)).collect();
     (!searches.is_empty()).then(|| Section {
         id: "search",
         title: "Search".to_owned(),
-        blocks: vec![Block::List(words)],
+        blocks: vec![Block::List(sentences)],
         method: vec!["Search"],
     })
 }
 
-fn words(searched: &Searched, findings: &Findings) -> String {
+fn sentence(searched: &Searched, findings: &Findings) -> String {
     let end = match searched.ended {
-        Some(ended) => format!("it ended because {}", ended.because()),
-        None if searched.runs == 0 => return format!("{}: it was not begun.", searched.name),
-        None => "it was cut short".to_owned(),
+        Some(ended) => format!("it ended because {}", words::ended(ended)),
+        None if searched.runs == 0 => return format!("{}: not started.", searched.name),
+        None => "it was interrupted".to_owned(),
     };
-    let mut words = format!(
+    let mut sentence = format!(
         "{}: {} load points in {} runs; {end}.",
         searched.name,
         searched.load_points.len(),
         searched.runs
     );
-    if !searched.not_narrow.is_empty() {
+    if !searched.not_converged.is_empty() {
         let names: Vec<String> = searched
-            .not_narrow
+            .not_converged
             .iter()
-            .map(|place| rows::load_point_name(&findings.load_points[*place]))
+            .map(|index| load_point_name(&findings.load_points[*index]))
             .collect();
-        words.push_str(&format!(
-            " Not known as well as was asked for, after as many repeats as allowed: {}.",
+        sentence.push_str(&format!(
+            " Did not reach the required precision within the allowed repeats: {}.",
             names.join("; ")
         ));
     }
-    words
+    sentence
 }

@@ -1,31 +1,32 @@
-//! The summary in plain words: key results, knee and saturation, bottleneck, recommendations,
-//! caveats.
+//! The summary: key results, knee and saturation, bottleneck, recommendations, caveats.
 
 use analysis::Findings;
 use analysis::curve::Curve;
 use analysis::curve::plateau::State;
-use analysis::curve::sample::Load;
+use analysis::sample::Load;
 use analysis::summary::{Bend, CurveSummary};
 use analysis::verdict::{Answer, Verdict};
-use units::Nanos;
 
 use super::bottleneck;
-use crate::charts::method_in_words;
+use crate::charts::method_name;
 use crate::document::{Block, Section};
-use crate::number::{half_width, mib, percent, plain};
+use crate::drawing::ticks;
+use crate::number::{TimeUnit, mib, percent, plain};
+use crate::results::{plus_minus, time_unit};
 use crate::verdict;
+use crate::warnings::group_advice;
 
-/// More names than this are counted, not listed.
+/// More names are counted, not listed.
 const NAMES_MAX: usize = 8;
-/// More warnings than this are counted, not listed.
+/// More warnings are counted, not listed.
 const CAVEATS_MAX: usize = 6;
 
-/// The summary; nothing where nothing was measured.
+/// The summary; `None` if nothing was measured.
 pub(crate) fn section(findings: &Findings) -> Option<Section> {
     of(findings, Output::Document)
 }
 
-/// The summary without bottleneck and caveats: in a terminal both follow just below it.
+/// The summary without bottleneck and caveats, which follow immediately below it in a terminal.
 pub(crate) fn for_terminal(findings: &Findings) -> Option<Section> {
     of(findings, Output::Terminal)
 }
@@ -49,16 +50,16 @@ fn of(findings: &Findings, output: Output) -> Option<Section> {
             blocks.push(Block::List(points));
         }
     };
-    let of_curve = |say: fn(&Findings, &CurveSummary) -> Option<String>| -> Vec<String> {
-        summary.curves.iter().filter_map(|one| say(findings, one)).collect()
-    };
-    let mut results = of_curve(highest);
+    let unit = time_unit(&[findings]);
+    let highest = summary.curves.iter().map(|one| highest(findings, one, unit));
+    let mut results: Vec<String> = highest.collect();
     if summary.curves_left_out > 0 {
         let more = units::counted(summary.curves_left_out as u64, "more curve");
         results.push(format!("{more} in the results below."));
     }
     part("Key results", results);
-    part("Knee and saturation", of_curve(bend));
+    let knees = summary.curves.iter().filter_map(|one| knee_and_saturation(findings, one));
+    part("Knee and saturation", knees.collect());
     if output == Output::Document {
         part("Bottleneck", limits(findings));
     }
@@ -70,7 +71,7 @@ fn of(findings: &Findings, output: Output) -> Option<Section> {
         id: "summary",
         title: "Summary".to_owned(),
         blocks,
-        method: vec!["Achieved rate", "Response time", "Floor", "Knees", "Saturation"],
+        method: vec!["Achieved rate", "Response time", "Latency floor", "Knees", "Saturation"],
     })
 }
 
@@ -78,59 +79,58 @@ fn curve_of<'a>(findings: &'a Findings, one: &CurveSummary) -> &'a Curve {
     &findings.curves[one.curve]
 }
 
-/// The verdict on the curve; `None` where its axis is no load, so that each point has its own.
+/// The verdict on the curve; `None` if its axis is not a load, because each point has its own then.
 fn verdict_of<'a>(findings: &'a Findings, one: &CurveSummary) -> Option<&'a Verdict> {
     let curve = curve_of(findings, one);
     let point = curve.points.get(one.most)?;
     (curve.load != Load::NotRaised).then(|| findings.verdict_of(point.load_point)).flatten()
 }
 
-fn highest(findings: &Findings, one: &CurveSummary) -> Option<String> {
+/// The load point with the highest rate, and the latency at queue depth 1.
+fn highest(findings: &Findings, one: &CurveSummary, unit: TimeUnit) -> String {
     let curve = curve_of(findings, one);
     let point = &curve.points[one.most];
-    let plus_minus =
-        one.rate.relative().map_or(String::new(), |share| format!(" ± {}", half_width(share)));
-    let mut words = format!("{}: {} ops/s{plus_minus}", curve.name, plain(one.rate.value));
+    let mut sentence =
+        format!("{}: {} ops/s{}", curve.name, plain(one.rate.value), plus_minus(one.rate));
     if let Some(throughput) = one.throughput {
-        words.push_str(&format!(", {} MiB/s", mib(throughput.value)));
+        sentence.push_str(&format!(", {} MiB/s", mib(throughput.value)));
     }
-    words.push_str(&format!(", at {} {}", curve.axis, point.label));
+    sentence.push_str(&format!(" at {} {}", curve.axis, point.label));
     if let Some(mean) = one.response_mean_ns {
-        words.push_str(&format!(", with a mean response time of {}", Nanos(mean.value)));
+        let mean = unit.with_symbol(mean.value);
+        sentence.push_str(&format!(", mean response time {mean}"));
     }
-    words.push('.');
+    sentence.push('.');
     if let Ok(floor) = &curve.floor {
         match floor.latency_ns() {
             Some(latency) => {
-                words.push_str(&format!(" Latency at queue depth 1: {}.", Nanos(latency.value)));
+                let latency = unit.with_symbol(latency.value);
+                sentence.push_str(&format!(" Latency at queue depth 1: {latency}."));
             }
-            None => words.push_str(
-                " Throughput is at a limit from queue depth 1 on, so the latency of an unloaded \
+            None => sentence.push_str(
+                " Throughput is at a limit even at queue depth 1, so the latency of an unloaded \
                  operation was not measured.",
             ),
         }
     }
-    Some(words)
+    sentence
 }
 
-/// Where the curve bends and whether its end was reached.
-fn bend(findings: &Findings, one: &CurveSummary) -> Option<String> {
+/// The knee of a curve, and whether it is saturated; `None` for a single load point.
+fn knee_and_saturation(findings: &Findings, one: &CurveSummary) -> Option<String> {
     let curve = curve_of(findings, one);
     if curve.points.len() == 1 {
-        // One load point has no bend.
         return None;
     }
-    let verdict = verdict_of(findings, one)?;
-    let end = end(findings, verdict);
-    let words = match &one.bend {
-        Some(bend) => format!("{}: {}. {end}", curve.name, knee(curve, bend)),
-        None => format!("{}: {end}", curve.name),
-    };
-    Some(words)
+    let saturation = saturation(findings, verdict_of(findings, one)?);
+    Some(match &one.bend {
+        Some(bend) => format!("{}: {}. {saturation}", curve.name, knee(curve, bend)),
+        None => format!("{}: {saturation}", curve.name),
+    })
 }
 
-/// Whether throughput has stopped rising, as one or two sentences.
-pub(super) fn end(findings: &Findings, verdict: &Verdict) -> String {
+/// Whether throughput has stopped rising, as a sentence.
+pub(super) fn saturation(findings: &Findings, verdict: &Verdict) -> String {
     let shape = verdict::shape(findings, verdict);
     match verdict.plateau.state {
         State::Reached(_) => format!("Saturated: {shape}."),
@@ -141,8 +141,8 @@ pub(super) fn end(findings: &Findings, verdict: &Verdict) -> String {
 
 fn knee(curve: &Curve, bend: &Bend) -> String {
     format!(
-        "Knee ({}): {}, at {} of the highest throughput; the rest costs {} times the latency",
-        method_in_words(bend.knee.method),
+        "Knee ({}): {}, at {} of peak throughput. Reaching the peak raises latency {}×",
+        method_name(bend.knee.method),
         load_in_words(curve, bend.knee.load),
         percent(bend.rate_share),
         plain(bend.response_factor),
@@ -153,25 +153,25 @@ fn load_in_words(curve: &Curve, load: f64) -> String {
     match curve.load {
         Load::Open => format!("{} ops/s offered", plain(load)),
         Load::Closed | Load::NotRaised => {
-            format!("queue depth {}", crate::chart::ticks::label(load))
+            format!("queue depth {}", ticks::label(load))
         }
     }
 }
 
-/// What limits the curves: each answer once, with the curves that it is about.
+/// What limits the curves: each answer once, with its curves.
 fn limits(findings: &Findings) -> Vec<String> {
-    bottleneck::alike(findings)
+    bottleneck::by_answer(findings)
         .iter()
         .filter(|same| same[0].answer != Answer::NotReached)
         .map(|same| {
             let names: Vec<String> = same.iter().map(|verdict| verdict.name.clone()).collect();
-            let headline = verdict::headline(bottleneck::least_sure(same));
+            let headline = verdict::headline(bottleneck::least_certain(same));
             format!("{}: {headline}", listed(&names))
         })
         .collect()
 }
 
-/// Names of curves, the first few of many.
+/// The names of curves, or the first of many.
 fn listed(names: &[String]) -> String {
     let few: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
     match names.len().saturating_sub(NAMES_MAX) {
@@ -180,12 +180,11 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Loads that give much for little latency, then what raises limits, then loads that were not
-/// tried.
+/// The load for low latency, remedies for the bottlenecks, and loads that should be measured.
 fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
     let summary = &findings.summary;
     let mut points: Vec<String> = Vec::new();
-    let bends: Vec<String> = summary
+    let knees: Vec<String> = summary
         .curves
         .iter()
         .filter_map(|one| {
@@ -194,8 +193,8 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
             Some(format!("{load} ({})", curve.name))
         })
         .collect();
-    if !bends.is_empty() {
-        points.push(format!("For latency-sensitive workloads, use {}.", listed(&bends)));
+    if !knees.is_empty() {
+        points.push(format!("For latency-sensitive workloads, use {}.", listed(&knees)));
     }
     let rising: Vec<String> = summary
         .curves
@@ -211,8 +210,8 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
         .collect();
     if output == Output::Document {
         let mut remedies: Vec<String> = Vec::new();
-        for same in bottleneck::alike(findings) {
-            let verdict = bottleneck::least_sure(&same);
+        for same in bottleneck::by_answer(findings) {
+            let verdict = bottleneck::least_certain(&same);
             if !matches!(verdict.answer, Answer::Limited { .. }) {
                 continue;
             }
@@ -227,7 +226,7 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
     }
     if !rising.is_empty() {
         points.push(format!(
-            "To find the highest throughput, measure with more load than {}.",
+            "To find the peak throughput, measure with more load than {}.",
             listed(&rising)
         ));
     }
@@ -235,20 +234,20 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
 }
 
 fn caveats(findings: &Findings) -> Vec<String> {
-    let doubts = &findings.summary.doubts;
+    let caveats = &findings.summary.caveats;
     let all = findings.load_points.len();
-    let mut points: Vec<String> = doubts
+    let mut points: Vec<String> = caveats
         .iter()
         .take(CAVEATS_MAX)
-        .map(|doubt| {
-            let group = &findings.warnings[doubt.warning];
+        .map(|caveat| {
+            let group = &findings.warnings[caveat.warning];
             let name = group.code.replace('_', " ");
-            let count = doubt.load_points;
-            format!("{name} ({count} of {all} load points): {}", group.matters)
+            let count = caveat.load_points;
+            format!("{name} ({count} of {all} load points): {}", group_advice(group).effect)
         })
         .collect();
-    if doubts.len() > CAVEATS_MAX {
-        points.push(format!("{} more, see warnings.", doubts.len() - CAVEATS_MAX));
+    if caveats.len() > CAVEATS_MAX {
+        points.push(format!("{} more; see the warnings.", caveats.len() - CAVEATS_MAX));
     }
     points
 }

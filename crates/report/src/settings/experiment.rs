@@ -1,4 +1,4 @@
-//! A load as an experiment file of our own.
+//! A load as an experiment file of fourcorners.
 
 use analysis::tune::findings::HostShare;
 use units::{Percent, print_duration};
@@ -7,8 +7,8 @@ use workload::plan::{Stream, TargetSpec};
 
 use super::{Load, percent, size};
 
-/// The lines of an experiment file that keeps as much outstanding as a host's share says. Its
-/// stream has the name of the measured one, so that the files there are used.
+/// The lines of an experiment file with a host's share of the outstanding operations. Its stream has
+/// the name of the measured one, so that the same files are used.
 pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     let stream = load.stream;
     let data = stream.data;
@@ -35,8 +35,8 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     }
     set("workers", share.workers.to_string());
     set("queue_depth", share.queue_depth.to_string());
-    if let Some(ops_per_s) = share.ops_per_s {
-        set("arrival", format!("{{ constant = \"{}/s\" }}", ops_per_s.ceil()));
+    if let Some(rate) = share.rate {
+        set("arrival", format!("{{ constant = \"{}/s\" }}", rate.get().ceil()));
     }
     if !stream.direct {
         set("direct", "false".to_owned());
@@ -61,18 +61,18 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     lines
 }
 
-/// The command that does it.
+/// The command that runs it.
 pub fn command(target: &TargetSpec) -> String {
-    let words = match target {
+    let arguments = match target {
         TargetSpec::Emulated { options, .. } => {
             options.split('&').filter(|o| !o.is_empty()).map(|o| format!(" -o {o}")).collect()
         }
         named => format!(" {}", shell_word(&named.in_words())),
     };
-    format!("fourcorners run{words} -w tuned.toml")
+    format!("fourcorners run{arguments} -w tuned.toml")
 }
 
-/// A word as a POSIX shell takes it.
+/// A word quoted for a POSIX shell, if necessary.
 fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -108,7 +108,7 @@ fn pattern(pattern: AccessPattern) -> String {
     }
 }
 
-/// In the largest unit that divides it, so that it is exact.
+/// An exact size: in the largest unit that divides it.
 fn bytes(count: u64) -> String {
     let size = size(count);
     match size.ends_with(|c: char| c.is_ascii_alphabetic()) {

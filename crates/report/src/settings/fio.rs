@@ -1,17 +1,17 @@
-//! A load as a job file of fio.
+//! A load as a fio job file.
 
 use analysis::tune::findings::HostShare;
 use workload::pattern::AccessPattern;
 
 use super::{Load, seconds, size};
 
-/// The lines of a job file that keeps as much outstanding as a host's share says.
+/// The lines of a job file with a host's share of the outstanding operations.
 pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     let stream = load.stream;
     let mut lines = vec!["[tune]".to_owned()];
     let mut set = |key: &str, value: String| lines.push(format!("{key}={value}"));
-    // Blocking calls keep one operation outstanding each, so that there are more jobs instead.
-    let (engine, jobs, depth) = match load.engine {
+    // A blocking call has one operation outstanding, so there is a job for each.
+    let (engine, jobs, depth) = match load.io_method {
         "psync" => ("psync", share.outstanding, 1),
         "io_uring" => ("io_uring", u64::from(share.workers), share.queue_depth),
         _ => ("libaio", u64::from(share.workers), share.queue_depth),
@@ -25,7 +25,7 @@ pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     // All jobs share the files, as workers do.
     set("filename_format", "fio.$filenum".to_owned());
     set("nrfiles", stream.working_set.files.to_string());
-    // Without the whole size a second job finds none.
+    // With a smaller `size` a second job would find no space.
     let set_bytes = u64::from(stream.working_set.files) * stream.working_set.area_bytes;
     set("filesize", size(stream.working_set.area_bytes));
     set("size", size(set_bytes));
@@ -43,8 +43,9 @@ pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
         AccessPattern::Zipf { theta } => set("random_distribution", format!("zipf:{theta}")),
         AccessPattern::HotSet { area_permille, accesses_permille } => {
             let (area, accesses) = (area_permille / 10, accesses_permille / 10);
-            let (rest, others) = (100 - area, 100 - accesses);
-            set("random_distribution", format!("zoned:{accesses}/{area}:{others}/{rest}"));
+            let (cold_area, cold_accesses) = (100 - area, 100 - accesses);
+            let zones = format!("zoned:{accesses}/{area}:{cold_accesses}/{cold_area}");
+            set("random_distribution", zones);
         }
     }
     if let Some(writes) = stream.fsync_every_writes {
@@ -59,8 +60,8 @@ pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     }
     set("numjobs", jobs.to_string());
     set("iodepth", depth.to_string());
-    if let Some(ops_per_s) = share.ops_per_s {
-        set("rate_iops", rates(stream.read_permille, ops_per_s / jobs as f64));
+    if let Some(rate) = share.rate {
+        set("rate_iops", rates(stream.read_permille, rate.get() / jobs as f64));
     }
     set("time_based", "1".to_owned());
     set("ramp_time", format!("{}s", seconds(load.phases.warm_up_ns)));
@@ -94,8 +95,8 @@ fn sizes(load: &Load<'_>, set: &mut impl FnMut(&str, String)) {
     set("bssplit", split.collect::<Vec<_>>().join(":"));
 }
 
-/// The rate of one job: reads and writes have one each where there are both. Rounded up, so that
-/// all jobs together are not below what is wanted.
+/// The rate of one job, separately for reads and writes if there are both. Rounded up, so that all
+/// jobs together reach the required rate.
 fn rates(read_permille: u16, ops_per_s: f64) -> String {
     let share = |permille: u16| (ops_per_s * f64::from(permille) / 1000.0).ceil().max(1.0);
     match read_permille {

@@ -1,7 +1,7 @@
-//! A load as the settings of load generators: fio, Vdbench, and our own experiment file.
+//! A load as the settings of load generators: fio, Vdbench, and an experiment file of fourcorners.
 //!
-//! For: what a tuning found, to be typed elsewhere as it is. Not for: reading such files. What a
-//! generator cannot say is said in words beside, never left out.
+//! For: using the result of a tuning elsewhere. Not for: reading such files. Properties that a
+//! generator has no setting for are reported, never omitted silently.
 
 pub mod experiment;
 pub mod fio;
@@ -9,19 +9,19 @@ pub mod vdbench;
 
 use workload::plan::{Phases, Stream};
 
-/// A load, and where it goes.
+/// A load and its target.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
-    /// What the operations are; how many are outstanding each host's share says.
+    /// The operations; each host's share has the number outstanding.
     pub stream: &'a Stream,
-    /// How long.
+    /// The duration of the phases.
     pub phases: Phases,
-    /// Connections of each host to an export, where their number was given.
+    /// Connections of each host to an export, if given.
     pub connections: Option<u32>,
-    /// The directory, as generators that need a mount are told it.
+    /// The directory for generators that need a mount.
     pub directory: &'a str,
-    /// The engine that measured it: `io_uring`, `psync` or `nfs_client`.
-    pub engine: &'a str,
+    /// The I/O method that measured the load: `io_uring`, `psync` or `nfs_client`.
+    pub io_method: &'a str,
 }
 
 /// A count of bytes in the largest unit that divides it, as fio and Vdbench write it: `64k`.
@@ -39,7 +39,7 @@ fn seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000).max(1)
 }
 
-/// Percent of reads without a tail of zeros.
+/// A share as a percentage without trailing zeros.
 fn percent(permille: u16) -> String {
     match permille % 10 {
         0 => format!("{}", permille / 10),

@@ -1,7 +1,7 @@
-//! A load as the parameter file of Vdbench.
+//! A load as a Vdbench parameter file.
 //!
-//! The threads of all storage definitions together are what is outstanding, so each file is one
-//! with threads of its own. (`threads=` of a run definition would be for each of them, not in all.)
+//! Outstanding operations are the threads of all storage definitions, so each file is a definition
+//! with its own threads. (`threads=` of a run definition would apply to each definition.)
 
 use analysis::tune::findings::HostShare;
 use analysis::tune::share::shares;
@@ -10,7 +10,7 @@ use workload::pattern::AccessPattern;
 
 use super::{Load, percent, seconds, size};
 
-/// The lines of a parameter file for all hosts; `Err` says in words what Vdbench has no parameter
+/// The lines of a parameter file for all hosts; `Err` is a property that Vdbench has no parameter
 /// for.
 pub fn lines(load: &Load<'_>, hosts: &[HostShare]) -> Result<Vec<String>, &'static str> {
     let stream = load.stream;
@@ -21,10 +21,10 @@ pub fn lines(load: &Load<'_>, hosts: &[HostShare]) -> Result<Vec<String>, &'stat
         AccessPattern::HotSet { .. } => return Err("Vdbench has no hot set of this form"),
     };
     if stream.fsync_every_writes.is_some() {
-        return Err("Vdbench has no fsync after every so many writes");
+        return Err("Vdbench has no fsync after a number of writes");
     }
     if stream.data != DataPattern::default() {
-        return Err("what can be compressed or is a duplicate is counted otherwise there");
+        return Err("Vdbench defines compressible and duplicate data differently");
     }
     let mut lines = Vec::new();
     let fleet: u64 = hosts.iter().map(|share| share.hosts).sum();
@@ -56,7 +56,7 @@ pub fn lines(load: &Load<'_>, hosts: &[HostShare]) -> Result<Vec<String>, &'stat
         percent(stream.read_permille),
         sizes(load)
     ));
-    let rate: Option<f64> = hosts.iter().map(|s| Some(s.ops_per_s? * s.hosts as f64)).sum();
+    let rate: Option<f64> = hosts.iter().map(|s| Some(s.rate?.get() * s.hosts as f64)).sum();
     let rate = rate.map_or("max".to_owned(), |rate| rate.ceil().to_string());
     lines.push(format!(
         "rd=rd1,wd=wd1,iorate={rate},warmup={},elapsed={},interval=1",

@@ -4,29 +4,34 @@ use std::io::{self, Write};
 
 use cloud::figure::Access;
 use cloud::price::ReservationTerm;
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::Status;
 use cloud::service_level::ServiceLevel;
 use serde::Serialize;
+use sizing::assumption::Assumption;
 use sizing::claim::Claim;
-use sizing::design::{Design, Pool, Resource, Use, Volumes};
+use sizing::design::Design;
 use sizing::need::{Demand, Need, Part};
+use sizing::pool::{Pool, Volumes};
+use sizing::resource_use::{Resource, Use};
 use sizing::shortfall::Shortfall;
 use sizing::solve::Verdict;
+use units::Share;
 
+use super::{assumptions, names, shortfalls, statements, trade_offs};
 use crate::number::exported;
 
 /// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Writes everything, indented, with a line break at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Writing to `out` fails.
 pub fn write(
     need: &Need,
     verdict: &Verdict,
-    assumptions: &[String],
+    assumptions: &[Assumption],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (designs, of_each, cautions, shortfalls, nearest) = match verdict {
@@ -42,14 +47,20 @@ pub fn write(
             vec![],
             vec![],
             why.shortfalls.iter().map(shortfall).collect(),
-            why.nearest.iter().map(|(what, d)| NearestJson { what, design: design(d) }).collect(),
+            why.nearest
+                .iter()
+                .map(|(change, d)| NearestJson {
+                    what: shortfalls::relaxation(*change, d),
+                    design: design(d),
+                })
+                .collect(),
         ),
     };
     let document = Document {
         schema_version: SCHEMA_VERSION,
         feasible: matches!(verdict, Verdict::Feasible { .. }),
         need: need_json(need),
-        assumptions,
+        assumptions: assumptions::sentences(assumptions),
         cautions,
         designs,
         cheapest_of_each_kind: of_each,
@@ -65,7 +76,7 @@ struct Document<'a> {
     schema_version: u32,
     feasible: bool,
     need: NeedJson<'a>,
-    assumptions: &'a [String],
+    assumptions: Vec<String>,
     cautions: Vec<ClaimJson<'a>>,
     designs: Vec<DesignJson<'a>>,
     cheapest_of_each_kind: Vec<DesignJson<'a>>,
@@ -121,16 +132,16 @@ struct DemandJson {
     pattern: &'static str,
 }
 
-fn fraction(permille: u64) -> f64 {
-    exported(permille as f64 / 1000.0)
+fn fraction(share: Share) -> f64 {
+    exported(share.fraction())
 }
 
 fn need_json(need: &Need) -> NeedJson<'_> {
     let demand = |d: &Demand| DemandJson {
         throughput_kib_s: d.throughput.get(),
         transfer_size_bytes: d.transfer_bytes,
-        ops_per_s: exported(d.ops_per_s()),
-        read_fraction: fraction(d.read_permille),
+        ops_per_s: exported(d.rate().get()),
+        read_fraction: fraction(d.read),
         pattern: match d.access {
             Access::Sequential => "sequential",
             Access::Random => "random",
@@ -147,25 +158,25 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         region: &need.region,
         protocol: need.protocol.name(),
         parts: need.parts.iter().map(|one| part(one, &demand)).collect(),
-        growth_fraction: fraction(need.growth_permille),
-        headroom_fraction: fraction(need.headroom_permille),
-        response_time_ns: need.response_time_ns,
+        growth_fraction: fraction(need.growth),
+        headroom_fraction: fraction(need.headroom),
+        response_time_ns: need.response_time.map(|time| time.0 as u64),
         hosts: need.hosts,
         vm: need.vm.as_deref(),
         levels: need.levels.iter().map(|level| level.name()).collect(),
         previews: need.previews,
         hours_per_month: need.hours_per_month,
         pools_max: need.pools_max,
-        mean_fraction: fraction(need.charges.mean_permille),
-        peered_fraction: fraction(need.charges.crossing_permille),
-        cool_fraction: fraction(need.charges.cool_permille),
-        cool_moved_fraction: fraction(need.charges.cool_moved_permille),
+        mean_fraction: fraction(need.charges.mean),
+        peered_fraction: fraction(need.charges.crossing),
+        cool_fraction: fraction(need.charges.cool),
+        cool_moved_fraction: fraction(need.charges.cool_moved),
         backup_gib: need.charges.backup_gib,
-        snapshot_fraction: fraction(need.charges.snapshot_permille),
+        snapshot_fraction: fraction(need.charges.snapshots),
         replication: need.charges.replication.as_ref().map(|one| ReplicationJson {
             to: &one.to,
             interval: one.interval.name(),
-            daily_change_fraction: fraction(one.daily_change_permille),
+            daily_change_fraction: fraction(one.daily_change),
             level: one.level.map(ServiceLevel::name),
         }),
         reserved: need.charges.reserved.map(ReservationTerm::name),
@@ -174,7 +185,7 @@ fn need_json(need: &Need) -> NeedJson<'_> {
 
 #[derive(Serialize)]
 struct DesignJson<'a> {
-    /// `mixed` where pools differ.
+    /// `mixed` if pools differ.
     level: &'static str,
     /// The same.
     qos: &'static str,
@@ -185,18 +196,18 @@ struct DesignJson<'a> {
     commands: Vec<String>,
     month_usd: f64,
     costs: Vec<CostJson>,
-    not_in_cost: &'a [String],
-    cost_notes: &'a [String],
+    not_in_cost: Vec<String>,
+    cost_notes: Vec<String>,
     sized_by: &'static str,
     binding: Option<&'static str>,
     spare_fraction: f64,
     things: u64,
     uses: Vec<UseJson>,
-    cheaper: &'a str,
+    cheaper: Option<String>,
     notes: Vec<ClaimJson<'a>>,
     contradicted: bool,
     response_time_ns: Option<f64>,
-    /// Of the hosts and of the response time.
+    /// Evidence for the hosts and the response time.
     hosts_kind: &'static str,
     reasons: Vec<ClaimJson<'a>>,
 }
@@ -251,13 +262,13 @@ struct UseJson {
 #[derive(Serialize)]
 struct ClaimJson<'a> {
     kind: &'static str,
-    text: &'a str,
+    text: String,
     rows: Vec<RowJson<'a>>,
 }
 
 #[derive(Serialize)]
 pub(super) struct ReasonJson<'a> {
-    text: &'a str,
+    text: String,
     rows: Vec<RowJson<'a>>,
 }
 
@@ -274,17 +285,17 @@ struct RowJson<'a> {
 struct ShortfallJson<'a> {
     constraint: &'static str,
     kind: &'static str,
-    tried: &'a str,
-    text: &'a str,
-    wanted: u64,
-    most: u64,
+    tried: String,
+    text: String,
+    required: u64,
+    max: u64,
     short_fraction: f64,
     rows: Vec<RowJson<'a>>,
 }
 
 #[derive(Serialize)]
 struct NearestJson<'a> {
-    what: &'a str,
+    what: String,
     design: DesignJson<'a>,
 }
 
@@ -302,22 +313,22 @@ fn design(design: &Design) -> DesignJson<'_> {
         month_usd: exported(design.cost.month().as_dollars()),
         costs: (design.cost.items.iter())
             .map(|(item, amount)| CostJson {
-                item: item.name(),
+                item: names::item(*item),
                 month_usd: exported(amount.as_dollars()),
             })
             .collect(),
-        not_in_cost: &design.cost.unknown,
-        cost_notes: &design.cost.notes,
-        sized_by: design.decides.name(),
-        binding: design.binding().map(|one| one.resource.name()),
-        spare_fraction: fraction(design.spare_permille()),
+        not_in_cost: design.cost.missing.iter().map(statements::missing_price).collect(),
+        cost_notes: design.cost.notes.iter().map(statements::cost_note).collect(),
+        sized_by: names::sized_by(design.sized_by),
+        binding: design.binding().map(|one| names::resource(one.resource)),
+        spare_fraction: fraction(design.spare()),
         things: design.things(),
         uses: design.uses.iter().map(use_json).collect(),
-        cheaper: &design.cheaper,
+        cheaper: design.trade_off.as_ref().map(trade_offs::sentence),
         notes: design.notes.iter().map(claim).collect(),
         contradicted: design.contradicted,
-        response_time_ns: design.response.map(|r| exported(r.mean_ns)),
-        hosts_kind: design.basis().name(),
+        response_time_ns: design.response.map(|r| exported(r.mean.0)),
+        hosts_kind: names::claim_kind(design.basis()),
         reasons: all.map(claim).collect(),
     }
 }
@@ -358,8 +369,8 @@ fn hosts(design: &Design) -> Option<HostsJson<'_>> {
 
 fn use_json(one: &Use) -> UseJson {
     UseJson {
-        resource: one.resource.name(),
-        kind: one.kind.name(),
+        resource: names::resource(one.resource),
+        kind: names::claim_kind(one.kind),
         unit: match one.resource {
             Resource::Capacity | Resource::RegionalQuota => "GiB",
             Resource::Slots => "requests",
@@ -367,20 +378,20 @@ fn use_json(one: &Use) -> UseJson {
         },
         used: one.used,
         limit: one.limit,
-        used_fraction: fraction(one.permille()),
+        used_fraction: fraction(one.share()),
     }
 }
 
 fn claim(claim: &Claim) -> ClaimJson<'_> {
     ClaimJson {
-        kind: claim.kind.name(),
-        text: &claim.text,
+        kind: names::claim_kind(claim.kind),
+        text: statements::claim(claim),
         rows: claim.rows.iter().map(row).collect(),
     }
 }
 
-pub(super) fn reason(reason: &Reason) -> ReasonJson<'_> {
-    ReasonJson { text: &reason.text, rows: reason.rows.iter().map(row).collect() }
+pub(super) fn reason(text: String, rows: &[RowRef]) -> ReasonJson<'_> {
+    ReasonJson { text, rows: rows.iter().map(row).collect() }
 }
 
 fn row(row: &RowRef) -> RowJson<'_> {
@@ -397,14 +408,15 @@ fn row(row: &RowRef) -> RowJson<'_> {
 }
 
 fn shortfall(one: &Shortfall) -> ShortfallJson<'_> {
+    let (required, max) = one.lack.amounts();
     ShortfallJson {
-        constraint: one.constraint.name(),
-        kind: one.kind.name(),
-        tried: &one.tried,
-        text: &one.text,
-        wanted: one.wanted,
-        most: one.most,
-        short_fraction: fraction(one.lack_permille()),
+        constraint: names::constraint(one.lack.constraint()),
+        kind: names::claim_kind(one.kind),
+        tried: shortfalls::tried(&one.tried),
+        text: shortfalls::lack(one),
+        required,
+        max,
+        short_fraction: fraction(one.missing()),
         rows: one.rows.iter().map(row).collect(),
     }
 }

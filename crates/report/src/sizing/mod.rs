@@ -1,33 +1,41 @@
-//! A sizing laid out: what to buy, how to set it, what it costs, and why; or why nothing does.
+//! A sizing as sections: designs with settings, cost and reasons, or why there is none.
 
+mod assumptions;
 pub mod json;
+mod names;
 pub mod schedule;
+mod shortfalls;
+mod statements;
+mod trade_offs;
 mod words;
 
 use cloud::price::Usd;
+use sizing::assumption::Assumption;
 use sizing::claim::{Claim, ClaimKind};
-use sizing::design::{Design, Pool, Volumes};
+use sizing::design::Design;
 use sizing::need::Need;
+use sizing::pool::{Pool, Volumes};
+use sizing::shortfall::Shortfall;
 use sizing::solve::{Infeasible, Verdict};
-use units::{counted, percent};
+use units::counted;
 
 use crate::document::{Block, Column, Section, Table};
 use crate::number::{NONE, plain};
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, with_rows};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Designs, the cheapest first.
+    /// Most designs to show, cheapest first.
     pub designs: usize,
     /// Whether the arithmetic with its rows is shown.
     pub explained: bool,
 }
 
-/// What is shown of a sizing.
+/// A sizing as a sheet.
 ///
-/// * `assumptions` - what was taken for granted because nothing was said, as sentences
-pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[String], shown: Shown) -> Sheet {
+/// * `assumptions` - defaults that were used
+pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[Assumption], shown: Shown) -> Sheet {
     let title = format!("Sizing for {}", words::need(need));
     let mut sections = match verdict {
         Verdict::Feasible { designs, of_each, cautions } => {
@@ -52,15 +60,13 @@ fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -
     let more = designs.len() - some.len();
     if more > 0 {
         blocks.push(Block::Paragraph(format!(
-            "{more} more cost more for more spare throughput or fewer things to run \
+            "{more} more designs cost more but have more spare throughput or fewer parts to manage \
              (`--top {}`).",
             designs.len()
         )));
     }
-    blocks.push(Block::Paragraph(
-        "The cheapest of each level and kind of volume, whether it is among these or not:"
-            .to_owned(),
-    ));
+    blocks
+        .push(Block::Paragraph("The cheapest design of each level and kind of volume:".to_owned()));
     blocks.push(Block::Table(table(of_each)));
     blocks.push(legend());
     let mut sections = vec![Section {
@@ -69,16 +75,16 @@ fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -
         blocks,
         method: vec!["Sizing"],
     }];
-    for (place, design) in some.iter().enumerate() {
-        sections.push(one(need, design, place, shown));
+    for (index, design) in some.iter().enumerate() {
+        sections.push(one(need, design, index, shown));
     }
     sections
 }
 
-/// Anchors of the designs that can be linked to; the others have none.
+/// Anchors of the first designs; the others cannot be linked to.
 const ANCHORS: [&str; 5] = ["design-1", "design-2", "design-3", "design-4", "design-5"];
 
-fn one(need: &Need, design: &Design, place: usize, shown: Shown) -> Section {
+fn one(need: &Need, design: &Design, index: usize, shown: Shown) -> Section {
     let mut blocks = vec![Block::List(words::facts(need, design)), Block::Table(pools(design))];
     blocks.push(Block::Table(uses(design)));
     let commands = design.settings.commands();
@@ -92,28 +98,28 @@ fn one(need: &Need, design: &Design, place: usize, shown: Shown) -> Section {
         blocks.push(claims(&all));
     }
     Section {
-        id: ANCHORS.get(place).copied().unwrap_or(""),
-        title: format!("Design {}: {}", place + 1, words::name(design)),
+        id: ANCHORS.get(index).copied().unwrap_or(""),
+        title: format!("Design {}: {}", index + 1, words::name(design)),
         blocks,
         method: Vec::new(),
     }
 }
 
-/// The designs side by side.
+/// One row per design.
 fn table(designs: &[Design]) -> Table {
-    let row = |(place, design): (usize, &Design)| {
+    let row = |(index, design): (usize, &Design)| {
         let hosts = match &design.hosts {
             Some(hosts) => format!("{} {}", hosts.count, words::short_vm(&hosts.vm)),
             None => NONE.to_owned(),
         };
         vec![
-            (place + 1).to_string(),
+            (index + 1).to_string(),
             words::level(design),
             plain(tib(design.pool_gib())),
             words::volumes(design),
             plain(design.limits().as_mib()),
             hosts,
-            percent(design.spare_permille()),
+            design.spare().to_string(),
             words::response(design),
             design.cost.month().to_string(),
         ]
@@ -129,23 +135,23 @@ fn table(designs: &[Design]) -> Table {
             Column::words("hosts"),
             Column::numbers("spare", ""),
             Column::numbers("time", "ms"),
-            Column::numbers("a month", ""),
+            Column::numbers("per month", ""),
         ],
         rows: designs.iter().enumerate().map(row).collect(),
     }
 }
 
-/// Pools and volumes of a design; pools that are alike in one row.
+/// Pools and volumes of a design; identical pools share a row.
 fn pools(design: &Design) -> Table {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut alike: Vec<(u64, &Pool)> = Vec::new();
+    let mut distinct: Vec<(u64, &Pool)> = Vec::new();
     for pool in &design.pools {
-        match alike.iter_mut().find(|(_, other)| *other == pool) {
+        match distinct.iter_mut().find(|(_, other)| *other == pool) {
             Some((count, _)) => *count += 1,
-            None => alike.push((1, pool)),
+            None => distinct.push((1, pool)),
         }
     }
-    for (count, pool) in alike {
+    for (count, pool) in distinct {
         let quota = |v: &Volumes| v.quota_gib as f64;
         rows.push(vec![
             counted(count, "pool"),
@@ -165,31 +171,31 @@ fn pools(design: &Design) -> Table {
     Table {
         caption: String::new(),
         columns: vec![
-            Column::words("what"),
-            Column::words("of which kind"),
-            Column::numbers("size each", "GiB"),
-            Column::numbers("throughput each", "MiB/s"),
+            Column::words("item"),
+            Column::words("type"),
+            Column::numbers("size (each)", "GiB"),
+            Column::numbers("throughput (each)", "MiB/s"),
         ],
         rows,
     }
 }
 
-/// How much of everything is used.
+/// How much of each resource is used.
 fn uses(design: &Design) -> Table {
-    let row = |one: &sizing::design::Use| {
+    let row = |one: &sizing::resource_use::Use| {
         let (used, limit, unit) = words::amounts(one);
-        let (share, kind) = (percent(one.permille()), one.kind.name().to_owned());
-        vec![one.resource.name().to_owned(), used, limit, unit, share, kind]
+        let (share, kind) = (one.share().to_string(), names::claim_kind(one.kind).to_owned());
+        vec![names::resource(one.resource).to_owned(), used, limit, unit, share, kind]
     };
     Table {
         caption: String::new(),
         columns: vec![
             Column::words("resource"),
             Column::numbers("used", ""),
-            Column::numbers("of", ""),
-            Column::words(""),
+            Column::numbers("limit", ""),
+            Column::words("unit"),
             Column::numbers("share", ""),
-            Column::words("limit is"),
+            Column::words("evidence for the limit"),
         ],
         rows: design.uses.iter().map(row).collect(),
     }
@@ -197,42 +203,46 @@ fn uses(design: &Design) -> Table {
 
 fn infeasible(why: &Infeasible, shown: Shown) -> Section {
     let mut blocks = vec![Block::Paragraph(
-        "No design gives this. What forbids the designs that come nearest:".to_owned(),
+        "No design meets this need. The smallest violation of each constraint:".to_owned(),
     )];
-    blocks.push(Block::List(why.shortfalls.iter().map(words::shortfall).collect()));
+    blocks.push(Block::List(why.shortfalls.iter().map(shortfalls::shortfall).collect()));
     if !why.nearest.is_empty() {
-        blocks.push(Block::Paragraph("What is possible:".to_owned()));
-        let points = why.nearest.iter().map(|(what, design)| {
+        blocks.push(Block::Paragraph("Feasible instead:".to_owned()));
+        let points = why.nearest.iter().map(|(relaxation, design)| {
             let month: Usd = design.cost.month();
-            format!("{what}: {}, {month} a month", words::name(design))
+            let change = shortfalls::relaxation(*relaxation, design);
+            format!("{change}: {}, {month} per month", words::name(design))
         });
         blocks.push(Block::List(points.collect()));
     }
     if shown.explained {
-        let all = why.shortfalls.iter();
-        let all = all.map(|one| Claim::new(one.kind, one.text.clone(), one.rows.clone()));
+        let claim = |one: &Shortfall| {
+            let text = with_rows(&shortfalls::lack(one), &one.rows);
+            format!("{}: {text}", names::claim_kind(one.kind))
+        };
         blocks.push(Block::Heading("Why".to_owned()));
-        blocks.push(claims(&all.collect::<Vec<_>>()));
+        blocks.push(Block::List(why.shortfalls.iter().map(claim).collect()));
     }
     Section { id: "infeasible", title: "Not possible".to_owned(), blocks, method: vec!["Sizing"] }
 }
 
-/// Claims as a list, each with its kind, and the rows of `data/` behind it.
+/// Claims as a list, each with its kind and the rows of `data/` behind it.
 fn claims(claims: &[Claim]) -> Block {
     Block::List(claims.iter().map(words::claim_with_rows).collect())
 }
 
-/// What the kinds of claim mean.
+/// The meaning of the kinds of claim.
 fn legend() -> Block {
-    let kinds = ClaimKind::ALL.map(|kind| format!("{}: {}", kind.name(), kind.meaning()));
-    Block::Paragraph(format!("What numbers rest on. {}.", kinds.join("; ")))
+    let kinds = ClaimKind::ALL
+        .map(|kind| format!("{}: {}", names::claim_kind(kind), names::claim_kind_meaning(kind)));
+    Block::Paragraph(format!("Evidence for numbers. {}.", kinds.join("; ")))
 }
 
-fn assumed(assumptions: &[String]) -> Section {
+fn assumed(assumptions: &[Assumption]) -> Section {
     Section {
         id: "assumptions",
-        title: "Taken for granted".to_owned(),
-        blocks: vec![Block::List(assumptions.to_vec())],
+        title: "Assumptions".to_owned(),
+        blocks: vec![Block::List(assumptions::sentences(assumptions))],
         method: Vec::new(),
     }
 }

@@ -1,19 +1,23 @@
-//! A schedule of quota and level laid out.
+//! A weekly schedule of quota and service level as sections.
 
 use std::io::{self, Write};
 
+use cloud::volume_limit::SettingsError;
 use serde::Serialize;
-use sizing::schedule::{Breach, Plan, Schedule};
+use sizing::assumption::Assumption;
+use sizing::schedule::{Breach, Change, PhaseCost, Plan, Rule, Schedule, WEEK};
+use units::thousands;
 
 use crate::document::{Block, Column, Section, Table};
+use crate::model::words::volume_limit;
 use crate::number::{exported, plain};
-use crate::sheet::{Sheet, reasons};
+use crate::sheet::{Sheet, with_rows};
 
-/// A schedule with what it comes to.
+/// A schedule with its result.
 pub type Planned = (Schedule, Result<Plan, Vec<Breach>>);
 
-/// What is shown: a table for each schedule that is allowed, and why others are not.
-pub fn sheet(planned: &[Planned], assumptions: &[String], explained: bool) -> Sheet {
+/// A table for each allowed schedule, and the broken rules of the others.
+pub fn sheet(planned: &[Planned], assumptions: &[Assumption], explained: bool) -> Sheet {
     let mut sections: Vec<Section> =
         planned.iter().map(|(schedule, result)| section(schedule, result, explained)).collect();
     sections.push(super::assumed(assumptions));
@@ -27,32 +31,26 @@ fn section(schedule: &Schedule, result: &Result<Plan, Vec<Breach>>, explained: b
             let saved = plan.constant.less(plan.month);
             let mut blocks = vec![
                 Block::Paragraph(format!(
-                    "{} a month, against {} with the most expensive phase all the time: {saved} \
-                     less.",
+                    "{} per month, {saved} less than the most expensive phase all the time ({}).",
                     plan.month, plan.constant
                 )),
                 Block::Table(table(plan)),
             ];
             if explained {
                 blocks.push(Block::Heading("Changes in a week".to_owned()));
-                blocks.push(Block::List(plan.changes.iter().map(|(_, c)| c.clone()).collect()));
+                blocks.push(Block::List(plan.changes.iter().map(change).collect()));
                 blocks.push(Block::Heading("Why".to_owned()));
-                blocks.push(reasons(&plan.reasons));
+                let reason = |of: &PhaseCost| with_rows(&phase_cost(of), &of.rows);
+                blocks.push(Block::List(plan.reasons.iter().map(reason).collect()));
             }
             (format!("With {levels}"), blocks)
         }
         Err(breaches) => {
-            let point = |b: &Breach| match b.remedy.is_empty() {
-                true => b.text.clone(),
-                false => format!("{}; remedy: {}", b.text, b.remedy),
-            };
+            let point = |b: &Breach| format!("{}; remedy: {}", rule(&b.rule), remedy(&b.rule));
             let mut blocks = vec![Block::List(breaches.iter().map(point).collect())];
             if explained {
-                let rows = breaches.iter().map(|breach| cloud::reason::Reason {
-                    text: breach.text.clone(),
-                    rows: breach.rows.clone(),
-                });
-                blocks.push(reasons(&rows.collect::<Vec<_>>()));
+                let reason = |of: &Breach| with_rows(&rule(&of.rule), &of.rows);
+                blocks.push(Block::List(breaches.iter().map(reason).collect()));
             }
             (format!("Not possible with {levels}"), blocks)
         }
@@ -83,20 +81,110 @@ fn table(plan: &Plan) -> Table {
         columns: vec![
             Column::words("phase"),
             Column::words("level"),
-            Column::numbers("a week", "h"),
+            Column::numbers("per week", "h"),
             Column::numbers("quota", "GiB"),
             Column::numbers("pool", "TiB"),
             Column::numbers("limit", "MiB/s"),
-            Column::numbers("a month", ""),
+            Column::numbers("per month", ""),
         ],
         rows: rows.collect(),
+    }
+}
+
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/// `mon 08:00: to peak, quota from 4,096 to 5,120 GiB`
+fn change(of: &Change) -> String {
+    let (from, to) = (&of.from, &of.to);
+    let level = match from.level == to.level {
+        true => String::new(),
+        false => format!(", moved from {} to {}", from.level, to.level),
+    };
+    format!(
+        "{} {:02}:00: to {}, quota from {} to {} GiB{level}",
+        DAYS[of.hour / 24],
+        of.hour % 24,
+        to.name,
+        thousands(from.quota_gib),
+        thousands(to.quota_gib),
+    )
+}
+
+/// The throughput limit and the cost of a phase.
+fn phase_cost(of: &PhaseCost) -> String {
+    let PhaseCost { step, limit, price, hours_per_month, .. } = of;
+    format!(
+        "{}: {}; pool of {} GiB x {} x {hours_per_month} h x {}/{WEEK} of the week = {}",
+        step.phase.name,
+        volume_limit(&limit.derivation),
+        thousands(step.pool_gib),
+        price.exact(),
+        step.hours,
+        step.month
+    )
+}
+
+/// A broken rule.
+fn rule(of: &Rule) -> String {
+    match of {
+        Rule::Settings { phase, error, .. } => format!("{phase}: {error}"),
+        Rule::Stored { phase, quota_gib, stored_gib } => format!(
+            "{phase}: a quota of {} GiB is below the {} GiB stored",
+            thousands(*quota_gib),
+            thousands(*stored_gib)
+        ),
+        Rule::KindChanges => {
+            "a regular volume cannot become a large one, or the reverse".to_owned()
+        }
+        Rule::Growth { least_gib, allowed_gib, most_gib } => format!(
+            "a large volume of {} GiB can grow to {} GiB, not to {} GiB",
+            thousands(*least_gib),
+            thousands(*allowed_gib),
+            thousands(*most_gib)
+        ),
+        Rule::CoolDown { level, after_hours, wait_hours } => format!(
+            "a move up to {level} is followed by a move down after {after_hours} h; the service \
+             requires {wait_hours} h in between ({} h missing)",
+            wait_hours - after_hours
+        ),
+        Rule::Throughput { required, most, .. } => {
+            format!("no phase provides {required}; the highest limit is {most}")
+        }
+    }
+}
+
+/// What would comply with a rule.
+fn remedy(of: &Rule) -> String {
+    match of {
+        Rule::Settings { error: SettingsError::QosType { .. }, .. } => {
+            "schedule standard, premium or ultra".to_owned()
+        }
+        Rule::Settings { allowed, .. } => allowed.clone(),
+        Rule::Stored { stored_gib, .. } => {
+            format!("at least {} GiB in every phase", thousands(*stored_gib))
+        }
+        Rule::KindChanges => {
+            "keep all phases below, or all above, the largest regular volume".to_owned()
+        }
+        Rule::Growth { .. } => {
+            "ask support to raise the limit, or reduce the difference between phases".to_owned()
+        }
+        Rule::CoolDown { .. } => {
+            "change the quota within one level, which is allowed at any time, or keep the higher level \
+             for longer"
+                .to_owned()
+        }
+        Rule::Throughput { level, quota: Ok(quota), .. } => {
+            format!("{} GiB of {level} provide it", thousands(quota.get() >> 30))
+        }
+        Rule::Throughput { quota: Err(why), .. } => why.to_string(),
     }
 }
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
-    assumptions: &'a [String],
+    assumptions: Vec<String>,
     schedules: Vec<ScheduleJson<'a>>,
 }
 
@@ -107,8 +195,8 @@ struct ScheduleJson<'a> {
     month_usd: Option<f64>,
     constant_month_usd: Option<f64>,
     phases: Vec<PhaseJson<'a>>,
-    changes: Vec<&'a str>,
-    breaches: Vec<BreachJson<'a>>,
+    changes: Vec<String>,
+    breaches: Vec<BreachJson>,
     reasons: Vec<super::json::ReasonJson<'a>>,
 }
 
@@ -124,18 +212,18 @@ struct PhaseJson<'a> {
 }
 
 #[derive(Serialize)]
-struct BreachJson<'a> {
-    text: &'a str,
-    remedy: &'a str,
+struct BreachJson {
+    text: String,
+    remedy: String,
 }
 
 /// Writes everything as JSON, indented, with a line break at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Writing to `out` fails.
 pub fn write_json(
     planned: &[Planned],
-    assumptions: &[String],
+    assumptions: &[Assumption],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let schedules = planned.iter().map(|(schedule, result)| {
@@ -157,14 +245,20 @@ pub fn write_json(
             month_usd: plan.map(|plan| exported(plan.month.as_dollars())),
             constant_month_usd: plan.map(|plan| exported(plan.constant.as_dollars())),
             phases: phases.collect(),
-            changes: changes.map(|(_, change)| change.as_str()).collect(),
-            breaches: breaches.map(|b| BreachJson { text: &b.text, remedy: &b.remedy }).collect(),
-            reasons: plan.iter().flat_map(|p| &p.reasons).map(super::json::reason).collect(),
+            changes: changes.map(change).collect(),
+            breaches: breaches
+                .map(|b| BreachJson { text: rule(&b.rule), remedy: remedy(&b.rule) })
+                .collect(),
+            reasons: plan
+                .iter()
+                .flat_map(|plan| &plan.reasons)
+                .map(|of| super::json::reason(phase_cost(of), &of.rows))
+                .collect(),
         }
     });
     let document = Document {
         schema_version: super::json::SCHEMA_VERSION,
-        assumptions,
+        assumptions: super::assumptions::sentences(assumptions),
         schedules: schedules.collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;

@@ -1,27 +1,26 @@
-//! The words of a sizing.
+//! A sizing in words: needs, designs and their key results.
 
 use cloud::service_level::{QosType, ServiceLevel};
 use sizing::claim::{Claim, ClaimKind};
-use sizing::design::{Design, Pool, Resource, Use};
+use sizing::design::Design;
 use sizing::hosts::Hosts;
 use sizing::need::{Need, Part, Protocol};
-use sizing::shortfall::{Constraint, Shortfall};
-use units::{Bytes, Nanos, counted, percent, thousands};
+use sizing::pool::Pool;
+use sizing::resource_use::{Resource, Use};
+use units::{Bytes, Share, counted, thousands};
 
+use super::{names, statements, trade_offs};
 use crate::number::{NONE, ms, plain};
 use crate::sheet::with_rows;
 
-/// A time that is longer by more than this, in thousandths, is told without saying by how much.
-const LONGER_MAX: u64 = 100_000;
-
-/// Columns of a line that is typed, without its indentation.
+/// Columns of a command line without its indentation.
 const COMMAND_WIDTH: usize = 74;
 
-/// A command in lines that a shell takes for one.
+/// A command wrapped with backslashes.
 pub(super) fn broken(command: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in command.split(' ') {
-        let last = lines.last_mut().expect("there is one from the beginning");
+        let last = lines.last_mut().expect("lines starts with one");
         match last.len() + 1 + word.len() {
             _ if last.is_empty() => last.push_str(word),
             length if length <= COMMAND_WIDTH => {
@@ -44,9 +43,9 @@ pub(super) fn need(need: &Need) -> String {
         _ => format!("{} {}", one.name, part(one)),
     };
     let parts: Vec<String> = need.parts.iter().map(named).collect();
-    let grown = match need.growth_permille {
-        0 => String::new(),
-        growth => format!(", growing by {}", percent(growth)),
+    let grown = match need.growth {
+        Share::ZERO => String::new(),
+        growth => format!(", growing by {growth}"),
     };
     format!("{}{grown} in {}", parts.join("; "), need.region)
 }
@@ -63,12 +62,12 @@ fn part(part: &Part) -> String {
     words.join(" and ")
 }
 
-/// `Standard_D32s_v5` as people say it.
+/// `D32s_v5` for `Standard_D32s_v5`.
 pub(super) fn short_vm(name: &str) -> &str {
     name.strip_prefix("Standard_").unwrap_or(name)
 }
 
-/// `premium auto`, or `premium+standard` of pools of several levels.
+/// `premium auto`, or `premium+standard` for pools of several levels.
 pub(super) fn level(design: &Design) -> String {
     match design.levels().len() {
         0 | 1 => format!("{} {}", design.level, design.qos.name()),
@@ -81,7 +80,7 @@ pub(super) fn volumes(design: &Design) -> String {
     format!("{} {}", thousands(design.volume_count()), design.kind.name())
 }
 
-/// What a design is, in a line.
+/// A design in one line.
 pub(super) fn name(design: &Design) -> String {
     let of_level = |(level, qos): &(ServiceLevel, QosType)| {
         let pools = design.pools.iter().filter(|pool| (pool.level, pool.qos) == (*level, *qos));
@@ -107,81 +106,89 @@ pub(super) fn pool(pool: &Pool) -> String {
     format!("{}, {} QoS", pool.level, pool.qos.name())
 }
 
-/// A claim with its kind behind it.
+/// A claim followed by its kind.
 pub(super) fn claim(claim: &Claim) -> String {
-    format!("{} ({})", claim.text.trim_end_matches('.'), claim.kind.name())
+    let text = statements::claim(claim);
+    format!("{} ({})", text.trim_end_matches('.'), names::claim_kind(claim.kind))
 }
 
-/// A claim with its kind before it and its rows behind it.
+/// A claim preceded by its kind and followed by its rows.
 pub(super) fn claim_with_rows(claim: &Claim) -> String {
-    format!("{}: {}", claim.kind.name(), with_rows(&claim.text, &claim.rows))
+    let text = statements::claim(claim);
+    format!("{}: {}", names::claim_kind(claim.kind), with_rows(&text, &claim.rows))
 }
 
-/// The response time that is expected, in milliseconds; marked where a published figure contradicts
-/// the design.
+/// The predicted response time in milliseconds, marked if a published figure contradicts the
+/// design.
 pub(super) fn response(design: &Design) -> String {
     let mark = if design.contradicted { "?" } else { "" };
     match &design.response {
-        Some(response) => format!("{}{mark}", ms(response.mean_ns)),
-        None if design.hosts.is_some() => format!("more{mark}"),
+        Some(response) => format!("{}{mark}", ms(response.mean.0)),
+        None if design.hosts.is_some() => format!("not met{mark}"),
         None => NONE.to_owned(),
     }
 }
 
-/// What to buy, in a sentence or two.
+/// The recommendation in a few sentences.
 pub(super) fn verdict(design: &Design) -> String {
     let bound = match design.binding() {
         Some(one) => {
-            format!(" First exhausted: {} ({} used).", one.resource.name(), percent(one.permille()))
+            format!(
+                " First limit reached: {} ({} used).",
+                names::resource(one.resource),
+                one.share()
+            )
         }
         None => String::new(),
     };
-    let unknown = match design.cost.unknown.is_empty() {
+    let missing: Vec<String> = design.cost.missing.iter().map(statements::missing_price).collect();
+    let missing = match missing.is_empty() {
         true => String::new(),
-        false => format!(" Not in it: {}.", design.cost.unknown.join("; ")),
+        false => format!(" Not included: {}.", missing.join("; ")),
     };
     format!(
-        "The cheapest is {}: {} a month.{unknown} Its size comes from the {}.{bound}",
+        "The cheapest design is {}: {} per month.{missing} Its pool size is set by {}.{bound}",
         name(design),
         design.cost.month(),
-        design.decides.name()
+        names::pool_size_set_by(design.sized_by)
     )
 }
 
-/// Which design no published figure contradicts, where one does the cheapest.
+/// The cheapest design that no published figure contradicts, if one contradicts the cheapest.
 pub(super) fn without_contradiction(designs: &[Design]) -> Option<String> {
     if !designs[0].contradicted {
         return None;
     }
-    let sure = designs.iter().position(|design| !design.contradicted);
-    Some(match sure {
-        Some(place) => format!(
-            "Published figures disagree on whether its volumes can do it; the newest says that \
-             they can. The cheapest that no figure contradicts is design {}: {}, {} a month.",
-            place + 1,
-            name(&designs[place]),
-            designs[place].cost.month()
+    let uncontradicted = designs.iter().position(|design| !design.contradicted);
+    Some(match uncontradicted {
+        Some(index) => format!(
+            "Published figures disagree on whether its volumes reach this throughput; the newest says \
+             that they do. The cheapest design that no figure contradicts is design {}: {}, {} per \
+             month.",
+            index + 1,
+            name(&designs[index]),
+            designs[index].cost.month()
         ),
-        None => "Every design is contradicted by some published figure.".to_owned(),
+        None => "Each design is contradicted by some published figure.".to_owned(),
     })
 }
 
-/// What the marks in a table mean, if there are any.
+/// The meaning of the marks in a table, if any.
 pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option<String> {
-    let words = "time: mean response time at the wanted throughput, as the model of `predict` \
-                 expects it; `?`: an older published figure says that the volumes do less; more: the model \
-                 does not reach the throughput.";
+    let words = "time: predicted mean response time at the required throughput; `?`: an older published \
+                 figure says that the volumes are too slow; not met: the model does not reach the \
+                 throughput.";
     designs.any(|design| design.contradicted || design.response.is_some()).then(|| words.to_owned())
 }
 
-/// How hosts are and how they reach the volumes, with what their number rests on.
+/// Hosts and their connections, with the evidence for their number.
 fn hosts(design: &Design, hosts: &Hosts) -> String {
     let (processors, path) = match hosts.attached {
         Protocol::Datastores => ("cores", "datastore"),
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => ("vCPU", "endpoint"),
     };
     let outstanding = match hosts.outstanding {
-        Some(count) => format!(", {} operations outstanding on each", thousands(count)),
+        Some(count) => format!(", {} outstanding operations each", thousands(count)),
         None => String::new(),
     };
     format!(
@@ -191,52 +198,55 @@ fn hosts(design: &Design, hosts: &Hosts) -> String {
         hosts.vcpu,
         counted(hosts.connections, "connection"),
         counted(hosts.paths, path),
-        design.basis().name()
+        names::claim_kind(design.basis())
     )
 }
 
-/// A design in points.
+/// Key results of a design as a list.
 pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
     let mut points = Vec::new();
-    let derived = ClaimKind::Derived.name();
-    points.push(format!("{} a month ({derived})", design.cost.month()));
-    let items = design.cost.items.iter();
-    points.extend(items.map(|(item, amount)| format!("{}: {amount} a month", item.name())));
-    points.extend(design.cost.unknown.iter().map(|what| format!("not in it: {what}")));
-    points.extend(design.cost.notes.iter().cloned());
+    let (cost, basis) = (&design.cost, names::claim_kind(design.basis()));
+    points.push(format!("{} per month ({})", cost.month(), names::claim_kind(ClaimKind::Derived)));
+    let items = cost.items.iter();
+    points
+        .extend(items.map(|(item, amount)| format!("{}: {amount} per month", names::item(*item))));
+    let missing = cost.missing.iter().map(statements::missing_price);
+    points.extend(missing.map(|what| format!("not included: {what}")));
+    points.extend(cost.notes.iter().map(statements::cost_note));
     points.extend(design.hosts.as_ref().map(|one| hosts(design, one)));
     if let Some(response) = &design.response {
-        let headroom = match need.response_time_ns {
-            Some(wanted) => {
-                let left = 1.0 - response.mean_ns / wanted as f64;
-                format!("; {:.0} % less than the {} wanted", left * 100.0, Nanos(wanted as f64))
+        let headroom = match need.response_time {
+            Some(required) => {
+                let left = 1.0 - response.mean.0 / required.0;
+                format!("; {:.0} % less than the required {required}", left * 100.0)
             }
             None => String::new(),
         };
         points.push(format!(
-            "mean response time at that throughput, as the model expects it: {}, with {} \
-             operations outstanding{headroom} ({})",
-            Nanos(response.mean_ns),
+            "predicted mean response time at that throughput: {}, with {} outstanding \
+             operations{headroom} ({basis})",
+            response.mean,
             thousands(response.outstanding.ceil() as u64),
-            design.basis().name()
         ));
     }
-    let decides = design.decides.name();
+    let set_by = names::pool_size_set_by(design.sized_by);
     points.push(match design.binding() {
         Some(one) => format!(
-            "sized by: {decides}; first exhausted: {}, with {} spare ({})",
-            one.resource.name(),
-            percent(design.spare_permille()),
-            one.kind.name()
+            "pool size set by {set_by}; first limit reached: {}, with {} spare ({})",
+            names::resource(one.resource),
+            design.spare(),
+            names::claim_kind(one.kind)
         ),
-        None => format!("sized by: {decides}"),
+        None => format!("pool size set by {set_by}"),
     });
-    points.push(format!("{} ({})", design.cheaper, design.basis().name()));
+    points.extend(
+        design.trade_off.iter().map(|one| format!("{} ({basis})", trade_offs::sentence(one))),
+    );
     points.extend(design.notes.iter().map(claim));
     points
 }
 
-/// What is used of what, in a unit.
+/// Used amount, limit and unit.
 pub(super) fn amounts(one: &Use) -> (String, String, String) {
     let mib = |kib: u64| plain(kib as f64 / 1024.0);
     match one.resource {
@@ -246,21 +256,4 @@ pub(super) fn amounts(one: &Use) -> (String, String, String) {
         Resource::Slots => (thousands(one.used), thousands(one.limit), "requests".to_owned()),
         _ => (mib(one.used), mib(one.limit), "MiB/s".to_owned()),
     }
-}
-
-/// Which constraint, and by how much.
-pub(super) fn shortfall(one: &Shortfall) -> String {
-    let by = match one.constraint {
-        // A time is too long where a rate is too small.
-        Constraint::ResponseTime => {
-            let over = u128::from(one.wanted.saturating_sub(one.most)) * 1000;
-            match u64::try_from(over / u128::from(one.most.max(1))) {
-                Ok(over) if over <= LONGER_MAX => format!("too long by {}", percent(over.max(1))),
-                _ => "too long".to_owned(),
-            }
-        }
-        _ => format!("short by {}", percent(one.lack_permille().max(1))),
-    };
-    let kind = one.kind.name();
-    format!("{}: {} ({by}; tried: {}; {kind})", one.constraint.name(), one.text, one.tried)
 }

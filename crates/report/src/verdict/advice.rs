@@ -7,7 +7,7 @@ use analysis::verdict::{Answer, Gap, Limit, Verdict};
 use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::volume_limit::NoQuota;
-use units::Bytes;
+use units::{Bytes, BytesPerSec};
 
 use crate::number::mib;
 
@@ -60,12 +60,12 @@ fn volume(findings: &Findings, verdict: &Verdict) -> Vec<String> {
     advice
 }
 
-/// The quota for `twice_bytes_per_s`, or what there is where no quota gives it.
+/// The quota for `twice_bytes_per_s`, or what to do if no quota reaches it.
 fn twice_the_throughput(level: ServiceLevel, quota: Bytes, twice_bytes_per_s: f64) -> String {
     let catalog = Catalog::embedded();
     let kind = catalog.usual_kind(quota);
     let twice = format!("{} MiB/s", mib(twice_bytes_per_s));
-    let least = |kind| least_quota(&catalog, level, kind, twice_bytes_per_s);
+    let least = |kind| least_quota(&catalog, level, kind, BytesPerSec::new(twice_bytes_per_s));
     let why = match least(kind) {
         Ok(quota) => {
             return format!("For twice the throughput ({twice}), raise the quota to {quota}.");
@@ -75,7 +75,7 @@ fn twice_the_throughput(level: ServiceLevel, quota: Bytes, twice_bytes_per_s: f6
     let others = VolumeKind::ALL.into_iter().filter(|other| *other != kind);
     let other = others.filter_map(|other| Some((other, least(other).ok()?))).next();
     let instead = match other {
-        _ if matches!(why, NoQuota::BoughtApart { .. }) => "Buy more for its pool.".to_owned(),
+        _ if matches!(why, NoQuota::BoughtSeparately { .. }) => "Buy more for its pool.".to_owned(),
         Some((other, quota)) => {
             format!("Use several volumes, or a {} volume with a quota of {quota}.", other.name())
         }
@@ -90,7 +90,7 @@ const fn words(limit: Limit) -> &'static [&'static str] {
         Limit::Endpoint => &[
             "Put volumes on another address: a volume with its own endpoint, or in a peered \
              network with its own delegated subnet.",
-            "Quota, connections and clients at the same address bring no more.",
+            "More quota, connections or clients at the same address do not help.",
         ],
         Limit::NetworkFlow => &[
             "Spread the load over more connections: `nconnect=8` on the mount (`?nconnect=8` in an \
@@ -98,18 +98,19 @@ const fn words(limit: Limit) -> &'static [&'static str] {
             "Or over more clients, each with its own connections.",
         ],
         Limit::VmEgress => &[
-            "Use a larger VM size: what a VM may send grows with its size; more network interfaces \
-             do not help.",
-            "Or write from several VMs. Reads are not bounded by this limit.",
+            "Use a larger VM size, which has a higher egress limit; more network interfaces do \
+             not help.",
+            "Or write from several VMs. Reads do not count against this limit.",
         ],
         Limit::Link => &[
-            "Use a faster link, or several hosts: headers and data fill this one.",
-            "Check that accelerated networking is on if its speed is below the published one.",
+            "Use a faster link, or several hosts: headers and data use the full bandwidth of \
+             this one.",
+            "If it is slower than published, check that accelerated networking is on.",
         ],
         Limit::ClientCpu => &[
             "Free processors of this host, use more workers where processors are idle, larger \
-             transfers, or more hosts: the target may be able to do more.",
-            "Until then this is a figure of this host, not of the target.",
+             transfers, or more hosts: the target may be capable of more.",
+            "Until then the result describes this host, not the target.",
         ],
         Limit::ClientSlots => &[
             "Raise the client's request slots: `slots=` in an `nfs://` target, \
@@ -123,11 +124,11 @@ const fn words(limit: Limit) -> &'static [&'static str] {
         ],
         Limit::ServerCpu => &[
             "Use larger transfers, or a server with more processors.",
-            "More outstanding operations only wait longer.",
+            "More concurrency only raises latency.",
         ],
         Limit::Disk => &[
             "Use larger or sequential transfers, more volumes, or a faster class of storage.",
-            "More outstanding operations only wait longer.",
+            "More concurrency only raises latency.",
         ],
         Limit::OperationsPerSecond => &[
             "Use larger transfers: each operation counts the same whatever its size.",
@@ -160,13 +161,14 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
             let resized = |factor: f64| (transfer_size as f64 * factor).round();
             match change {
                 Change::Connections if !own_client => added(
-                    "More connections raise what each of them limits, and nothing else. On a mount \
-                     their number is set when it is mounted: mount again with `nconnect=8`, or \
-                     measure the export itself (`nfs://SERVER/EXPORT?nconnect=8`).",
+                    "More connections raise throughput only if each connection is the limit. On \
+                     a mount their number is set when it is mounted: mount again with \
+                     `nconnect=8`, or measure the export itself \
+                     (`nfs://SERVER/EXPORT?nconnect=8`).",
                     String::new(),
                 ),
                 Change::Connections => added(
-                    "More connections raise what each of them limits, and nothing else.",
+                    "More connections raise throughput only if each connection is the limit.",
                     "--set run.nconnect=1,4,16".to_owned(),
                 ),
                 Change::LargerTransfers => {
@@ -177,21 +179,24 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
                     format!("--set transfer_size={transfer_size},{}", resized(0.125).max(512.0)),
                 ),
                 Change::Order => added(
-                    "A limit does not depend on the order of access; storage does.",
+                    "A configured limit does not depend on the access pattern; the speed of \
+                     storage does.",
                     "--set pattern=sequential,random".to_owned(),
                 ),
                 Change::Workers => added(
-                    "More workers raise what one processor of this host limits, and nothing else.",
+                    "More workers raise throughput only if one processor of this host is the \
+                     limit.",
                     format!("--set workers={workers},{}", 2 * workers),
                 ),
                 Change::Mix | Change::Direction => added(
-                    "A volume's limit counts reads and writes together, a link each direction by \
-                     itself, and a VM's egress limit writes only.",
+                    "A volume's limit counts reads and writes together, a link each direction \
+                     separately, and a VM's egress limit only writes.",
                     "--set read=0%,50%,100%".to_owned(),
                 ),
                 Change::Volumes => added(
-                    "A second volume at the same address raises the volumes' limits and not the \
-                     address's: run the same load on both at the same time, and add the rates.",
+                    "A second volume at the same address raises the limit of the volumes but not \
+                     that of the address: run the same load on both at the same time, and add \
+                     the rates.",
                     String::new(),
                 ),
             }
@@ -199,8 +204,8 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
     }
 }
 
-const SIZES: &str = "A limit on bytes per second stays where it is when transfers change their \
-                     size; a limit on operations does not.";
+const SIZES: &str = "A limit on bytes per second does not depend on the transfer size; with a \
+                     limit on operations, larger transfers move more bytes.";
 
 #[cfg(test)]
 mod tests {
@@ -238,7 +243,7 @@ mod tests {
                 ServiceLevel::Flexible,
                 1 << 10,
                 256.0,
-                "(256 MiB/s): the throughput of flexible is bought apart from the quota. Buy more \
+                "(256 MiB/s): the throughput of flexible is bought separately from the quota. Buy more \
                  for its pool.",
             ),
         ] {

@@ -4,6 +4,7 @@ use analysis::curve::plateau::{Reason, State};
 use analysis::verdict::{Difference, Evidence, Limit, Observed, Verdict};
 use units::{Bytes, BytesPerSec, OpsPerSec};
 
+use super::words;
 use crate::number::{percent, plain};
 
 /// Evidence weaker than this (as a logarithm of a likelihood ratio) does not support an answer.
@@ -30,7 +31,7 @@ pub(crate) fn evidence(verdict: &Verdict, most: usize) -> Vec<String> {
     if let Some((limit, measured, known)) = verdict.contradicted() {
         sentences.push(format!(
             "the given value of {} is contradicted: {} were measured, {} of the {} given",
-            limit.name(),
+            words::limit(limit),
             amount(limit, measured),
             percent(measured / known),
             amount(limit, known)
@@ -46,7 +47,7 @@ pub(crate) fn sentence(evidence: &Evidence) -> Option<String> {
     Some(match evidence {
         Evidence::HostProcessors { busy, others } => {
             let busy = format!(
-                "this host's processors were {} busy with the generator or made it wait",
+                "the generator used, or waited for, {} of this host's processors",
                 percent(*busy)
             );
             match others.filter(|others| *others > 0.1) {
@@ -71,21 +72,22 @@ pub(crate) fn sentence(evidence: &Evidence) -> Option<String> {
             plain(*total)
         ),
         Evidence::Known { limit, measured, known, origin } => format!(
-            "{} are {} of {} ({}, {origin})",
+            "{} are {} of {} ({}, {})",
             amount(*limit, *measured),
             percent(measured / known),
-            limit.name(),
-            amount(*limit, *known)
+            words::limit(*limit),
+            amount(*limit, *known),
+            words::origin(origin)
         ),
         Evidence::Evenness { dispersion } => match *dispersion < 0.5 {
             true => format!(
-                "operations complete evenly, as a set rate lets them pass (variance over mean of \
-                 completions: {}; chance gives 1)",
+                "operations complete evenly, as behind a rate limit (variance over mean of \
+                 completions: {}; 1 if random)",
                 plain(*dispersion)
             ),
             false => format!(
-                "operations complete unevenly, as where each is worked on for as long as it takes \
-                 (variance over mean of completions: {})",
+                "operations complete unevenly, unlike behind a rate limit (variance over mean of \
+                 completions: {})",
                 plain(*dispersion)
             ),
         },
@@ -118,7 +120,7 @@ fn difference(difference: &Difference) -> String {
         Difference::ReadShare { from, to } => {
             format!("{} reads instead of {}", percent(*to), percent(*from))
         }
-        Difference::Order => "the other order of access (random or sequential)".to_owned(),
+        Difference::Order => "the other access pattern (random or sequential)".to_owned(),
         Difference::Workers { from, to } => format!("{to} workers instead of {from}"),
         Difference::Volumes { from, to } => format!("{to} volumes instead of {from}"),
     }

@@ -3,6 +3,7 @@
 
 mod advice;
 mod evidence;
+pub mod words;
 
 pub(crate) use advice::{advice, next_step};
 pub(crate) use evidence::{evidence, sentence as evidence_sentence};
@@ -37,7 +38,7 @@ pub(crate) fn headline(verdict: &Verdict) -> String {
                 .candidates
                 .iter()
                 .take(CANDIDATES_MAX)
-                .map(|one| format!("{} {}", one.limit.name(), probability(one.probability)))
+                .map(|one| format!("{} {}", words::limit(one.limit), probability(one.probability)))
                 .collect();
             format!(
                 "Throughput has stopped rising, but not enough data to tell why (candidates: {}).",
@@ -57,7 +58,7 @@ fn certainty(stated: f64, count: usize) -> String {
 
 /// `the volume's throughput limit or the endpoint's throughput limit`
 pub(crate) fn one_of(limits: &[Limit]) -> String {
-    let names: Vec<&str> = limits.iter().map(|limit| limit.name()).collect();
+    let names: Vec<&str> = limits.iter().map(|limit| words::limit(*limit)).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         Some((last, _)) => (*last).to_owned(),
@@ -107,11 +108,12 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
                 Some((known, origin)) => {
                     let (judged, how) = judged_bytes(top);
                     format!(
-                        "{} at {}{how}, {} of the {} that was set ({origin})",
+                        "{} at {}{how}, {} of the configured {} ({})",
                         BytesPerSec::new(judged),
                         load(top),
                         percent(judged / known),
-                        BytesPerSec::new(known)
+                        BytesPerSec::new(known),
+                        words::origin(&origin)
                     )
                 }
                 None => format!("{} at {}", throughput(top), load(top)),
@@ -145,7 +147,7 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
     let last = verdict.load_points.len() - 1;
     match why {
         Inconclusive::OnePoint => format!(
-            "{} at {}: one load point does not show whether more load would bring more",
+            "{} at {}: a single load point does not show whether throughput still rises",
             rate(point(0)),
             load(point(0))
         ),
@@ -154,9 +156,12 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
             let half = at.rate_for_judgement().and_then(|(rate, _, _)| rate.relative());
             match half {
                 Some(half) => {
-                    format!("the rate at {} is known to ±{} only", load(at), half_width(half))
+                    format!("the rate at {} is known only to ±{}", load(at), half_width(half))
                 }
-                None => format!("the rate at {} has no interval: too few intervals", load(at)),
+                None => format!(
+                    "the rate at {} has no confidence interval: too few intervals",
+                    load(at)
+                ),
             }
         }
         Inconclusive::MoreLoad => {
@@ -245,7 +250,7 @@ fn is_open(point: &LoadPoint) -> bool {
 /// `queue depth 16`, or `16,000 ops/s offered`
 pub(crate) fn load(point: &LoadPoint) -> String {
     match point.merged.total.offered_rate {
-        Some(offered) => format!("{} offered", OpsPerSec::new(offered)),
+        Some(offered) => format!("{offered} offered"),
         None => format!("queue depth {}", point.queue_depth_total),
     }
 }
@@ -263,7 +268,7 @@ fn throughput(point: &LoadPoint) -> String {
 fn judged_bytes(point: &LoadPoint) -> (f64, &'static str) {
     match point.rate_for_judgement() {
         Some((rate, runs, _)) if runs > 1 => {
-            (rate.value * point.work.transfer_bytes, " (runs weighted by their precision)")
+            (rate.value * point.signature.transfer_bytes, " (runs weighted by their precision)")
         }
         _ => (bytes(point), ""),
     }
@@ -286,7 +291,7 @@ fn latency(point: &LoadPoint) -> String {
 /// `16,000 ops/s`; of a closed load, its queue depth.
 fn rate_offered(point: &LoadPoint) -> String {
     let offered = point.merged.total.offered_rate;
-    offered.map_or_else(|| load(point), |rate| OpsPerSec::new(rate).to_string())
+    offered.map_or_else(|| load(point), |rate| rate.to_string())
 }
 
 fn schedule_delay(point: &LoadPoint) -> String {

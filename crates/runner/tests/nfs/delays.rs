@@ -1,20 +1,19 @@
-//! The delays that a service is set to are those that a client measures.
+//! The delays configured for a service are those measured by a client.
 //!
-//! With one operation outstanding the service's requests are numbered in the order of the run, and
-//! each number has its delay: so what was drawn in a run is known, and the service's own sum of
-//! delays is checked against it exactly. That draws follow their definition, and are scheduled to
-//! the nanosecond, is checked in virtual time (crates/volume/tests/delays.rs).
+//! With one outstanding operation the service's requests are numbered in the order of the run, and
+//! each number has its delay, so the delays of a run are known, and the service's own sum of delays
+//! is compared exactly. That delays follow their distribution and are exact to the nanosecond is
+//! tested in virtual time (crates/volume/tests/core/delays.rs).
 //!
-//! What the connection and being woken add is measured, and compared with what they add to a bare
-//! pair of sockets that takes the same times: once polling the clock until it is time, and once
-//! asleep. Both are measured in turns, in [`ROUNDS`] rounds, and all operations of all rounds
-//! count.
+//! The additional time of connection and wake-up is measured, and compared with that of a pair of
+//! plain sockets with the same delays: once polling the clock, and once sleeping. Both are measured
+//! alternately, in [`ROUNDS`] rounds, and all operations of all rounds count.
 //!
-//! Error rate: other programs delay an operation of either side now and then. Above the median the
-//! operations that are too late may be four times the share of the bare pair's that are as late. Of
-//! the 3,600 operations of a test 9 are expected above the bare pair's 99.75th percentile if both
-//! are disturbed alike, and 36 are allowed: P(Poisson(9) > 36) < 1e-11; at the 90th percentile 90
-//! and 360. Medians of 3,600 operations differ by chance by less than the 2 % that are allowed.
+//! Error rate: other programs sometimes delay an operation of either side. Above the median the
+//! share of late operations may be four times that of the plain pair. Of the 3,600 operations of a
+//! test 9 are expected above the plain pair's 99.75th percentile if both are disturbed equally, and
+//! 36 are allowed: P(Poisson(9) > 36) < 1e-11; at the 90th percentile 90 and 360. Medians of 3,600
+//! operations differ by chance by less than the allowed 2 %.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,7 +21,7 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use metrics::histogram::Counts;
-use volume::delay::{Distance, Kind};
+use volume::delay::{Distance, RequestKind};
 use workload::op::OpKind;
 use workload::plan::Phases;
 
@@ -31,35 +30,35 @@ use crate::served::*;
 const VOLUME: &str = "[limits]\nenforced = false\n\
     [[volume]]\nname = \"vol1\"\npool = \"manual\"\nquota = \"1TiB\"\nthroughput = \"64MiB/s\"\n";
 
-/// Turns of the service and the bare pair.
+/// Rounds, each of the service and of the plain pair.
 const ROUNDS: usize = 8;
 
-/// How long each round measures the service.
+/// Duration of a round's measurement of the service.
 const ROUND_NS: u64 = 250 * MS;
 
-/// What may come on top of 2 % and of what a bare pair takes. Code that is not optimised takes
-/// several times as long for each call.
+/// Allowed in addition to 2 % and to the time of a plain pair. Unoptimised code takes several times
+/// as long for each call.
 const ALLOWED_NS: u64 = if cfg!(debug_assertions) { 90_000 } else { 30_000 };
 
 const CALL_BYTES: usize = 150;
 const READ_BYTES: usize = 4096;
 
-/// Percentiles that are compared beside the median.
+/// Percentiles that are compared in addition to the median.
 const TAILS: [f64; 2] = [0.9, 0.99];
 
 const HISTOGRAM: &str = "Value Percentile TotalCount 1/(1-Percentile)\n\
     150 0.0 1 1.0\n250 0.5 500 2.0\n600 0.9 900 10\n900 0.99 990 100\n1500 0.999 999 1000\n\
     2000 1.0 1000\n";
 
-/// What all rounds showed, in nanoseconds.
+/// The results of all rounds, in nanoseconds.
 #[derive(Default)]
 struct Seen {
-    /// The delays that were drawn.
+    /// The configured delays.
     drawn: Vec<u64>,
-    /// What the client measured.
+    /// The times measured by the client.
     times: Counts,
-    /// Exchanges of bare pairs with the same delays, polling and asleep: the whole time, and what
-    /// there is of it beyond the delay.
+    /// Exchanges of plain pairs with the same delays, polling and sleeping: the total time, and the
+    /// time in addition to the delay.
     exchanges: [Vec<u64>; 2],
     excesses: [Vec<u64>; 2],
 }
@@ -83,16 +82,16 @@ impl Seen {
         let (before, after) = (counted(before, "vol1"), counted(after, "vol1"));
         assert_eq!(times.total(), after.completed() - before.completed());
         // The service numbers its requests from 1.
-        let draw = |number| model.draw_ns(Distance::Near, Kind::Read, number);
+        let draw = |number| model.draw_ns(Distance::Near, RequestKind::Read, number);
         let drawn: Vec<u64> = (before.arrived + 1..=after.arrived).map(draw).collect();
         let sum: u64 = drawn.iter().sum();
         assert_eq!(after.storage_delay_ns - before.storage_delay_ns, sum, "as the service counts");
         assert_eq!((after.qos_delay_ns, after.throttled()), (0, 0));
-        for (place, waits) in [Waits::Polling, Waits::Asleep].into_iter().enumerate() {
+        for (index, waits) in [Waits::Polling, Waits::Asleep].into_iter().enumerate() {
             let exchanges = bare(&drawn, waits);
             let excess = exchanges.iter().zip(&drawn).map(|(took, delay)| took - delay);
-            self.excesses[place].extend(excess);
-            self.exchanges[place].extend(exchanges);
+            self.excesses[index].extend(excess);
+            self.exchanges[index].extend(exchanges);
         }
         self.times.merge(&times);
         self.drawn.extend(drawn);
@@ -110,12 +109,12 @@ fn larger(times: &[Vec<u64>; 2], fraction: f64) -> u64 {
     percentile(&times[0], fraction).max(percentile(&times[1], fraction))
 }
 
-/// How the other end of a bare pair lets time pass.
+/// How the other end of a plain pair waits.
 #[derive(Clone, Copy)]
 enum Waits {
-    /// To the nanosecond.
+    /// Exact to the nanosecond.
     Polling,
-    /// As exactly as this machine wakes who asks for an instant.
+    /// As precisely as this machine wakes a thread at a given time.
     Asleep,
 }
 
@@ -132,8 +131,8 @@ impl Waits {
     }
 }
 
-/// How long exchanges of as many bytes as a READ has take, over a pair of sockets whose other end
-/// answers after the given times.
+/// The duration of exchanges of as many bytes as a READ, over a pair of sockets whose other end
+/// replies after the given times.
 fn bare(delays: &[u64], waits: Waits) -> Vec<u64> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
     let mut ours = TcpStream::connect(listener.local_addr().expect("bound")).expect("connect");
@@ -142,7 +141,7 @@ fn bare(delays: &[u64], waits: Waits) -> Vec<u64> {
     theirs.set_nodelay(true).expect("set TCP_NODELAY");
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // As the service's thread has it: without this the kernel wakes 50 us late.
+            // As in the service's thread: otherwise the kernel wakes 50 us late.
             let slack = NonZeroU64::new(1);
             rustix::thread::set_current_timer_slack(slack).expect("set the timer's slack");
             for delay_ns in delays {
@@ -161,7 +160,7 @@ fn bare(delays: &[u64], waits: Waits) -> Vec<u64> {
     })
 }
 
-#[expect(clippy::print_stdout, reason = "figures for the reader of a failure")]
+#[expect(clippy::print_stdout, reason = "figures for reading a failure")]
 fn check(name: &str, delay: &str) {
     let _alone = alone();
     let mut all = Seen::default();
@@ -173,7 +172,7 @@ fn check(name: &str, delay: &str) {
     let mut compare = |fraction: f64, floor_ns: u64, of_drawn: f64| {
         let drawn_ns = percentile(&all.drawn, fraction);
         let seen_ns = all.times.percentile_ns(fraction).expect("operations were done");
-        assert!(seen_ns >= drawn_ns, "{name}: no reply comes before its delay is over");
+        assert!(seen_ns >= drawn_ns, "{name}: no reply arrives before its delay is over");
         let most_ns = floor_ns + percentile(&all.drawn, of_drawn) / 50 + ALLOWED_NS;
         println!(
             "{name}, {count} operations, {fraction}: drawn {drawn_ns}, seen {seen_ns}, at most \
@@ -183,8 +182,8 @@ fn check(name: &str, delay: &str) {
     };
     compare(0.5, larger(&all.exchanges, 0.5), 0.5);
     for fraction in TAILS {
-        // An operation above a percentile has either a long delay or a long excess: three quarters
-        // of them may be of the former kind and a quarter of the latter.
+        // An operation above a percentile has either a long delay or a long additional time: three
+        // quarters of them may have the former and a quarter the latter.
         let beyond = 1.0 - fraction;
         let (of_drawn, of_excess) = (1.0 - beyond * 0.75, 1.0 - beyond * 0.25);
         let floor_ns = percentile(&all.drawn, of_drawn) + larger(&all.excesses, of_excess);
@@ -194,16 +193,16 @@ fn check(name: &str, delay: &str) {
 }
 
 #[test]
-fn a_constant_delay_is_what_the_client_measures() {
+fn a_constant_delay_is_measured_by_the_client() {
     check("constant", "[delay]\nread = \"500us\"\n");
 }
 
 #[test]
-fn a_lognormal_delay_is_what_the_client_measures() {
+fn a_lognormal_delay_is_measured_by_the_client() {
     check("lognormal", "[delay]\nread = { median = \"300us\", p99 = \"900us\" }\n");
 }
 
 #[test]
-fn a_delay_from_a_histogram_is_what_the_client_measures() {
+fn a_delay_from_a_histogram_is_measured_by_the_client() {
     check("histogram", "[delay]\nread = { histogram = \"seen.hgrm\", unit = \"us\" }\n");
 }

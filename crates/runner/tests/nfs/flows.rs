@@ -1,9 +1,9 @@
-//! The limit of each network flow: more connections give more, up to the volume's limit.
+//! The limit per network flow: more connections give a higher rate, up to the volume's limit.
 
 use crate::served::*;
 
 #[test]
-fn each_connection_adds_its_cap_up_to_the_volumes_limit() {
+fn each_connection_adds_its_limit_up_to_the_volume_limit() {
     let _alone = alone();
     let running = service(described(
         "[[volume]]\nname = \"vol1\"\npool = \"manual\"\nquota = \"1TiB\"\n\

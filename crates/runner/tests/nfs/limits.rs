@@ -1,4 +1,4 @@
-//! A volume's throughput limit is quota times service level, whatever is sent and over however many
+//! A volume's throughput limit is quota times service level, for all operations and numbers of
 //! connections.
 
 use std::thread;
@@ -7,8 +7,8 @@ use volume::shell::Running;
 
 use crate::served::*;
 
-/// Volume, operations' size, and the limit in MiB/s: 16, 64 or 128 MiB/s for each TiB. Small
-/// operations have the lower limits, for each of them costs processor time.
+/// Volume, transfer size, and the limit in MiB/s: 16, 64 or 128 MiB/s per TiB. Small operations
+/// have the lower limits, because each of them costs processor time.
 const VOLUMES: [(&str, u64, u64); 4] =
     [("s1", 8192, 16), ("p1", 65_536, 64), ("p2", 8192, 16), ("u1", 65_536, 64)];
 
@@ -27,7 +27,7 @@ fn holds(read_permille: u16) {
             (Load { volume, nconnect, read_permille, transfer_bytes, ..LOAD }, mib)
         })
         .collect();
-    // Two volumes are loaded at the same time, which halves the duration of the test.
+    // Two volumes are loaded simultaneously, which halves the duration of the test.
     for pair in loads.chunks(2) {
         hold(|| {
             let both = thread::scope(|scope| {
@@ -40,8 +40,8 @@ fn holds(read_permille: u16) {
     }
 }
 
-/// Throughput of a load, as the service counts it and as the client measures it, with its volume's
-/// limit in MiB/s.
+/// Throughput of a load, counted by the service and measured by the client, with its volume's limit
+/// in MiB/s.
 fn throughput((load, mib): &(Load, u64), running: &Running) -> [Seen; 2] {
     let Load { read_permille, transfer_bytes, nconnect, .. } = load;
     let what = format!("{read_permille} reads in 1000, {transfer_bytes} bytes x {nconnect}");

@@ -1,5 +1,4 @@
-//! A quota that changes under load: the new limit holds within a second, and nobody notices
-//! anything else.
+//! A quota changed under load: the new limit applies within a second, without other effects.
 
 use crate::served::*;
 
@@ -8,7 +7,7 @@ fn quota(gib: u64) -> volume::config::Config {
 }
 
 #[test]
-fn a_new_quota_holds_within_a_second_and_no_connection_or_operation_is_lost() {
+fn a_new_quota_applies_within_a_second_and_no_connection_or_operation_is_lost() {
     let _alone = alone();
     hold(attempt);
 }
@@ -17,28 +16,28 @@ fn attempt() -> Vec<Seen> {
     let running = service(quota(512));
     let mut load = Load { nconnect: 4, transfer_bytes: 65_536, ..LOAD };
     (load.phases.warm_up_ns, load.phases.measure_ns) = (1000 * MS, 5000 * MS);
-    // In GiB, and so in MiB/s at 1/16: when it is set, and when it must hold at the latest.
+    // In GiB, and so in MiB/s at 1/16: when it is set, and when it must apply at the latest.
     let steps = [(20, 1024), (40, 256)];
-    let mut looks = Vec::new();
+    let mut snapshots = Vec::new();
     let measured = load.on(&running, |interval| {
         if let Some((_, gib)) = steps.iter().find(|(at, _)| *at == interval + 1) {
-            looks.push(running.snapshot().expect("a snapshot"));
+            snapshots.push(running.snapshot().expect("a snapshot"));
             running.change(quota(*gib)).expect("the quota can change");
         } else if (interval + 1) % 10 == 0 {
-            looks.push(running.snapshot().expect("a snapshot"));
+            snapshots.push(running.snapshot().expect("a snapshot"));
         }
     });
     measured.assert_flawless();
-    // One look at the end of each second. The first was for settling, and the one after each
-    // change is what the change has.
+    // One snapshot at the end of each second. The first second is for settling, and the one after
+    // each change is the time allowed for it.
     let rates = [(0, 1, 32), (2, 3, 64), (4, 5, 16)].map(|(from, to, mib)| {
-        let counted = witnessed(&looks[from], &looks[to], "vol1");
+        let counted = counted_rate(&snapshots[from], &snapshots[to], "vol1");
         seen(format!("second {to}, counted"), counted, mib, 0.01)
     });
-    for look in &looks {
-        assert_eq!(look.connections, looks[0].connections, "nobody was dropped");
+    for snapshot in &snapshots {
+        assert_eq!(snapshot.connections, snapshots[0].connections, "no connection was lost");
     }
-    // What the client saw in the last of these seconds.
+    // What the client measured in the last of these seconds.
     let bytes: u64 = measured
         .record
         .intervals

@@ -1,4 +1,4 @@
-//! A service, a load on one of its volumes, and what both sides say of it.
+//! A service, a load on one of its volumes, and the counts of both sides.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,35 +6,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use analysis::load_point::Summary;
 use cloud::catalog::Catalog;
 use engine::drive::Stop;
-use engine::place::{NfsPlace, Place};
-use engine::run::{Request, run};
+use engine::request::Request;
+use engine::run::run;
+use metrics::environment::Environment;
 use metrics::interval::Interval;
-use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 use nfs3::arguments::createhow3;
 use nfs3::types::{sattr3, set_time};
-use target::nfs::Session;
+use target::nfs::{NfsTarget, Session};
 use units::Bytes;
 use volume::config::{self, Config};
+use volume::counters::Counters;
 use volume::shell::{Options, Running, Snapshot};
-use volume::witness::Counters;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, IoMethodUsed, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
 };
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
 const FILE_BYTES: u64 = 16 * MIB;
 
-/// One test at a time: they measure, and the machine may have two processors.
+/// One test at a time: they measure, and the machine may have only two processors.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Account and pools around `more`, which has volumes, limits and delays.
+/// A configuration with account and pools, and with `more`, which has volumes, limits and delays.
 pub(crate) fn described(more: &str) -> Config {
     described_with(more, &mut |name| Err(format!("there is no {name}")))
 }
@@ -66,13 +67,13 @@ pub(crate) fn service(config: Config) -> Running {
         portmapper: None,
         metrics: None,
         connections_max: 2000,
-        held_room: 0,
+        deferred_reserve: 0,
         log: Box::new(|_| ()),
     })
     .expect("start the service")
 }
 
-/// What is sent.
+/// The load.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) volume: &'static str,
@@ -84,8 +85,9 @@ pub(crate) struct Load {
     pub(crate) phases: Phases,
 }
 
-/// Reads of 8 KiB over one connection: 600 ms to use up the burst and settle, 2 s measured. At 16
-/// MiB/s so many outstanding last for 60 ms in which the generator may be kept from the processor.
+/// Reads of 8 KiB over one connection: 600 ms to use the burst and settle, 2 s measured. At 16
+/// MiB/s the outstanding operations last for 60 ms, in which the generator may be without a
+/// processor.
 pub(crate) const LOAD: Load = Load {
     volume: "vol1",
     nconnect: 1,
@@ -135,7 +137,7 @@ impl Load {
         }
     }
 
-    /// Does the load to its end; `edge` hears of every interval, with its number, when it is over.
+    /// Runs the load; `edge` is called at the end of every interval with its number.
     pub(crate) fn on(&self, running: &Running, mut edge: impl FnMut(u32)) -> Measured {
         let port = running.addresses()[0].port();
         let nconnect = self.nconnect;
@@ -144,7 +146,7 @@ impl Load {
             "nfs://127.0.0.1:{port}/{volume}?mountport={port}&nconnect={nconnect}\
              &policy=least-outstanding"
         );
-        let mut session = Session::open(&url.parse().expect("a good URL")).expect("mount");
+        let mut session = Session::open(&url.parse().expect("a valid URL")).expect("mount");
         let attributes = sattr3 {
             mode: Some(0o644),
             uid: None,
@@ -154,16 +156,16 @@ impl Load {
             mtime: set_time::DONT_CHANGE,
         };
         let created = session.create(&session.root(), b"data", createhow3::UNCHECKED(attributes));
-        let (file, _) = created.expect("make a file");
+        let (file, _) = created.expect("create a file");
         let run_ = self.run();
-        let place = NfsPlace {
+        let target = NfsTarget {
             mounted: Arc::clone(session.mounted()),
             files: vec![(run_.streams[0].file_set(), vec![file])],
         };
         let request = Request {
             assignment: &run_.split(1).pop().expect("one share"),
-            place: Place::Nfs(place),
-            engine: EngineChoice::NfsClient,
+            target: Arc::new(target),
+            io_method: IoMethodUsed::NfsClient,
             pin: false,
             verify: false,
             data_seed: 1,
@@ -176,7 +178,7 @@ impl Load {
             edge(number);
             ControlFlow::Continue(())
         });
-        let ended = ended.expect("the run can be done");
+        let ended = ended.expect("the run can be executed");
         assert_eq!(ended.outcome, Outcome::Done, "{ended:?}");
         let after = running.snapshot().expect("a snapshot");
         let record = RunRecord {
@@ -184,7 +186,7 @@ impl Load {
             started_unix_ms: 0,
             intervals,
             warnings: Vec::new(),
-            witness: None,
+            service_counters: None,
             outcome: ended.outcome,
         };
         Measured { volume, record, before, after }
@@ -192,41 +194,41 @@ impl Load {
 }
 
 impl Load {
-    /// Does the load; beside what was measured the bytes per second that the service counted in
-    /// the window, by its own clock.
+    /// Runs the load; also returns the bytes per second that the service counted in the window, by
+    /// its own clock.
     pub(crate) fn in_window(&self, running: &Running) -> (Measured, f64) {
         let (first, end) = self.window();
-        let mut looks = Vec::new();
+        let mut snapshots = Vec::new();
         let measured = self.on(running, |interval| {
             if interval + 1 == first || interval + 1 == end {
-                looks.push(running.snapshot().expect("a snapshot"));
+                snapshots.push(running.snapshot().expect("a snapshot"));
             }
         });
         measured.assert_flawless();
-        let counted = witnessed(&looks[0], &looks[1], self.volume);
+        let counted = counted_rate(&snapshots[0], &snapshots[1], self.volume);
         (measured, counted)
     }
 }
 
-/// What a load gave.
+/// The result of a load.
 pub(crate) struct Measured {
     volume: &'static str,
     pub(crate) record: RunRecord,
-    /// What the service had seen when the run began.
+    /// The service's counters when the run began.
     pub(crate) before: Snapshot,
-    /// And when it had ended.
+    /// The service's counters when it had ended.
     pub(crate) after: Snapshot,
 }
 
 impl Measured {
-    /// What analysis makes of it.
+    /// The results of analysis.
     pub(crate) fn summary(&self) -> Summary {
         let plan = Plan {
             name: "test".to_owned(),
             source: "test".to_owned(),
             overrides: Vec::new(),
-            target: TargetSpec::Null,
-            engine: EngineChoice::NfsClient,
+            targets: vec![TargetSpec::Null],
+            io_method: IoMethod::Auto,
             pin: false,
             verify: false,
             seed: 1,
@@ -237,8 +239,8 @@ impl Measured {
             id: "test".to_owned(),
             plan,
             plan_hash: String::new(),
-            engine: EngineUsed { engine: EngineChoice::NfsClient, reason: String::new() },
-            environment: Vec::new(),
+            io_method: ChosenIoMethod { io_method: IoMethodUsed::NfsClient, reason: String::new() },
+            environment: Environment::default(),
             started_unix_ms: 0,
             prepared: Vec::new(),
             warnings: Vec::new(),
@@ -249,12 +251,12 @@ impl Measured {
         findings.load_points.remove(0).merged
     }
 
-    /// Bytes per second in the window, as analysis says it.
+    /// Bytes per second in the window according to analysis.
     pub(crate) fn throughput(&self) -> f64 {
         self.summary().total.data.throughput.expect("a window").value
     }
 
-    /// Nothing failed, and nothing was sent twice.
+    /// No operation failed, and no call was repeated.
     pub(crate) fn assert_flawless(&self) {
         for interval in &self.record.intervals {
             for stream in &interval.streams {
@@ -272,15 +274,15 @@ impl Measured {
     }
 }
 
-/// What the service counted of a volume.
+/// The service's counters of a volume.
 pub(crate) fn counted(snapshot: &Snapshot, volume: &str) -> Counters {
-    let mut volumes = snapshot.witness.volumes();
+    let mut volumes = snapshot.counters.volumes();
     let (_, counters) = volumes.find(|(name, _)| *name == volume).expect("the volume is listed");
     counters.clone()
 }
 
-/// Bytes per second of a volume between two looks at the service, by the service's own clock.
-pub(crate) fn witnessed(from: &Snapshot, to: &Snapshot, volume: &str) -> f64 {
+/// Bytes per second of a volume between two snapshots, by the service's own clock.
+pub(crate) fn counted_rate(from: &Snapshot, to: &Snapshot, volume: &str) -> f64 {
     let bytes = |snapshot| {
         let counters = counted(snapshot, volume);
         counters.read_bytes + counters.written_bytes
@@ -288,8 +290,8 @@ pub(crate) fn witnessed(from: &Snapshot, to: &Snapshot, volume: &str) -> f64 {
     (bytes(to) - bytes(from)) as f64 * 1e9 / (to.now_ns - from.now_ns) as f64
 }
 
-/// A figure that was seen: what it is of, bytes per second, what is set, and by what share it may
-/// be off.
+/// A figure: its description, bytes per second, the configured value, and the allowed difference as
+/// a share.
 pub(crate) struct Seen {
     pub(crate) what: String,
     pub(crate) bytes_per_s: f64,
@@ -301,17 +303,17 @@ pub(crate) fn seen(what: impl Into<String>, bytes_per_s: f64, mib: u64, share: f
     Seen { what: what.into(), bytes_per_s, wanted: (mib * MIB) as f64, share }
 }
 
-/// Attempts, and how many of them must be right.
+/// Maximum number of attempts, and how many of them must be right.
 const ATTEMPTS: usize = 5;
 const ATTEMPTS_RIGHT: usize = 2;
 
-/// Fails unless in two of five attempts every figure is as near as it must be. Other users of the
-/// machine can keep generator or service from it for longer than a queue lasts, which only lowers
-/// figures: where they spoil three attempts in ten, 3 % of tests fail; one in ten, 0.05 %. A limit
-/// that is off by more than the share is off in every attempt; one that chance puts right in one
-/// attempt of 20 passes 2.3 % of tests (all binomial).
+/// Fails unless every figure is within its tolerance in two of five attempts. Other users of the
+/// machine can keep a processor from generator or service for longer than the queue lasts, which
+/// only lowers figures: if they disturb three attempts in ten, 3 % of tests fail; one in ten, 0.05
+/// %. A limit that is off by more than the tolerance is off in every attempt; one that is right by
+/// chance in one attempt of 20 passes 2.3 % of tests (all binomial).
 ///
-/// Attempts that cannot change the outcome are left out.
+/// Attempts that cannot change the outcome are skipped.
 #[track_caller]
 pub(crate) fn hold(mut attempt: impl FnMut() -> Vec<Seen>) {
     let (mut right, mut wrong) = (0, Vec::new());

@@ -1,10 +1,10 @@
-//! Two volumes behind one endpoint that has a limit of its own.
+//! Two volumes behind one endpoint with its own limit.
 
 use volume::shell::Snapshot;
 
 use crate::served::*;
 
-/// Both volumes at once under the same load; looks at the service at the window's edges.
+/// Both volumes simultaneously under the same load; snapshots at the boundaries of the window.
 fn both(one_mib: u64, other_mib: u64) -> (Vec<Snapshot>, [f64; 2]) {
     let volume = |name, mib| {
         format!(
@@ -19,36 +19,36 @@ fn both(one_mib: u64, other_mib: u64) -> (Vec<Snapshot>, [f64; 2]) {
     )));
     let load = |volume| Load { volume, nconnect: 4, transfer_bytes: 32_768, ..LOAD };
     let (first, end) = LOAD.window();
-    let mut looks = Vec::new();
+    let mut snapshots = Vec::new();
     let (one, other) = std::thread::scope(|scope| {
         let other = scope.spawn(|| load("other").on(&running, |_| ()));
         let one = load("one").on(&running, |interval| {
-            // An interval inside the window, so that the other has begun and not ended.
+            // An interval inside the window, so that the other load has begun and not ended.
             if interval == first || interval + 2 == end {
-                looks.push(running.snapshot().expect("a snapshot"));
+                snapshots.push(running.snapshot().expect("a snapshot"));
             }
         });
         (one, other.join().expect("the other load"))
     });
     one.assert_flawless();
     other.assert_flawless();
-    (looks, [one.throughput(), other.throughput()])
+    (snapshots, [one.throughput(), other.throughput()])
 }
 
-fn rates(looks: &[Snapshot]) -> [f64; 2] {
-    ["one", "other"].map(|volume| witnessed(&looks[0], &looks[1], volume))
+fn rates(snapshots: &[Snapshot]) -> [f64; 2] {
+    ["one", "other"].map(|volume| counted_rate(&snapshots[0], &snapshots[1], volume))
 }
 
 #[test]
-fn two_volumes_get_the_endpoints_limit_together_and_equal_shares_of_it() {
+fn two_volumes_share_the_endpoints_limit_equally() {
     let _alone = alone();
     hold(|| {
-        let (looks, measured) = both(64, 64);
-        let [one, other] = rates(&looks);
+        let (snapshots, measured) = both(64, 64);
+        let [one, other] = rates(&snapshots);
         vec![
             seen("both, counted", one + other, 32, 0.01),
-            // Who comes first goes first, so a share is that of the requests which wait: equal but
-            // for what is on its way.
+            // Requests are served in order of arrival, so a share is that of the waiting requests:
+            // equal except for those in flight.
             seen("one, counted", one, 16, 0.05),
             seen("other, counted", other, 16, 0.05),
             seen("both, measured", measured[0] + measured[1], 32, 0.015),
@@ -57,11 +57,11 @@ fn two_volumes_get_the_endpoints_limit_together_and_equal_shares_of_it() {
 }
 
 #[test]
-fn what_a_slow_volume_leaves_of_the_endpoints_limit_the_other_gets() {
+fn the_other_volume_gets_what_a_slow_one_leaves_of_the_endpoints_limit() {
     let _alone = alone();
     hold(|| {
-        let (looks, _) = both(8, 64);
-        let [slow, other] = rates(&looks);
+        let (snapshots, _) = both(8, 64);
+        let [slow, other] = rates(&snapshots);
         vec![seen("the slow one", slow, 8, 0.01), seen("the other", other, 24, 0.01)]
     });
 }

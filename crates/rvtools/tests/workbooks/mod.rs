@@ -1,11 +1,11 @@
-//! Workbooks as RVTools and Live Optics write them, made up from a number.
+//! Generates workbooks like those of RVTools and Live Optics.
 
-// Each test program uses a part of it.
+// Each test program uses only a part.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use rust_xlsxwriter::Workbook;
 
-/// A table: a sheet's name, its headings, its rows as texts; what looks like a number is one.
+/// A sheet. Cells that parse as numbers are written as numbers.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) headings: Vec<&'static str>,
@@ -22,7 +22,7 @@ impl Table {
         self
     }
 
-    /// The same with another heading.
+    /// The table with a heading renamed.
     pub(crate) fn renamed(mut self, from: &str, to: &'static str) -> Table {
         let at = self.headings.iter().position(|heading| *heading == from).unwrap();
         self.headings[at] = to;
@@ -42,7 +42,7 @@ impl Table {
     }
 }
 
-/// A workbook of these tables.
+/// A workbook with these sheets.
 pub(crate) fn workbook(tables: &[Table]) -> Vec<u8> {
     let mut book = Workbook::new();
     for table in tables {
@@ -62,7 +62,7 @@ pub(crate) fn workbook(tables: &[Table]) -> Vec<u8> {
     book.save_to_buffer().unwrap()
 }
 
-/// Headings of vInfo that are read, among some that are not.
+/// Headings of vInfo, also some that are not read.
 pub(crate) const INFO: &[&str] = &[
     "VM",
     "Powerstate",
@@ -105,7 +105,7 @@ pub(crate) struct Vm<'a> {
     pub(crate) provisioned_mib: u64,
     pub(crate) in_use_mib: u64,
     pub(crate) folder: &'a str,
-    /// An attribute of the estate's own.
+    /// A custom attribute.
     pub(crate) tier: &'a str,
 }
 
@@ -126,7 +126,7 @@ impl Default for Vm<'_> {
     }
 }
 
-/// The sheet vInfo of these machines.
+/// The sheet vInfo with these machines.
 pub(crate) fn info(machines: &[Vm<'_>]) -> Table {
     let mut table = Table::new("vInfo", INFO);
     for (at, vm) in machines.iter().enumerate() {
@@ -167,18 +167,18 @@ pub(crate) fn info(machines: &[Vm<'_>]) -> Table {
     table
 }
 
-/// The same as every workbook's machine of this number has.
+/// The UUID of machine `at`.
 pub(crate) fn uuid(at: usize) -> String {
     format!("4206e5a0-0000-4000-8000-{at:012x}")
 }
 
-/// Steps of a generator of numbers without state elsewhere (Knuth's constants).
+/// One step of a linear congruential generator (Knuth's constants).
 pub(crate) fn step(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// A workbook of `count` machines with the sheets that are read, and one that is not.
+/// A workbook with `count` machines, all sheets that are read, and one that is not.
 pub(crate) fn estate(count: usize) -> Vec<u8> {
     let mut state = 7;
     let names: Vec<String> = (0..count).map(|at| format!("vm{at:05}")).collect();
@@ -231,7 +231,7 @@ pub(crate) fn estate(count: usize) -> Vec<u8> {
     workbook(&[info(&machines), memory, disk, partition, network, hosts, clusters, stores])
 }
 
-/// The sheet vHost of so many hosts.
+/// The sheet vHost with `count` hosts.
 pub(crate) fn hosts(count: usize, cores: u64, vcpus: u64) -> Table {
     let mut table =
         Table::new("vHost", &["Host", "Cluster", "# Cores", "# vCPUs", "vCPUs per Core"]);

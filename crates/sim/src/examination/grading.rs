@@ -1,4 +1,4 @@
-//! A verdict against the truth.
+//! Grades a verdict against the known truth.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,55 +6,55 @@ use std::fmt::Write;
 use analysis::Findings;
 use analysis::curve::plateau::Inconclusive;
 use analysis::verdict::{Answer, Gap, Limit, NAME_MIN, Verdict};
-use analysis::work::Order;
+use analysis::workload_signature::Order;
 
 use super::oracle::{self, Workload};
 use super::systems::{Class, System};
 use crate::testbed::{Access, Amounts};
 
-/// Limits within this share of the lowest are all the truth.
+/// All limits within this share of the lowest count as the truth.
 const CLOSE: f64 = 0.08;
-/// A statement that no limit was reached is right if the ceiling lies above the highest rate by at
+/// The statement that no limit was reached is right if the ceiling is above the highest rate by at
 /// least this share.
 const ABOVE: f64 = 0.03;
-/// Probability of a statement that is made without one.
+/// Probability of a statement without a stated probability.
 const UNQUALIFIED: f64 = 0.99;
 
-/// What became of one verdict.
+/// The grade of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// What it says is true.
+    /// Its statement is true.
     Right,
-    /// It says that the data do not tell.
+    /// It states that there is not enough data.
     NotEnoughData,
-    /// What it says is false.
+    /// Its statement is false.
     Wrong,
 }
 
-/// One verdict, graded.
+/// A graded verdict.
 #[derive(Clone, Debug)]
 pub struct Graded {
-    /// What the system was meant to show.
+    /// The class of the system.
     pub class: Class,
-    /// What limits it, by arithmetic: the lowest ceiling and those close to it.
+    /// The lowest calculated ceiling and those close to it.
     pub truth: Vec<Limit>,
-    /// What was said.
+    /// The answer of the verdict.
     pub answer: Answer,
-    /// Whether that is true.
+    /// The grade.
     pub grade: Grade,
-    /// Probability that was stated; none where nothing was claimed.
+    /// The stated probability; `None` if nothing was claimed.
     pub stated: Option<f64>,
-    /// Probabilities of single causes that were printed, and whether each is the truth.
+    /// The printed probabilities of single causes, and whether each is the truth.
     pub candidates: Vec<(f64, bool)>,
     /// The candidates by name.
     pub listed: Vec<(Limit, f64)>,
-    /// Runs that the measurement took.
+    /// Number of runs of the measurement.
     pub runs: usize,
 }
 
 /// Grades one verdict of a system.
 pub fn grade(system: &System, verdict: &Verdict, findings: &Findings) -> Graded {
-    let work = &verdict.work;
+    let work = &verdict.signature;
     let connections = match system.access {
         Access::OwnClient => f64::from(work.connections.unwrap_or(system.connections)),
         Access::Mount { connections } => f64::from(connections),
@@ -117,8 +117,8 @@ pub fn grade(system: &System, verdict: &Verdict, findings: &Findings) -> Graded 
     }
 }
 
-/// The amounts under each of the conditions that a session may meet: what limits under one of them
-/// is the truth while it lasts.
+/// The amounts under each condition that can occur during a session; the limit under each of them
+/// counts as the truth.
 fn conditions(amounts: &Amounts) -> Vec<Amounts> {
     let scaled = |factor: f64| Amounts {
         volume: amounts.volume.map(|rate| rate * factor),
@@ -136,15 +136,15 @@ fn conditions(amounts: &Amounts) -> Vec<Amounts> {
     all
 }
 
-/// Grades of many verdicts.
+/// The grades of many verdicts.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     all: Vec<Graded>,
 }
 
-/// Bounds of the classes of stated probability.
+/// Ranges of the stated probability.
 const STATED: [(f64, f64); 4] = [(0.90, 0.95), (0.95, 0.98), (0.98, 0.995), (0.995, 1.01)];
-/// The same for candidates.
+/// Ranges of a candidate's probability.
 const PRINTED: [(f64, f64); 7] = [
     (0.02, 0.10),
     (0.10, 0.25),
@@ -166,20 +166,20 @@ impl Tally {
         &self.all
     }
 
-    /// Right, not enough data, wrong.
+    /// Number of verdicts that are right, without enough data, and wrong.
     pub fn counts(&self) -> (usize, usize, usize) {
         let of = |grade: Grade| self.all.iter().filter(|one| one.grade == grade).count();
         (of(Grade::Right), of(Grade::NotEnoughData), of(Grade::Wrong))
     }
 
-    /// Wrong verdicts that were stated with at least 90 %.
+    /// Number of wrong verdicts stated with at least 90 %.
     pub fn confident_and_wrong(&self) -> usize {
         let confident = |one: &&Graded| one.stated.is_some_and(|stated| stated >= NAME_MIN);
         self.all.iter().filter(confident).filter(|one| one.grade == Grade::Wrong).count()
     }
 
     /// The largest difference between stated probability and share of right statements, over the
-    /// classes of stated probability with at least `least` statements.
+    /// ranges with at least `least` statements.
     pub fn worst_calibration(&self, least: usize) -> f64 {
         self.stated()
             .into_iter()
@@ -223,7 +223,7 @@ impl Tally {
     }
 }
 
-/// One class of stated probability.
+/// The calibration in one range of stated probability.
 struct Calibration {
     bounds: (f64, f64),
     count: usize,
@@ -261,7 +261,7 @@ fn table(text: &mut String, rows: &[Calibration]) {
             100.0 * row.stated,
             100.0 * row.right
         )
-        .expect("a string takes it");
+        .expect("writing to a string succeeds");
     }
 }
 
@@ -277,14 +277,14 @@ fn row(text: &mut String, name: &str, mine: &[&Graded]) {
     };
     let mut wrong: BTreeMap<String, usize> = BTreeMap::new();
     for one in of(Grade::Wrong) {
-        let as_what = match &one.answer {
+        let stated = match &one.answer {
             Answer::Limited { by, .. } => {
                 by.iter().map(|limit| limit.code()).collect::<Vec<_>>().join(" or ")
             }
             Answer::NotReached => "not_reached".to_owned(),
             Answer::NotEnoughData(_) => "cached".to_owned(),
         };
-        *wrong.entry(as_what).or_default() += 1;
+        *wrong.entry(stated).or_default() += 1;
     }
     let wrong: Vec<String> = wrong.iter().map(|(what, count)| format!("{count} {what}")).collect();
     let wrong = if wrong.is_empty() { "-".to_owned() } else { wrong.join(", ") };
@@ -297,5 +297,5 @@ fn row(text: &mut String, name: &str, mine: &[&Graded]) {
         named(3) + named(4),
         of(Grade::NotEnoughData).count()
     )
-    .expect("a string takes it");
+    .expect("writing to a string succeeds");
 }

@@ -1,31 +1,31 @@
-//! What limits a workload on a testbed, by arithmetic: the ceiling of every resource, in operations
-//! per second.
+//! The known truth: the calculated ceiling of every resource of a testbed for a workload, in
+//! operations per second.
 
 use analysis::verdict::Limit;
 
 use crate::testbed::Amounts;
 
-/// Bytes around the data, as the testbed counts them.
+/// Segment size, and bytes of headers and of a call, as the testbed counts them.
 const SEGMENT: f64 = 1448.0;
 const HEADERS: f64 = 78.0;
 const CALL: f64 = 140.0;
 
-/// What is sent to a testbed.
+/// The load on a testbed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Workload {
     /// Share of reads, 0 to 1.
     pub reads: f64,
-    /// Transfer size.
+    /// Transfer size in bytes.
     pub size_bytes: f64,
-    /// Sequential access.
+    /// Whether access is sequential.
     pub sequential: bool,
-    /// Connections.
+    /// Number of connections.
     pub connections: f64,
-    /// Workers.
+    /// Number of workers.
     pub workers: f64,
 }
 
-/// Mean time of an operation that waits for nothing, in seconds: in all, and in the server.
+/// Mean time of an operation without waiting, in seconds: in total, and in the server.
 pub fn unloaded_s(amounts: &Amounts, work: &Workload) -> (f64, f64) {
     let kib = work.size_bytes / 1024.0;
     let writes = 1.0 - work.reads;
@@ -50,7 +50,7 @@ pub fn unloaded_s(amounts: &Amounts, work: &Workload) -> (f64, f64) {
     (amounts.wire_ns / 1e9 + client / 1e9 + server + paced, server)
 }
 
-/// The ceiling of every resource that the testbed has, in operations per second.
+/// The ceilings of all resources of the testbed, in operations per second.
 pub fn ceilings(amounts: &Amounts, work: &Workload) -> Vec<(Limit, f64)> {
     let kib = work.size_bytes / 1024.0;
     let writes = 1.0 - work.reads;
@@ -76,13 +76,13 @@ pub fn ceilings(amounts: &Amounts, work: &Workload) -> Vec<(Limit, f64)> {
     let per_connection = amounts.slots_per_connection.map(|n| f64::from(n) * work.connections);
     let slots = [per_connection, amounts.slots_per_server.map(f64::from)];
     let slots = slots.into_iter().flatten().reduce(f64::min);
-    // The volume's limit and the like are passed while the request holds its slot.
+    // The request keeps its slot while it passes the limits of volume and endpoint.
     let paced = |rate: Option<f64>| rate.map_or(0.0, |rate| work.size_bytes / rate);
-    let held_s = server_s
+    let in_slot_s = server_s
         + paced(amounts.volume)
         + paced(amounts.endpoint)
         + amounts.operations.map_or(0.0, |rate| 1.0 / rate);
-    add(Limit::ServerSlots, slots.map(|slots| slots / held_s));
+    add(Limit::ServerSlots, slots.map(|slots| slots / in_slot_s));
     add(
         Limit::ServerCpu,
         amounts
@@ -101,7 +101,7 @@ pub fn ceilings(amounts: &Amounts, work: &Workload) -> Vec<(Limit, f64)> {
     found
 }
 
-/// By how much other processes slow this one's work down.
+/// The factor by which other processes slow down this one.
 fn slowdown(amounts: &Amounts, work: &Workload) -> f64 {
     let processors = f64::from(amounts.processors.max(1));
     ((work.workers + amounts.other_load) / processors).max(1.0)

@@ -1,35 +1,44 @@
-//! Systems drawn at random.
+//! Draws systems at random.
 
 use analysis::verdict::Limit;
+use workload::limit::StatedLimit;
 use workload::random;
 
 use super::oracle::{self, Workload};
 use crate::testbed::{Access, Amounts, Change, Credit, Disk, Neighbour, ServerCpu};
 
-/// What a system is meant to show.
+/// Intervals of the warm-up in the default profile.
+pub(super) const WARM_UP: u64 = 2;
+/// Intervals of the window in the default profile.
+pub(super) const WINDOW: u64 = 14;
+/// Approximate number of operations in a window; a real one has more, so its figures are more
+/// precise.
+pub(super) const OPERATIONS: f64 = 4000.0;
+
+/// The characteristic of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// One limit is reached long before the others.
+    /// One limit is far below the others.
     One(Limit),
-    /// Nothing is reached at any load that may be tried.
+    /// No limit is reached at any allowed load.
     Nothing,
-    /// Two limits lie within 2 to 60 % of each other.
+    /// Two limits differ by 2 to 60 %.
     TwoClose,
     /// The server's limits change once during the session.
     Moving,
-    /// The volume may burst until its credit is spent.
+    /// The volume can burst until its credit is spent.
     BurstCredit,
-    /// Another client takes part of the limits now and then.
+    /// Another client uses part of the limits intermittently.
     Neighbour,
-    /// Other processes keep this host's processors busy.
+    /// Other processes use this host's processors.
     BusyClient,
-    /// Other clients keep the server's processors busy.
+    /// Other clients use the server's processors.
     BusyServer,
-    /// The page cache of this host answers reads of a mount.
+    /// The page cache of this host serves reads of a mount.
     ClientCache,
-    /// Part of the reads comes from the server's cache.
+    /// The server's cache serves part of the reads.
     ServerCache,
-    /// A limit that the user gave is not the one in force.
+    /// A limit given by the user is wrong.
     FalseKnown,
     /// The quick profile.
     Quick,
@@ -42,8 +51,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Every class with the number of systems of it among 400 (the examination has a multiple of
-    /// it).
+    /// All classes, with the number of systems of each among 400.
     pub const ALL: [(Class, u64); 25] = [
         (Class::One(Limit::VolumeThroughput), 30),
         (Class::One(Limit::Endpoint), 15),
@@ -72,7 +80,7 @@ impl Class {
         (Class::OnePoint, 8),
     ];
 
-    /// A number that is different for every class.
+    /// The number of the class.
     pub fn number(self) -> u64 {
         Class::ALL.iter().position(|(class, _)| *class == self).expect("every class is listed")
             as u64
@@ -81,7 +89,7 @@ impl Class {
     /// The name in tables.
     pub fn name(self) -> String {
         match self {
-            Class::One(limit) => limit.name().to_owned(),
+            Class::One(limit) => limit.code().replace('_', " "),
             Class::Nothing => "no limit within reach".to_owned(),
             Class::TwoClose => "two limits close together".to_owned(),
             Class::Moving => "a limit that moves".to_owned(),
@@ -113,33 +121,33 @@ pub enum Method {
     Depths(&'static [u32]),
 }
 
-/// A system, the operations that are sent to it, and what its user knows.
+/// A system, the load on it, and the limits that its user knows.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// What it is meant to show.
+    /// Its characteristic.
     pub class: Class,
     /// Its amounts.
     pub amounts: Amounts,
-    /// How it is reached.
+    /// How the client accesses it.
     pub access: Access,
     /// Connections of the built-in client.
     pub connections: u32,
-    /// Workers.
+    /// Number of workers.
     pub workers: u32,
     /// Share of reads, in thousandths.
     pub read_permille: u16,
-    /// Transfer size.
+    /// Transfer size in bytes.
     pub size_bytes: u64,
-    /// Sequential access.
+    /// Whether access is sequential.
     pub sequential: bool,
     /// How the user measures.
     pub method: Method,
-    /// `known.` entries of the environment.
-    pub known: Vec<(String, String)>,
+    /// Limits that the user states.
+    pub known: Vec<StatedLimit>,
 }
 
 impl System {
-    /// The workload as the oracle takes it.
+    /// The workload in the oracle's form.
     pub fn workload(&self) -> Workload {
         let connections = match self.access {
             Access::OwnClient => self.connections,
@@ -155,7 +163,7 @@ impl System {
     }
 }
 
-/// Draws one number after the other.
+/// A sequence of random draws.
 struct Draw {
     seed: u64,
     number: u64,
@@ -167,7 +175,7 @@ impl Draw {
         random::unit(random::at(self.seed, self.number))
     }
 
-    /// Evenly on a logarithmic scale.
+    /// Log-uniform between two values.
     fn between(&mut self, least: f64, most: f64) -> f64 {
         least * (most / least).powf(self.unit())
     }
@@ -181,7 +189,7 @@ impl Draw {
     }
 }
 
-/// Draws the system of this class and seed.
+/// Draws the system of a class and seed.
 pub fn draw(class: Class, seed: u64) -> System {
     let mut draw =
         Draw { seed: random::derive(random::derive(seed, 0x5EED), class.number()), number: 0 };
@@ -195,7 +203,7 @@ pub fn draw(class: Class, seed: u64) -> System {
     let connections = draw.of(&[1, 1, 2, 4, 8]).max(workers);
     let sequential = draw.chance(0.5);
     let size_bytes = if sequential { 65_536 } else { draw.of(&[4096, 8192, 16_384]) };
-    // A VM's egress limit bounds writes only; caches answer reads.
+    // A VM's egress limit affects only writes; caches only reads.
     let read_permille = match (class, limit) {
         (Class::ClientCache | Class::ServerCache, _) => 1000,
         (_, Limit::VmEgress) => 0,
@@ -231,8 +239,8 @@ pub fn draw(class: Class, seed: u64) -> System {
         method: method(class),
         known: Vec::new(),
     };
-    let target = set_limits(&mut system, limit, &mut draw);
-    unsettle(&mut system, target, &mut draw);
+    let rate = set_limits(&mut system, limit, &mut draw);
+    add_disturbance(&mut system, rate, &mut draw);
     system.known = known(&system, &mut draw);
     system
 }
@@ -273,15 +281,9 @@ fn limit(class: Class, draw: &mut Draw) -> Limit {
     }
 }
 
-/// Rate at which the limit is reached and rate that everything else allows, in operations per
-/// second.
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    rate: f64,
-}
-
-/// Gives every resource an amount: the limit's is reached first.
-fn set_limits(system: &mut System, limit: Limit, draw: &mut Draw) -> Target {
+/// Sets the amounts of all resources so that `limit` is reached first; returns the rate at which it
+/// is reached, in operations per second.
+fn set_limits(system: &mut System, limit: Limit, draw: &mut Draw) -> f64 {
     let work = system.workload();
     let size = work.size_bytes;
     let on_wire = size + 1.06 * 300.0;
@@ -294,7 +296,7 @@ fn set_limits(system: &mut System, limit: Limit, draw: &mut Draw) -> Target {
         Limit::ServerSlots => knee / (system.amounts.service_ns / 1e9),
         _ => knee / bare_s,
     };
-    // Everything else allows several times as much; now and then little more.
+    // The other resources allow a multiple of this.
     let spare = |draw: &mut Draw| draw.between(2.0, 12.0);
     let amounts = &mut system.amounts;
     amounts.volume = Some(rate * size * spare(draw));
@@ -338,10 +340,11 @@ fn set_limits(system: &mut System, limit: Limit, draw: &mut Draw) -> Target {
         }
         _ => {}
     }
-    Target { rate }
+    rate
 }
 
-/// Slots of client or server, and the outstanding operations at which they are full.
+/// Sets the slots of client or server; returns the number of outstanding operations that fills
+/// them.
 fn slots(system: &mut System, limit: Limit, draw: &mut Draw) -> f64 {
     let connections = system.workload().connections;
     let amounts = &mut system.amounts;
@@ -365,7 +368,7 @@ fn slots(system: &mut System, limit: Limit, draw: &mut Draw) -> f64 {
     }
 }
 
-/// Makes `limit` be reached at `rate` operations per second.
+/// Sets the amount of `limit` so that it is reached at `rate` operations per second.
 fn set(amounts: &mut Amounts, limit: Limit, work: &Workload, rate: f64, draw: &mut Draw) {
     let size = work.size_bytes;
     let kib = size / 1024.0;
@@ -405,7 +408,7 @@ fn set(amounts: &mut Amounts, limit: Limit, work: &Workload, rate: f64, draw: &m
             let devices = draw.of(&[1, 2, 4, 8]);
             let write_factor = draw.of(&[1.0, 1.5, 3.0]);
             let each = f64::from(devices) / rate * 1e9 / (work.reads + writes * write_factor);
-            // Seeks for random access, transfer for all.
+            // Seeks only for random access, transfers for both.
             let by_size = draw.between(0.1, 0.5);
             let slower = draw.between(1.6, 6.0);
             let own = (each * (1.0 - by_size), each * by_size / kib);
@@ -420,16 +423,20 @@ fn set(amounts: &mut Amounts, limit: Limit, work: &Workload, rate: f64, draw: &m
     }
 }
 
-/// Ceiling of one limit at the present amounts.
+/// The ceiling of one limit with the given amounts.
 fn of(limit: Limit, amounts: &Amounts, work: &Workload) -> f64 {
     let all = oracle::ceilings(amounts, work);
     all.into_iter().find(|(one, _)| *one == limit).map_or(f64::INFINITY, |(_, rate)| rate)
 }
 
-/// What moves while the system is measured.
-fn unsettle(system: &mut System, target: Target, draw: &mut Draw) {
-    // A run takes about as long as this many unloaded operations one after another; see `user`.
-    let run_ns = super::user::run_length_ns(system, target.rate);
+/// Approximate length of a run at this rate, in nanoseconds.
+fn run_length_ns(rate: f64) -> f64 {
+    OPERATIONS / rate * 1e9 * (WARM_UP + WINDOW) as f64 / WINDOW as f64
+}
+
+/// Adds what changes the system while it is measured.
+fn add_disturbance(system: &mut System, rate: f64, draw: &mut Draw) {
+    let run_ns = run_length_ns(rate);
     let amounts = &mut system.amounts;
     match system.class {
         Class::Moving => {
@@ -447,7 +454,7 @@ fn unsettle(system: &mut System, target: Target, draw: &mut Draw) {
             amounts.neighbour = Some(Neighbour { share, period_ns });
         }
         Class::BusyClient => {
-            // Twice as many threads as processors: work takes twice as long and more.
+            // More threads than processors: work takes about twice as long.
             amounts.processors = draw.of(&[1, 2, 4]);
             amounts.other_load = f64::from(amounts.processors) * draw.between(0.6, 2.0);
         }
@@ -467,26 +474,29 @@ fn unsettle(system: &mut System, target: Target, draw: &mut Draw) {
     }
 }
 
-/// What a user says: the quota mostly, the VM's size and the link often, the rest seldom. One in
-/// twelve of these is wrong, and of systems that are about it at least one.
-fn known(system: &System, draw: &mut Draw) -> Vec<(String, String)> {
+/// The limits that the user states: usually the quota, often the VM's size and the link, seldom
+/// others. One in twelve is wrong; in systems of class `FalseKnown` the volume's is.
+fn known(system: &System, draw: &mut Draw) -> Vec<StatedLimit> {
     let amounts = &system.amounts;
-    let mut entries = Vec::new();
-    let mut add = |draw: &mut Draw, limit: Limit, amount: Option<f64>, share: f64, false_: bool| {
-        let said = draw.chance(share) || false_;
-        let wrong = draw.chance(1.0 / 12.0) || false_;
-        let factor = if wrong { draw.of(&[0.25, 0.5, 0.8, 1.3, 2.0, 4.0]) } else { 1.0 };
-        if let Some(value) = amount.filter(|_| said) {
-            let value = format!("{} bytes/s, as given", (value * factor).round());
-            entries.push((format!("known.{}", limit.code()), value));
-        }
-    };
-    let false_ = system.class == Class::FalseKnown;
-    add(draw, Limit::VolumeThroughput, amounts.volume, 0.7, false_);
+    let mut stated = Vec::new();
+    let mut add =
+        |draw: &mut Draw, limit: Limit, amount: Option<f64>, share: f64, is_false: bool| {
+            let is_stated = draw.chance(share) || is_false;
+            let wrong = draw.chance(1.0 / 12.0) || is_false;
+            let factor = if wrong { draw.of(&[0.25, 0.5, 0.8, 1.3, 2.0, 4.0]) } else { 1.0 };
+            if let Some(value) = amount.filter(|_| is_stated) {
+                let value = (value * factor).round();
+                stated.push(StatedLimit { limit, value, origin: "as given".to_owned() });
+            }
+        };
+    let is_false = system.class == Class::FalseKnown;
+    add(draw, Limit::VolumeThroughput, amounts.volume, 0.7, is_false);
     add(draw, Limit::VmEgress, amounts.egress, 0.5, false);
     add(draw, Limit::Link, amounts.link, 0.5, false);
     add(draw, Limit::Endpoint, amounts.endpoint, 0.15, false);
     add(draw, Limit::NetworkFlow, amounts.flow, 0.2, false);
     add(draw, Limit::OperationsPerSecond, amounts.operations, 0.1, false);
-    entries
+    // The order in which a record stores them.
+    stated.sort_by_key(|one| one.limit.code());
+    stated
 }

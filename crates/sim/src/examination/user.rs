@@ -1,68 +1,62 @@
-//! Measures a system as a user would: with the product's own plans and searches.
+//! Measures a system as a user would, with the product's own plans and searches.
 
-use analysis::verdict::explain::{May, largest};
+use std::num::NonZeroU32;
+
+use analysis::verdict::explain::{PossibleChanges, largest};
+use metrics::environment::Environment;
 use metrics::run_record::ExperimentRecord;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::experiment;
+use workload::limit::PriorKnowledge;
 use workload::overrides::Override;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
 };
 use workload::resolve::{self, ResolveOptions};
 use workload::scale::{RUNS_MAX, Scale};
 use workload::search::{Repeats, Search, SearchMethod};
 
 use super::oracle::{self, Workload};
-use super::systems::{Method, System};
+use super::systems::{Method, OPERATIONS, System, WARM_UP, WINDOW};
 use crate::testbed::{Access, Testbed};
 use crate::world;
 
-/// Intervals of the default profile: warm-up and window.
-const WARM_UP: u64 = 2;
-const WINDOW: u64 = 14;
-/// Operations of a window, about. A real window has more, so its figures are more precise.
-const OPERATIONS: f64 = 4000.0;
-/// A window is at least so many times as long as the longest queue takes.
+/// Minimum length of a window in drain times of the longest queue.
 const QUEUES: f64 = 40.0;
-/// Outstanding operations at most on a mount, and over the client's slots on an export: as
-/// `run --explain` allows.
+/// Maximum number of outstanding operations on a mount, as `run --explain` allows.
 const OUTSTANDING_MAX: u32 = 1024;
+/// Maximum number of outstanding operations per slot of the built-in client.
 const OVER_SLOTS: u32 = 8;
-/// Processors of a user's host where a system does not say.
 const QUEUE_DEPTH_MAX: u32 = 4096;
 
-/// Length of a run at its end, about, in nanoseconds.
-pub fn run_length_ns(_system: &System, rate: f64) -> f64 {
-    OPERATIONS / rate * 1e9 * (WARM_UP + WINDOW) as f64 / WINDOW as f64
-}
-
-/// What the user's record holds afterwards.
+/// The record of a measurement by the user.
 pub fn measure(system: &System, seed: u64) -> ExperimentRecord {
     let mut testbed = Testbed::new(system.amounts.clone(), seed);
-    let plan = plan(system, &environment(system, &testbed));
+    let plan = plan(system, &prior(system, &testbed));
     let mut record = world::experiment_of(&plan, seed, |run, _| {
         let mut run = run.clone();
         run.phases = phases(system, &run);
         testbed.measure(&run, system.access)
     });
-    record.environment = environment(system, &testbed);
+    record.environment = Environment { prior: prior(system, &testbed), ..Environment::default() };
     record
 }
 
-fn environment(system: &System, testbed: &Testbed) -> Vec<(String, String)> {
-    let mut entries = system.known.clone();
-    entries.push(("cpu.count".to_owned(), system.amounts.processors.to_string()));
+fn prior(system: &System, testbed: &Testbed) -> PriorKnowledge {
+    let mut prior = PriorKnowledge {
+        stated_limits: system.known.clone(),
+        processors: NonZeroU32::new(system.amounts.processors),
+        ..PriorKnowledge::default()
+    };
     match system.access {
         Access::OwnClient => {
-            let ns = format!("{:.0}", testbed.null_round_trip_ns());
-            entries.push(("target.null_round_trip_ns".to_owned(), ns));
+            prior.null_round_trip_ns = Some(testbed.null_round_trip_ns().round_ties_even() as u64);
         }
-        Access::Mount { .. } => entries.push(("filesystem.type".to_owned(), "nfs".to_owned())),
+        Access::Mount { .. } => prior.filesystem = Some("nfs".to_owned()),
     }
-    entries.sort();
-    entries
+    prior
 }
 
 fn target(system: &System) -> TargetSpec {
@@ -75,7 +69,7 @@ fn target(system: &System) -> TargetSpec {
     }
 }
 
-fn plan(system: &System, environment: &[(String, String)]) -> Plan {
+fn plan(system: &System, prior: &PriorKnowledge) -> Plan {
     match system.method {
         Method::Quick => profile("four-corners-quick", &[], system),
         Method::FourCorners => profile("four-corners", &[], system),
@@ -88,18 +82,18 @@ fn plan(system: &System, environment: &[(String, String)]) -> Plan {
             with_steps(system, steps.collect())
         }
         Method::Explain => {
-            let search = explain(system, environment);
+            let search = explain(system, prior);
             with_steps(system, vec![Step::Search(search)])
         }
     }
 }
 
 fn profile(name: &str, overrides: &[Override], system: &System) -> Plan {
-    let text = experiment::profile(name).expect("it is built in");
-    let experiment = experiment::parse_with(text, name, overrides).expect("it is valid");
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let text = experiment::profile(name).expect("the profile is built in");
+    let experiment = experiment::parse_with(text, name, overrides).expect("the profile is valid");
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     let mut plan =
-        resolve::resolve(&experiment, name, target(system), &options).expect("it is valid");
+        resolve::resolve(&experiment, name, target(system), &options).expect("the plan is valid");
     for step in &mut plan.steps {
         match step {
             Step::Fixed(run) => run.connections = Some(system.connections),
@@ -114,8 +108,8 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
         name: "examined".to_owned(),
         source: "examined".to_owned(),
         overrides: Vec::new(),
-        target: target(system),
-        engine: EngineChoice::Auto,
+        targets: vec![target(system)],
+        io_method: IoMethod::Auto,
         pin: false,
         verify: false,
         seed: 1,
@@ -136,7 +130,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         queue_depth,
         workers: system.workers,
         arrival: Arrival::Closed { think_time_ns: 0 },
-        // What is opened with O_DIRECT passes no page cache.
+        // O_DIRECT bypasses the page cache.
         direct: system.amounts.client_cache == 0.0,
         dsync: false,
         write_stability: None,
@@ -160,7 +154,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
     }
 }
 
-fn explain(system: &System, environment: &[(String, String)]) -> Search {
+fn explain(system: &System, prior: &PriorKnowledge) -> Search {
     let mut template = run(system, 1);
     template.parameters.clear();
     let own_client = system.access == Access::OwnClient;
@@ -169,12 +163,17 @@ fn explain(system: &System, environment: &[(String, String)]) -> Search {
         false => OUTSTANDING_MAX,
     };
     let queue_depth_max = outstanding.div_ceil(system.workers).min(QUEUE_DEPTH_MAX);
-    let may = May { connections: own_client, direction: true, volumes: false, queue_depth_max };
+    let may = PossibleChanges {
+        connections: own_client,
+        direction: true,
+        volumes: false,
+        queue_depth_max,
+    };
     let scale = Scale {
         connections: may.connections,
         direction: may.direction,
         queue_depth_max,
-        known: environment.to_vec(),
+        known: prior.clone(),
         target: target(system),
         largest: Box::new(largest(&template, may)),
     };
@@ -187,8 +186,8 @@ fn explain(system: &System, environment: &[(String, String)]) -> Search {
     }
 }
 
-/// Phases with as many intervals as the default profile, each long enough for the operations that
-/// a window has. A run that is longer than it must be is only dearer.
+/// Phases with as many intervals as the default profile, long enough for the operations of a
+/// window.
 fn phases(system: &System, run: &Run) -> Phases {
     let stream = &run.streams[0];
     let depth = stream.queue_depth_total() as f64;

@@ -1,41 +1,41 @@
-//! What a testbed is made of. What is `None` has no limit.
+//! The amounts of a testbed. `None` means unlimited.
 
 /// Everything that can limit a run. Times are in nanoseconds, rates in bytes per second.
 #[derive(Clone, Debug, Default)]
 pub struct Amounts {
     /// Network round-trip time without queueing.
     pub wire_ns: f64,
-    /// Time that each read spends in the server apart from queues.
+    /// Time of a read in the server without queueing.
     pub service_ns: f64,
-    /// The same for a write, as a factor.
+    /// Time of a write as a multiple of that.
     pub write_factor: f64,
-    /// Standard deviation of the logarithm of that time.
+    /// Standard deviation of the logarithm of this time.
     pub service_sigma: f64,
     /// Processors of the client's host.
     pub processors: u32,
-    /// Processors of that host that other processes try to keep busy.
+    /// Number of that host's processors that other processes would use.
     pub other_load: f64,
-    /// Client processor time of an operation, and of each KiB it moves.
+    /// Client CPU time per operation, and per KiB moved.
     pub client_cpu_ns: (f64, f64),
-    /// Share of reads that the client's page cache answers (mounts only), 0 to 1.
+    /// Share of reads served by the client's page cache (mounts only), 0 to 1.
     pub client_cache: f64,
-    /// Calls that the client keeps outstanding on a connection.
+    /// Maximum number of outstanding calls per connection in the client.
     pub client_slots: u32,
     /// Limit of each connection.
     pub flow: Option<f64>,
-    /// Whether a connection's limit counts each direction by itself.
+    /// Whether a connection's limit applies to each direction separately.
     pub flow_by_direction: bool,
-    /// What the client's virtual machine may send.
+    /// Egress limit of the client's virtual machine.
     pub egress: Option<f64>,
     /// Bandwidth of the link, in each direction.
     pub link: Option<f64>,
-    /// Requests that the server processes at a time for each connection.
+    /// Maximum number of requests that the server processes concurrently per connection.
     pub slots_per_connection: Option<u32>,
-    /// Requests that the server processes at a time in all.
+    /// Maximum number of requests that the server processes concurrently in total.
     pub slots_per_server: Option<u32>,
     /// The server's processors.
     pub server_cpu: Option<ServerCpu>,
-    /// Operations per second.
+    /// Limit on operations per second.
     pub operations: Option<f64>,
     /// The volume's throughput limit.
     pub volume: Option<f64>,
@@ -43,9 +43,9 @@ pub struct Amounts {
     pub credit: Option<Credit>,
     /// The endpoint's throughput limit.
     pub endpoint: Option<f64>,
-    /// The storage behind it.
+    /// The storage behind the server.
     pub disk: Option<Disk>,
-    /// Another client that takes part of what the server's limits allow.
+    /// Another client that uses part of the server's limits.
     pub neighbour: Option<Neighbour>,
     /// A change of the server's limits during the session.
     pub change: Option<Change>,
@@ -54,18 +54,18 @@ pub struct Amounts {
 /// Processors of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerCpu {
-    /// How many requests are worked on at a time.
+    /// Number of requests processed concurrently.
     pub processors: u32,
-    /// Mean work of a request, and of each KiB it moves, in nanoseconds.
+    /// Mean CPU time per request, and per KiB moved, in nanoseconds.
     pub work_ns: (f64, f64),
-    /// Standard deviation of the logarithm of that work.
+    /// Standard deviation of the logarithm of this time.
     pub sigma: f64,
 }
 
-/// Bytes that may pass faster than the volume's limit; they are earned at the limit's rate.
+/// Credit for exceeding the volume's limit, earned at the limit's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
-    /// The most that can be saved up.
+    /// Maximum credit, in bytes.
     pub bytes: f64,
     /// Rate while there is credit, as a multiple of the limit.
     pub peak: f64,
@@ -74,32 +74,32 @@ pub struct Credit {
 /// A storage of several equal devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Disk {
-    /// Operations that are worked on at a time.
+    /// Number of operations processed concurrently.
     pub devices: u32,
-    /// Mean work of a random operation, and of each KiB it moves, in nanoseconds; exponential.
+    /// Mean time per random operation, and per KiB moved, in nanoseconds; exponential.
     pub random_ns: (f64, f64),
     /// The same for a sequential operation.
     pub sequential_ns: (f64, f64),
-    /// Work of a write over that of a read.
+    /// Time of a write as a multiple of that of a read.
     pub write_factor: f64,
-    /// Share of reads that the server's cache answers, 0 to 1.
+    /// Share of reads served by the server's cache, 0 to 1.
     pub cache: f64,
 }
 
-/// Another client, on and off at random.
+/// Another client that is active intermittently, at random times.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour {
-    /// Share of every server limit that it takes while it is on, 0 to 1.
+    /// Share of every server limit that it uses while active, 0 to 1.
     pub share: f64,
-    /// Mean length of its on and off periods, in nanoseconds.
+    /// Mean length of its active and idle periods, in nanoseconds.
     pub period_ns: f64,
 }
 
-/// A change of every server limit at one moment.
+/// A change of every server limit at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     /// When, in nanoseconds from the session's start.
     pub at_ns: f64,
-    /// The limits afterwards over those before.
+    /// The limits after the change as a multiple of those before.
     pub factor: f64,
 }

@@ -1,4 +1,4 @@
-//! One run: the event loop in which operations pass the resources.
+//! One run: the event loop in which operations pass through the resources.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,18 +15,18 @@ use super::tally::{HostLoad, Tally};
 use super::{Access, Testbed};
 
 const NS: f64 = 1e9;
-/// Bytes of a TCP segment, of the headers around it, and of an NFS call or reply without data:
-/// close to what analysis assumes, but not equal.
+/// Bytes of a TCP segment, of its headers, and of an NFS call or reply without data: close but not
+/// equal to what analysis assumes.
 const SEGMENT: f64 = 1448.0;
 const HEADERS: f64 = 78.0;
 const CALL: f64 = 140.0;
-/// A receiver acknowledges a request at the latest after this time, or with its reply (Linux's
-/// delayed acknowledgement, TCP_DELACK_MIN).
+/// Longest delay of an acknowledgement without a reply (Linux's delayed acknowledgement,
+/// TCP_DELACK_MIN).
 const DELAYED_ACK_NS: f64 = 40e6;
-/// Request data of more than this many segments is acknowledged as it arrives.
+/// Request data of more segments than this is acknowledged as it arrives.
 const SEGMENTS_ACKED: f64 = 2.0;
 
-/// Where an operation is.
+/// The stages of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Issued,
@@ -37,7 +37,7 @@ enum Stage {
     Completed,
 }
 
-/// One of the operations that are always outstanding.
+/// One of the outstanding operations, whose number is constant.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     worker: usize,
@@ -45,8 +45,8 @@ struct Carried {
     kind: OpKind,
     issued_ns: f64,
     sent_ns: f64,
-    /// The network alone took this long on the way out.
-    way_out_ns: f64,
+    /// Time that it waited in the network on the way to the server.
+    outbound_wait_ns: f64,
 }
 
 pub(super) struct Engine<'a> {
@@ -62,7 +62,7 @@ pub(super) struct Engine<'a> {
     carried: Vec<Carried>,
     events: BinaryHeap<Reverse<(u64, u64, usize, Stage)>>,
     planned: u64,
-    /// By how much processors that are shared with other processes slow this process down.
+    /// Factor by which other processes on the host's processors slow this process down.
     slowdown: f64,
     workers: Vec<Server>,
     client_slots: Vec<Slots>,
@@ -103,7 +103,7 @@ impl<'a> Engine<'a> {
             kind: OpKind::Read,
             issued_ns: 0.0,
             sent_ns: 0.0,
-            way_out_ns: 0.0,
+            outbound_wait_ns: 0.0,
         };
         let slots = |count: Option<u32>| vec![Slots::new(count.unwrap_or(u32::MAX)); connections];
         let processors = f64::from(amounts.processors.max(1));
@@ -140,7 +140,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs to the end of the last phase; returns the record and the credit that is left.
+    /// Runs until the end of the last phase; returns the record and the remaining credit.
     pub(super) fn run(mut self) -> (RunRecord, Option<Bucket>) {
         for number in 0..self.carried.len() {
             self.plan(0.0, number, Stage::Issued);
@@ -160,7 +160,7 @@ impl<'a> Engine<'a> {
             started_unix_ms: (self.start_ns / 1e6) as u64,
             intervals: self.tally.intervals,
             warnings: Vec::new(),
-            witness: None,
+            service_counters: None,
             outcome: Outcome::Done,
         };
         (record, self.credit)
@@ -181,13 +181,13 @@ impl<'a> Engine<'a> {
         self.events.push(Reverse((at_ns.round() as u64, self.planned, number, stage)));
     }
 
-    /// Uniform on (0, 1].
+    /// A uniform random number in (0, 1].
     fn unit(&mut self) -> f64 {
         self.drawn += 1;
         1.0 - random::unit(random::at(self.seed, self.drawn))
     }
 
-    /// A factor with mean 1 and this standard deviation of its logarithm.
+    /// A lognormal factor with mean 1 and this standard deviation of its logarithm.
     fn lognormal(&mut self, sigma: f64) -> f64 {
         if sigma == 0.0 {
             return 1.0;
@@ -256,7 +256,7 @@ impl<'a> Engine<'a> {
         self.plan(done, number, if cached { Stage::Completed } else { Stage::Ready });
     }
 
-    /// Onto the wire.
+    /// Sends an operation's request.
     fn send(&mut self, now: f64, number: usize) {
         let connection = self.carried[number].connection;
         let write = self.carried[number].kind == OpKind::Write;
@@ -265,53 +265,53 @@ impl<'a> Engine<'a> {
         let (out, waited) = self.network(now, connection, 0, data);
         let op = &mut self.carried[number];
         op.sent_ns = now;
-        op.way_out_ns = waited;
+        op.outbound_wait_ns = waited;
         self.plan(out + self.amounts.wire_ns / 2.0, number, Stage::Arrived);
     }
 
-    /// What the kernel's smoothed round-trip time makes of an operation. A small request is
-    /// acknowledged by its reply, so its sample holds the time in the server; the data of a large
-    /// one is acknowledged as it arrives.
+    /// Adds an operation to the kernel's smoothed round-trip time. A small request is acknowledged
+    /// by its reply, so its sample includes the time in the server; a large one is acknowledged as
+    /// it arrives.
     fn note_round_trip(&mut self, now: f64, op: &Carried) {
         let acked = op.kind == OpKind::Write && self.size > SEGMENTS_ACKED * SEGMENT;
         let sample = match acked {
-            true => self.amounts.wire_ns + op.way_out_ns,
+            true => self.amounts.wire_ns + op.outbound_wait_ns,
             false => (now - op.sent_ns).min(self.amounts.wire_ns + DELAYED_ACK_NS),
         };
         self.tally.connections[op.connection].round_trip(sample);
     }
 
-    /// Through the network in one direction (0 out, 1 back). Returns when the data is through, and
-    /// how long it waited.
-    fn network(&mut self, now: f64, connection: usize, way: usize, data: f64) -> (f64, f64) {
+    /// Passes data through the network in one direction (0 out, 1 back). Returns when it has
+    /// passed, and how long it waited.
+    fn network(&mut self, now: f64, connection: usize, direction: usize, data: f64) -> (f64, f64) {
         let bytes = data + CALL;
         let wire = bytes + (bytes / SEGMENT).ceil() * HEADERS;
         let (mut at, mut waited) = (now, 0.0);
         if let Some(rate) = self.amounts.flow.filter(|_| data > 0.0) {
-            let direction = if self.amounts.flow_by_direction { way } else { 0 };
-            let flow = &mut self.flows[connection][direction];
+            let counted = if self.amounts.flow_by_direction { direction } else { 0 };
+            let flow = &mut self.flows[connection][counted];
             waited += flow.wait_ns(at);
             at = flow.pass(at, data / rate * NS);
         }
-        if let Some(rate) = self.amounts.egress.filter(|_| way == 0) {
+        if let Some(rate) = self.amounts.egress.filter(|_| direction == 0) {
             waited += self.egress.wait_ns(at);
             at = self.egress.pass(at, wire / rate * NS);
         }
         if let Some(rate) = self.amounts.link {
-            waited += self.link[way].wait_ns(at);
-            at = self.link[way].pass(at, wire / rate * NS);
+            waited += self.link[direction].wait_ns(at);
+            at = self.link[direction].pass(at, wire / rate * NS);
         }
         (at, waited)
     }
 
-    /// A request that has a slot of its connection waits for one of the server.
+    /// Serves a request that has a slot of its connection when it gets one of the server.
     fn admit(&mut self, now: f64, number: usize) {
         if self.server_slots.take(number) {
             self.serve(now, number);
         }
     }
 
-    /// What the server's limits allow at `now`, as a share of their amounts.
+    /// The share of the server's limits that is available at `now`.
     fn shared(&mut self, now: f64) -> f64 {
         let at = self.start_ns + now;
         let mut factor = 1.0;
@@ -330,7 +330,7 @@ impl<'a> Engine<'a> {
         factor
     }
 
-    /// Through the server's processors, limits and storage.
+    /// Passes a request through the server's processors, limits and storage.
     fn serve(&mut self, now: f64, number: usize) {
         let write = self.carried[number].kind == OpKind::Write;
         let amounts = self.amounts;
@@ -381,9 +381,9 @@ impl std::fmt::Debug for Engine<'_> {
     }
 }
 
-/// The network as a call without work sees it: what [`Testbed`] records as its round-trip time.
+/// The round-trip time that [`Testbed`] records.
 impl Testbed {
-    /// Shortest of several NULL calls, in nanoseconds.
+    /// Shortest round-trip time of several NULL calls, in nanoseconds.
     pub fn null_round_trip_ns(&self) -> f64 {
         let cpu = self.amounts.client_cpu_ns.0 * 0.5;
         self.amounts.wire_ns + cpu

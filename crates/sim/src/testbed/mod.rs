@@ -1,12 +1,11 @@
-//! A client, a network and a server of which every amount is known, so that it is known which
-//! resource limits a run: the truth that verdicts are graded against.
+//! A client, a network and a server with known amounts, so that the resource that limits a run is
+//! known: the truth for grading verdicts.
 //!
-//! A closed loop of operations passes the client's processors and request slots, the network, the
-//! server's slots, processors, limits and storage, and the network back, first come first served.
-//! It is coarse on purpose (no TCP, no operations split into several calls), so that thousands of
-//! systems are cheap; its amounts of protocol overhead differ from those that analysis assumes.
-//! Not for testing the product's own code on the way of an operation: [`crate::world`] and
-//! [`crate::nfs_world`] run that.
+//! Operations of a closed loop pass the client's processors and request slots, the network, the
+//! server's slots, processors, limits and storage, and return, first come first served. The model
+//! is coarse (no TCP, no split operations), so that thousands of systems are cheap; its protocol
+//! overhead differs from what analysis assumes. The product's own code on the path of an operation
+//! is simulated in [`crate::world`] and [`crate::nfs_world`].
 
 mod amounts;
 mod engine;
@@ -21,11 +20,11 @@ use workload::random;
 
 use servers::Bucket;
 
-/// Pause between two runs of one session, as a share of a run's length.
+/// Pause between two runs of a session, as a share of a run's length.
 const PAUSE: f64 = 0.02;
 
-/// A system that is measured run after run: limits move, credits are spent and earned, whatever
-/// runs are made.
+/// A system that is measured in several runs: limits change and credits are earned and spent
+/// between them too.
 #[derive(Debug)]
 pub struct Testbed {
     amounts: Amounts,
@@ -40,10 +39,9 @@ pub struct Testbed {
 /// How the client reaches the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The built-in NFS client: connections are counted one by one.
+    /// The built-in NFS client, with counters per connection.
     OwnClient,
-    /// A kernel mount with this many connections: nothing is known of them, the mount's byte
-    /// counters are.
+    /// A kernel mount with this many connections, which has only byte counters.
     Mount {
         /// Connections of the mount.
         connections: u32,
@@ -51,13 +49,13 @@ pub enum Access {
 }
 
 impl Testbed {
-    /// A system at rest.
+    /// An idle system.
     pub fn new(amounts: Amounts, seed: u64) -> Testbed {
         let credit = amounts.credit.map(|credit| Bucket::full(credit.bytes));
         Testbed { amounts, seed, runs: 0, clock_ns: 0.0, credit }
     }
 
-    /// Makes one run of one closed stream with a single transfer size.
+    /// Simulates a run with one closed stream and a single transfer size.
     pub fn measure(&mut self, run: &Run, access: Access) -> RunRecord {
         let seed = random::derive(self.seed, self.runs);
         let (record, credit) =

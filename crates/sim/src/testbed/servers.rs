@@ -1,10 +1,10 @@
-//! Queues: a resource that serves one request after another, several of them behind one queue,
-//! slots, and a bucket of credit.
+//! Queues: a resource that serves requests in turn, several resources behind one queue, slots, and
+//! a bucket of credit.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A resource that serves requests one after another.
+/// A resource that serves requests in turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Server {
     free_ns: f64,
@@ -42,7 +42,7 @@ impl Servers {
     }
 }
 
-/// Permits, and the requests that wait for one.
+/// Permits, and the requests waiting for one.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     free: u32,
@@ -54,17 +54,17 @@ impl Slots {
         Slots { free: count, waiting: VecDeque::new() }
     }
 
-    /// Whether `who` gets a permit now; otherwise it waits.
-    pub(super) fn take(&mut self, who: usize) -> bool {
+    /// Whether `request` gets a permit now; otherwise it waits.
+    pub(super) fn take(&mut self, request: usize) -> bool {
         if self.free == 0 {
-            self.waiting.push_back(who);
+            self.waiting.push_back(request);
             return false;
         }
         self.free -= 1;
         true
     }
 
-    /// Gives a permit back; returns the waiting request that gets it.
+    /// Returns a permit; the result is the waiting request that gets it.
     pub(super) fn release(&mut self) -> Option<usize> {
         let next = self.waiting.pop_front();
         if next.is_none() {
@@ -74,25 +74,25 @@ impl Slots {
     }
 }
 
-/// Credit that is earned at a rate and spent by bytes.
+/// Credit in bytes, earned at a rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     bytes: f64,
-    most: f64,
-    /// When it was last looked at, in nanoseconds from the session's start.
+    max: f64,
+    /// When it was last updated, in nanoseconds from the session's start.
     at_ns: f64,
 }
 
 impl Bucket {
     pub(super) fn full(bytes: f64) -> Bucket {
-        Bucket { bytes, most: bytes, at_ns: 0.0 }
+        Bucket { bytes, max: bytes, at_ns: 0.0 }
     }
 
-    /// Earns `rate` bytes per second since the last look, then spends `bytes` if they are there.
+    /// Adds `rate` bytes per second since the last update, then spends `bytes` if there are enough.
     pub(super) fn spend(&mut self, at_ns: f64, bytes: f64, rate: f64) -> bool {
         let earned = (at_ns - self.at_ns).max(0.0) / 1e9 * rate;
         self.at_ns = self.at_ns.max(at_ns);
-        self.bytes = (self.bytes + earned).min(self.most);
+        self.bytes = (self.bytes + earned).min(self.max);
         let enough = self.bytes >= bytes;
         if enough {
             self.bytes -= bytes;

@@ -1,4 +1,4 @@
-//! Counts of one interval, as the engine and the kernel would have counted them.
+//! The counts of one interval in the form of the engine and the kernel.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use metrics::connection::ConnectionInterval;
 use metrics::histogram::{Counts, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 use workload::connection::{CallCounters, TcpState};
 use workload::op::OpKind;
 
-/// Weight of a fresh sample in the kernel's smoothed round-trip time (RFC 6298, section 2).
+/// Weight of a new sample in the kernel's smoothed round-trip time (RFC 6298, section 2).
 const SMOOTHING: f64 = 0.125;
-/// Bytes of headers that a mount's counters add to each operation.
+/// Bytes of headers per operation in a mount's counters.
 const MOUNT_HEADERS: u64 = 150;
 
-/// One connection up to now.
+/// The counters of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Connection {
     outstanding: u64,
@@ -49,17 +49,17 @@ impl Connection {
     }
 }
 
-/// What processors of the client's host do.
+/// The load of the client's host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostLoad {
     pub(super) processors: u32,
-    /// Processors that other processes try to keep busy.
+    /// Number of processors that other processes would use.
     pub(super) other_load: f64,
-    /// By how much this process's work takes longer because of them.
+    /// Factor by which this process's work takes longer because of them.
     pub(super) slowdown: f64,
 }
 
-/// One kind of operation in the interval that is being counted.
+/// One operation kind in the current interval.
 #[derive(Clone, Debug, Default)]
 struct Kind {
     completed: u64,
@@ -71,12 +71,12 @@ struct Kind {
     buckets: BTreeMap<u32, u64>,
 }
 
-/// The interval that is being counted, and those that are complete.
+/// The current interval and the complete ones.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     pub(super) intervals: Vec<Interval>,
     pub(super) issued: u64,
-    /// Processor time of each worker.
+    /// CPU time of each worker in nanoseconds.
     pub(super) cpu_ns: Vec<f64>,
     pub(super) connections: Vec<Connection>,
     /// Reads, writes.
@@ -85,7 +85,7 @@ pub(super) struct Tally {
 }
 
 impl HostLoad {
-    /// What the kernel counted while this process used `own_ns`.
+    /// The kernel's counters while this process used `own_ns`.
     fn interval(&self, own_ns: u64, length_ns: u64) -> HostInterval {
         let all_ns = u64::from(self.processors) * length_ns;
         let others_ns = (self.other_load * length_ns as f64) as u64;
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// The end of the interval that is being counted.
+    /// The end of the current interval.
     pub(super) fn next_edge_ns(&self, interval_ns: u64) -> u64 {
         (self.intervals.len() as u64 + 1) * interval_ns
     }
@@ -128,18 +128,18 @@ impl Tally {
         *kind.buckets.entry(bucket_of(took_ns)).or_default() += 1;
     }
 
-    /// Bytes of an operation that went over the wire.
+    /// Counts bytes of an operation that passed over the wire.
     pub(super) fn wire(&mut self, kind: OpKind, bytes: u64) {
         self.kinds[usize::from(kind == OpKind::Write)].wire_bytes += bytes + MOUNT_HEADERS;
     }
 
-    /// Ends the interval. `depth` operations are outstanding all the time.
+    /// Ends the interval; `depth` operations are always outstanding.
     pub(super) fn turn(&mut self, interval_ns: u64, depth: u64, host: &HostLoad, of_mount: bool) {
         let index = self.intervals.len() as u64;
         let (start_ns, end_ns) = (index * interval_ns, (index + 1) * interval_ns);
         let tallies = std::mem::take(&mut self.kinds);
         let wire = WireInterval {
-            place: WirePlace::NfsMount,
+            source: CounterSource::NfsMount,
             received_bytes: tallies[0].wire_bytes,
             sent_bytes: tallies[1].wire_bytes,
         };
@@ -171,9 +171,9 @@ impl Tally {
             ..StreamInterval::default()
         };
         (self.issued, self.outstanding_start) = (0, outstanding_end);
-        let most_ns = interval_ns as f64 / host.slowdown;
+        let max_ns = interval_ns as f64 / host.slowdown;
         let worker = |(lane, cpu_ns): (usize, &mut f64)| {
-            let cpu_ns = std::mem::take(cpu_ns).min(most_ns) as u64;
+            let cpu_ns = std::mem::take(cpu_ns).min(max_ns) as u64;
             WorkerInterval { stream: 0, lane: lane as u32, cpu_ns }
         };
         let workers: Vec<WorkerInterval> = self.cpu_ns.iter_mut().enumerate().map(worker).collect();

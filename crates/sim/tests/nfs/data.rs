@@ -1,11 +1,12 @@
-//! What is in the files in the end is what was written, whatever came between.
+//! After any sequence of incidents the files contain what was written.
 
 use engine::tiles::Tiles;
 use files::{Caller, Unstable};
 use metrics::run_record::Outcome;
-use sim::nfs_world::{Client, Data, Happening, Setup, Simulated, Which, simulate};
+use sim::nfs_setup::{Client, Connections, Data, Incident, Setup};
+use sim::nfs_world::{Simulated, simulate};
 use sim::tap::{Shorten, Tapping};
-use sim::wire::{Down, Pieces, Wire};
+use sim::wire::{Outage, Pieces, Wire};
 use target::nfs::Policy;
 use units::Bytes;
 use workload::op::OpKind;
@@ -20,10 +21,10 @@ use crate::setups::{
 };
 
 const DATA_SEED: u64 = 77;
-/// Drawn setups that are tried.
+/// Number of random setups.
 const DRAWN: u64 = 60;
 
-/// Every byte of every file against the fill and the writes that ended well, in their order.
+/// Compares every byte of every file with the fill and the successful writes, in their order.
 #[track_caller]
 fn assert_data(simulated: &Simulated, what: &str) {
     let run = &simulated.record.run;
@@ -51,7 +52,7 @@ fn assert_data(simulated: &Simulated, what: &str) {
     }
 }
 
-/// A worker that writes files over and over from their beginning.
+/// A worker that overwrites its files repeatedly, in order.
 fn writer(fsync_every_writes: Option<u32>) -> Stream {
     Stream {
         read_permille: 0,
@@ -64,12 +65,12 @@ fn writer(fsync_every_writes: Option<u32>) -> Stream {
 }
 
 #[test]
-fn what_a_restart_lost_is_written_again() {
+fn data_that_a_restart_lost_is_rewritten() {
     for (seed, fsync_every) in SEEDS.into_iter().zip([None, Some(5), Some(40)]) {
-        // The last of them so late that most of what it lost is not written over by the run.
-        let happenings = [50, 130, 131, 260, 495].map(|at_ms| (at_ms * MS, Happening::Restart));
+        // The last one is so late that most of the data it lost is not overwritten by the run.
+        let incidents = [50, 130, 131, 260, 495].map(|at_ms| (at_ms * MS, Incident::Restart));
         let setup = Setup {
-            happenings: happenings.to_vec(),
+            incidents: incidents.to_vec(),
             client: Client::of(3),
             data: Data::Filled { seed: DATA_SEED },
             unstable: Unstable::MayBeLost { max: Bytes::mib(64) },
@@ -81,27 +82,28 @@ fn what_a_restart_lost_is_written_again() {
         assert!(repeats(record).0 >= 12, "{:?}", repeats(record));
         let writes = calls(record, OpKind::Write, None);
         let again = writes.calls - whole(record, 0).kinds[OpKind::Write as usize].completed;
-        assert!(again > 8, "{again} writes were made again");
+        assert!(again > 8, "{again} writes were repeated");
         assert_data(&simulated, "at the end");
     }
 }
 
-/// A setup and a run that are drawn: restarts, lost connections and a link that is down, at any
-/// time of its first third. What is lost at the very end, and not committed, nobody has promised.
+/// A random setup and run: restarts, lost connections and a link outage at any time in the first
+/// third. Uncommitted data that is lost at the very end may be missing.
 fn drawn(seed: u64) -> (Setup, Run) {
-    let mut draws = (0..).map(|place| random::at(random::derive(seed, 0xD12A), place));
+    let mut draws = (0..).map(|index| random::at(random::derive(seed, 0xD12A), index));
     let mut below = |most: u64| draws.next().unwrap() % most;
     let (end_ns, first_ns) = (120 * MS, 40 * MS);
-    let mut happenings = Vec::new();
+    let mut incidents = Vec::new();
     for _ in 0..below(4) {
-        happenings.push((below(first_ns), Happening::Restart));
+        incidents.push((below(first_ns), Incident::Restart));
     }
     for _ in 0..below(4) {
-        let which = if below(2) == 0 { Which::All } else { Which::One(below(4) as u32) };
-        happenings.push((below(first_ns), Happening::Lose(which)));
+        let which =
+            if below(2) == 0 { Connections::All } else { Connections::One(below(4) as u32) };
+        incidents.push((below(first_ns), Incident::Lose(which)));
     }
     let from_ns = below(first_ns);
-    let down = Down { from_ns, until_ns: from_ns + 1 + below(10 * MS) };
+    let down = Outage { from_ns, until_ns: from_ns + 1 + below(10 * MS) };
     let client = Client {
         policy: [Policy::RoundRobin, Policy::PerFile, Policy::LeastOutstanding][below(3) as usize],
         wsize_bytes: [8192, 16384, 1 << 20][below(3) as usize],
@@ -111,7 +113,7 @@ fn drawn(seed: u64) -> (Setup, Run) {
     };
     let most = [Bytes::mib(64), Bytes::kib(64)][below(2) as usize];
     let setup = Setup {
-        happenings,
+        incidents,
         client,
         wire: Wire {
             jitter_ns: below(MS),
@@ -136,7 +138,7 @@ fn drawn(seed: u64) -> (Setup, Run) {
 }
 
 #[test]
-fn whatever_happens_what_was_written_last_is_there_in_the_end() {
+fn random_incidents_leave_the_last_write_in_every_file() {
     let mut events = (0, 0);
     for seed in 0..DRAWN {
         let (setup, run) = drawn(seed);
@@ -146,24 +148,24 @@ fn whatever_happens_what_was_written_last_is_there_in_the_end() {
         let (reconnects, replays) = repeats(&simulated.record);
         events = (events.0 + reconnects, events.1 + replays);
     }
-    assert!(events.0 > DRAWN && events.1 > DRAWN, "much happened: {events:?}");
+    assert!(events.0 > DRAWN && events.1 > DRAWN, "too few incidents: {events:?}");
 }
 
 #[test]
-fn whatever_is_lost_on_the_way_what_is_read_is_what_was_written_last() {
+fn reads_return_the_last_write_whatever_the_network_loses() {
     for seed in 0..DRAWN {
         let (mut setup, mut run) = drawn(seed);
-        setup.happenings.retain(|(_, what)| matches!(what, Happening::Lose(_)));
+        setup.incidents.retain(|(_, what)| matches!(what, Incident::Lose(_)));
         setup.data = Data::Verified { seed: DATA_SEED };
         let stream = &mut run.streams[0];
         stream.read_permille = 500;
         stream.access_pattern = AccessPattern::Uniform;
-        // Parts of writes that overlap may be mixed, but not within the data of one stamp.
+        // Parts of overlapping writes may be mixed, but not within the data of one stamp.
         let simulated = simulate(&run, &setup, seed);
         assert_whole(&simulated);
         let (_, replays) = repeats(&simulated.record);
         if replays == 0 {
-            crate::witness::assert_agree(&simulated);
+            crate::service_counters::assert_agree(&simulated);
         }
     }
 }
@@ -179,20 +181,20 @@ fn no_read_sees_what_a_restart_lost() {
         stream.access_pattern = AccessPattern::Uniform;
         let simulated = simulate(&run, &setup, seed);
         assert_whole(&simulated);
-        let told = analysis::witness::Told::of(&simulated.record);
-        let witness = simulated.record.witness.unwrap();
-        assert_eq!(told.differences(&witness), Vec::<String>::new(), "seed {seed}");
-        replays += told.replays;
+        let generated = analysis::service_check::GeneratorCounts::of(&simulated.record);
+        let counters = simulated.record.service_counters.unwrap();
+        assert_eq!(generated.differences(&counters), Vec::<String>::new(), "seed {seed}");
+        replays += generated.replays;
     }
-    assert!(replays > DRAWN, "much happened: {replays}");
+    assert!(replays > DRAWN, "too few replays: {replays}");
 }
 
 #[test]
-fn nothing_is_written_again_after_a_restart_if_it_was_stable_when_it_was_answered() {
+fn stable_writes_are_not_repeated_after_a_restart() {
     use workload::plan::WriteStability;
     for seed in SEEDS {
         let setup = Setup {
-            happenings: vec![(100 * MS, Happening::Restart)],
+            incidents: vec![(100 * MS, Incident::Restart)],
             data: Data::Filled { seed: DATA_SEED },
             unstable: Unstable::MayBeLost { max: Bytes::mib(64) },
             ..Setup::new(volume(None, 2 * MS), VOLUME)
@@ -207,12 +209,12 @@ fn nothing_is_written_again_after_a_restart_if_it_was_stable_when_it_was_answere
 }
 
 #[test]
-fn a_connection_that_is_lost_between_writes_leaves_what_was_written_last() {
+fn losing_connections_between_writes_keeps_the_last_write() {
     for seed in SEEDS {
-        let happenings =
-            (1..8).map(|n| (n * 23 * MS, Happening::Lose(Which::One(n as u32 % 3)))).collect();
+        let incidents =
+            (1..8).map(|n| (n * 23 * MS, Incident::Lose(Connections::One(n as u32 % 3)))).collect();
         let setup = Setup {
-            happenings,
+            incidents,
             client: Client::of(3),
             data: Data::Filled { seed: DATA_SEED },
             ..Setup::new(volume(None, 2 * MS), VOLUME)
@@ -224,7 +226,7 @@ fn a_connection_that_is_lost_between_writes_leaves_what_was_written_last() {
 }
 
 #[test]
-fn short_reads_and_writes_are_gone_on_with_and_are_one_operation() {
+fn short_reads_and_writes_are_continued_within_one_operation() {
     for (seed, every) in SEEDS.into_iter().zip([1, 2, 5]) {
         for shortened in [OpKind::Read, OpKind::Write] {
             let shorten = Some(Shorten { kind: shortened, every });
@@ -234,7 +236,7 @@ fn short_reads_and_writes_are_gone_on_with_and_are_one_operation() {
                 tapping: Some(Tapping { shorten }),
                 ..Setup::new(volume(None, MS), VOLUME)
             };
-            // One after the other: writes that overlap may well leave a mixture of their parts.
+            // Sequential: overlapping writes may leave a mixture of their parts.
             let stream = Stream {
                 read_permille: 500,
                 access_pattern: AccessPattern::Sequential,
@@ -244,10 +246,10 @@ fn short_reads_and_writes_are_gone_on_with_and_are_one_operation() {
             };
             let simulated = simulate(&run(vec![stream], S / 5, S / 10), &setup, seed);
             assert_whole(&simulated);
-            crate::witness::assert_agree(&simulated);
+            crate::service_counters::assert_agree(&simulated);
             let record = &simulated.record;
             assert!(simulated.tapped.shortened > 50);
-            // One more call for each that was cut, and no operation more.
+            // One additional call for each shortened one, and no additional operation.
             let done = kind(record, shortened);
             let counted = calls(record, shortened, None);
             assert_eq!(counted.operations, done.completed);
@@ -261,7 +263,7 @@ fn short_reads_and_writes_are_gone_on_with_and_are_one_operation() {
 }
 
 #[test]
-fn a_file_that_ends_too_early_is_a_short_read_by_kind() {
+fn a_file_that_ends_too_early_is_counted_as_short_read() {
     for seed in SEEDS {
         let setup =
             Setup { file_bytes: Some((1 << 20) + 4096), ..Setup::new(volume(None, MS), VOLUME) };
@@ -271,22 +273,22 @@ fn a_file_that_ends_too_early_is_a_short_read_by_kind() {
         let reads = kind(&simulated.record, OpKind::Read);
         let short = reads.failed[ErrorKind::Short as usize];
         assert_eq!(short, reads.failed_total());
-        crate::setups::assert_near(short as f64, reads.completed as f64, 0.1, "half of them");
+        crate::setups::assert_near(short as f64, reads.completed as f64, 0.1, "half");
         let counted = calls(&simulated.record, OpKind::Read, None);
-        assert_eq!(counted.calls, counted.operations, "an end is an end");
+        assert_eq!(counted.calls, counted.operations, "the end of a file needs no other call");
     }
 }
 
 #[test]
-fn operations_larger_than_the_largest_call_are_several_calls_and_one_operation() {
+fn an_operation_larger_than_a_call_takes_several_calls_and_counts_once() {
     for seed in SEEDS {
         let setup = Setup {
             client: Client { rsize_bytes: 16384, wsize_bytes: 10_000, ..Client::of(4) },
             data: Data::Verified { seed: DATA_SEED },
-            happenings: vec![(S / 10, Happening::Lose(Which::All))],
+            incidents: vec![(S / 10, Incident::Lose(Connections::All))],
             ..Setup::new(volume(None, MS), VOLUME)
         };
-        // Writes that overlap may well leave a mixture of their parts, but of whole pages.
+        // Overlapping writes may leave a mixture of their parts, but of whole pages.
         let stream = Stream {
             read_permille: 500,
             transfer_sizes: size(65536),

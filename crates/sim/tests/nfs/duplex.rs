@@ -1,6 +1,7 @@
-//! A mix of reads and writes over a link that carries both directions at the same time.
+//! A mix of reads and writes over a link that carries both directions simultaneously.
 
-use sim::nfs_world::{Client, Setup, simulate};
+use sim::nfs_setup::{Client, Setup};
+use sim::nfs_world::simulate;
 use sim::wire::{Pieces, Wire};
 use workload::plan::Stream;
 
@@ -8,16 +9,16 @@ use crate::setups::{
     CLOSED, S, SEEDS, US, VOLUME, assert_near, assert_whole, run, size, stream, volume, whole,
 };
 
-/// The known answer at queue depth 2 on one connection, where nothing but the link takes time. The
-/// data of a read occupies the way back and that of a write the way out, both in order. A write
-/// that follows a read is sent while the read's data comes back; everything else takes the link's
-/// time one after the other (a read's call waits behind the data of the write before it). In random
-/// order a quarter of all operations are such writes, so the rate is that of one direction times
-/// `1 / (1 - 1/4)`. In long runs of one kind it would be little more than that of one direction.
+/// The known result at queue depth 2 on one connection if only the link takes time. The data of a
+/// read occupies the inbound direction and that of a write the outbound one, both in order. A write
+/// after a read is sent while the read's data arrives; everything else takes the link's time in
+/// turn (a read's call waits behind the data of the write before it). In random order a quarter of
+/// all operations are such writes, so the rate is that of one direction times `1 / (1 - 1/4)`. In
+/// long runs of one kind it would be little more than that of one direction.
 #[test]
 fn half_reads_and_half_writes_use_both_directions_of_a_link() {
     let (link_bytes_per_s, size_bytes) = (25_000_000, 65_536);
-    // Segments, so that a call does not arrive as late as the data sent with it.
+    // Pieces, so that a call does not arrive as late as the data sent with it.
     let wire = Wire {
         bytes_per_s: Some(link_bytes_per_s),
         pieces: Pieces::Every { bytes: 1448 },

@@ -1,10 +1,11 @@
-//! Limits are found where they are, at the queue depth that Little's law gives.
+//! Limits are found at their value, and at the queue depth given by Little's law.
 
 use analysis::{Findings, analyze};
-use sim::nfs_world::{Client, Happening, Setup, experiment, simulate};
+use sim::nfs_setup::{Client, Incident, Setup};
+use sim::nfs_world::{experiment, simulate};
 use volume::delay::Distribution;
 use workload::experiment::parse;
-use workload::plan::{EngineChoice, Plan, Stream, TargetSpec};
+use workload::plan::{IoMethod, Plan, Stream, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 use crate::setups::{
@@ -12,10 +13,10 @@ use crate::setups::{
     stream, throughput, volume, volume_of,
 };
 
-/// There and back.
+/// Round trip.
 const WIRE_NS: u64 = 20_000;
 
-/// A sweep over queue depths, as a user would write it.
+/// A sweep over queue depths in the form that a user writes.
 fn sweep(transfer_size: &str, queue_depths: &str) -> Plan {
     let text = format!(
         "name = \"sweep\"\n[run]\nwarm_up = \"500ms\"\nmeasure = \"2s\"\ninterval = \"250ms\"\n\
@@ -23,7 +24,7 @@ fn sweep(transfer_size: &str, queue_depths: &str) -> Plan {
          pattern = \"random\"\nfiles = 2\nfile_size = \"512MiB\"\nqueue_depth = [{queue_depths}]\n"
     );
     let experiment = parse(&text, "sweep").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     resolve(&experiment, "sweep", TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{wrong:#?}"))
 }
@@ -42,11 +43,11 @@ fn points(findings: &Findings) -> Vec<(f64, f64, f64, f64)> {
     findings.load_points.iter().map(point).collect()
 }
 
-/// A volume of 64 MiB/s and 1 ms, over every number of connections and from every seed.
+/// A volume of 64 MiB/s and 1 ms, with all numbers of connections and all seeds.
 fn saturates(transfer_size: &str, size_bytes: f64, queue_depths: &str) {
     let limit = 64.0 * MIB / size_bytes;
     let alone_s = 1e-3 + WIRE_NS as f64 / 1e9;
-    // Little: what the limit lets pass in the time that one alone takes.
+    // Little's law: what the limit passes in the time of a single operation.
     let knee = limit * alone_s;
     for (seed, nconnect) in SEEDS.into_iter().zip([1, 4, 16]) {
         let client = Client::of(nconnect);
@@ -78,21 +79,21 @@ fn large_transfers_saturate_at_a_small_queue_depth() {
 }
 
 #[test]
-fn a_response_time_at_queue_depth_one_is_that_of_storage_and_wire() {
+fn response_time_at_queue_depth_one_is_that_of_storage_and_network() {
     for (nconnect, size_bytes) in [(1, 8192), (4, 65536), (16, 8192)] {
         let client = Client::of(nconnect);
         let setup = Setup { client, ..Setup::new(volume(Some(64), MS), VOLUME) };
         let stream = Stream { transfer_sizes: size(size_bytes), ..stream(CLOSED, 1) };
         let simulated = simulate(&run(vec![stream], S / 2, S), &setup, 1);
         let reads = crate::setups::kind(&simulated.record, workload::op::OpKind::Read);
-        // To the nanosecond, for nothing else takes time.
+        // Exact to the nanosecond, because nothing else takes time.
         let mean_ns = reads.response.mean_ns().unwrap();
         assert_eq!((mean_ns as u64, reads.response.max_ns), (MS + WIRE_NS, MS + WIRE_NS));
     }
 }
 
 #[test]
-fn connections_give_so_many_times_the_limit_of_a_flow_up_to_that_of_the_volume() {
+fn connections_multiply_the_flow_limit_up_to_the_volume_limit() {
     for seed in SEEDS {
         let config = volume_of(Some(64), Some(4), Distribution::Constant { ns: MS });
         for (nconnect, expected) in [(1, 4.0), (2, 8.0), (8, 32.0), (16, 64.0), (32, 64.0)] {
@@ -150,24 +151,24 @@ fn two_volumes_on_one_endpoint_share_its_limit() {
         assert_whole(&simulated);
         let [one, two] = [0, 1].map(|stream| throughput(&simulated.record, stream, 1..5));
         assert_near(one + two, 48.0, 0.005, "together");
-        assert_near(one, 24.0, 0.02, "each its half");
+        assert_near(one, 24.0, 0.02, "half for each");
         let alone = simulate(&run(vec![of("a")], 5 * S, S), &setup, seed);
         assert_near(throughput(&alone.record, 0, 1..5), 48.0, 0.005, "one alone");
     }
 }
 
 #[test]
-fn a_limit_that_is_changed_under_load_holds_at_once_and_loses_nothing() {
+fn a_limit_changed_under_load_applies_immediately_and_loses_nothing() {
     for seed in SEEDS {
-        let change = |limit| Happening::Change(Box::new(volume(Some(limit), MS)));
-        let happenings = vec![(S, change(16)), (2 * S, change(128))];
+        let change = |limit| Incident::Change(Box::new(volume(Some(limit), MS)));
+        let incidents = vec![(S, change(16)), (2 * S, change(128))];
         let client = Client::of(4);
-        let setup = Setup { happenings, client, ..Setup::new(volume(Some(64), MS), VOLUME) };
+        let setup = Setup { incidents, client, ..Setup::new(volume(Some(64), MS), VOLUME) };
         let stream = Stream { read_permille: 700, ..stream(CLOSED, 256) };
         let simulated = simulate(&run(vec![stream], 3 * S, S / 20), &setup, seed);
         assert_whole(&simulated);
         let record = &simulated.record;
-        // From the interval in which it was changed on, less the burst of the beginning.
+        // From the interval of the change on, without the burst at the beginning.
         for (intervals, limit) in [(1..20, 64.0), (20..40, 16.0), (40..60, 128.0)] {
             let seen = throughput(record, 0, intervals.clone());
             assert_near(seen, limit, 0.01, &format!("intervals {intervals:?}"));
@@ -175,6 +176,6 @@ fn a_limit_that_is_changed_under_load_holds_at_once_and_loses_nothing() {
             assert_near(first, limit, 0.2, "in the first 50 ms");
         }
         assert_eq!(crate::setups::repeats(record), (0, 0), "no connection was lost");
-        crate::witness::assert_agree(&simulated);
+        crate::service_counters::assert_agree(&simulated);
     }
 }

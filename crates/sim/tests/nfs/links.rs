@@ -1,8 +1,9 @@
-//! Connections that are lost, and streams that arrive in pieces.
+//! Lost connections, and streams that arrive in pieces.
 
-use sim::nfs_world::{Client, Data, Happening, Setup, Which, simulate};
+use sim::nfs_setup::{Client, Connections, Data, Incident, Setup};
+use sim::nfs_world::simulate;
 use sim::tap::Tapping;
-use sim::wire::{Down, Pieces, Wire};
+use sim::wire::{Outage, Pieces, Wire};
 use volume::delay::Distribution;
 use workload::op::OpKind;
 use workload::plan::Stream;
@@ -13,15 +14,15 @@ use crate::setups::{
 };
 
 #[test]
-fn lost_connections_lose_no_operation_and_each_repeated_call_keeps_its_xid() {
+fn lost_connections_lose_no_operation_and_repeated_calls_keep_their_xid() {
     for seed in SEEDS {
-        let happenings = vec![
-            (S / 2, Happening::Lose(Which::One(1))),
-            (S, Happening::Lose(Which::All)),
-            (S + 300 * US, Happening::Lose(Which::All)),
+        let incidents = vec![
+            (S / 2, Incident::Lose(Connections::One(1))),
+            (S, Incident::Lose(Connections::All)),
+            (S + 300 * US, Incident::Lose(Connections::All)),
         ];
         let setup = Setup {
-            happenings,
+            incidents,
             client: Client::of(4),
             wire: Wire::of_delay(100 * US),
             data: Data::Verified { seed: 5 },
@@ -41,33 +42,34 @@ fn lost_connections_lose_no_operation_and_each_repeated_call_keeps_its_xid() {
         assert_eq!(reconnects, 1 + 4 + 4);
         assert!(replays > 30, "{replays} calls were sent again");
 
-        // Each call that was made is one xid, however often it was sent.
+        // Each call has one xid, however often it was sent.
         let made: u64 = OpKind::ALL.into_iter().map(|kind| calls(record, kind, None).calls).sum();
         assert_eq!(made, simulated.tapped.calls.len() as u64);
-        // What came again had been sent again; some had not arrived the first time.
+        // Calls that arrived twice had been sent again; some had not arrived the first time.
         let again = simulated.tapped.arrived() - made;
         assert!(again > 0 && again <= replays, "{again} of {replays}");
-        // The service saw exactly what arrived, and answered all that it did not drop.
+        // The service saw exactly what arrived, and replied to everything that it did not drop.
         let seen = &simulated.snapshot.volumes[0].counters;
         assert_eq!(seen.arrived, simulated.tapped.arrived());
         assert_eq!(seen.arrived, seen.completed() + seen.dropped);
         assert!(seen.dropped > 0 && seen.dropped <= replays);
         assert_eq!(
-            analysis::witness::Told::of(record).differences(&record.witness.unwrap()),
+            analysis::service_check::GeneratorCounts::of(record)
+                .differences(&record.service_counters.unwrap()),
             [""; 0]
         );
 
-        // The gap: who was lost twice without an answer in between waits 50 ms before the third
-        // connection, then the time to make it and that of the call.
+        // The gap: a client whose connection is lost twice without a reply in between waits 50 ms
+        // before the third connection; then connection and call take their time.
         let most_ns = kind(record, OpKind::Read).response.max_ns;
         assert!((52 * MS..57 * MS).contains(&most_ns), "{most_ns} ns");
     }
 }
 
 #[test]
-fn a_link_that_is_down_longer_than_the_client_waits_is_got_over() {
+fn an_outage_longer_than_the_client_waits_is_survived() {
     for seed in SEEDS {
-        let down = vec![Down { from_ns: S, until_ns: 4 * S }];
+        let down = vec![Outage { from_ns: S, until_ns: 4 * S }];
         let setup = Setup {
             wire: Wire { down, ..Wire::of_delay(100 * US) },
             client: Client { timeo_ns: S, ..Client::of(3) },
@@ -90,7 +92,7 @@ fn a_link_that_is_down_longer_than_the_client_waits_is_got_over() {
 }
 
 #[test]
-fn streams_may_be_cut_anywhere_and_connections_overtake_one_another() {
+fn streams_may_be_split_anywhere_and_connections_overtake_each_other() {
     let all = [
         Pieces::Every { bytes: 1 },
         Pieces::Every { bytes: 3 },
@@ -99,7 +101,7 @@ fn streams_may_be_cut_anywhere_and_connections_overtake_one_another() {
         Pieces::Random { most_bytes: 9000 },
     ];
     for (pieces, seed) in all.into_iter().zip([1, 2, 3, 4, 5]) {
-        // Replies leave in any order, and arrive in any over different connections.
+        // Replies are sent in any order, and arrive in any order over different connections.
         let time = Distribution::lognormal(MS, 10 * MS).unwrap();
         let setup = Setup {
             wire: Wire { pieces, jitter_ns: 3 * MS, ..Wire::of_delay(50 * US) },
@@ -117,14 +119,14 @@ fn streams_may_be_cut_anywhere_and_connections_overtake_one_another() {
         let simulated = simulate(&run(vec![stream], S / 5, S / 10), &setup, seed);
         assert_whole(&simulated);
         assert!(whole(&simulated.record, 0).completed() > 300, "{pieces:?}");
-        crate::witness::assert_agree(&simulated);
+        crate::service_counters::assert_agree(&simulated);
     }
 }
 
 #[test]
-fn a_window_that_is_smaller_than_a_message_and_a_thin_line_are_filled_and_no_more() {
+fn a_window_smaller_than_a_message_and_a_slow_link_are_fully_used_but_not_exceeded() {
     for (seed, window_bytes) in SEEDS.into_iter().zip([1000, 65536, 4 << 20]) {
-        // 16 MiB/s in each direction, and 1 ms there and back.
+        // 16 MiB/s in each direction, and a round trip of 1 ms.
         let setup = Setup {
             wire: Wire {
                 bytes_per_s: Some(16 << 20),
@@ -142,8 +144,8 @@ fn a_window_that_is_smaller_than_a_message_and_a_thin_line_are_filled_and_no_mor
         };
         let simulated = simulate(&run(vec![stream], 2 * S, S / 2), &setup, seed);
         assert_whole(&simulated);
-        // A window is on its way for the delay and for as long as the line takes for it; the line
-        // is never more than full.
+        // A window is in flight for the delay and its transmission; the link is never more than
+        // full.
         let window_mib = window_bytes as f64 / crate::setups::MIB;
         let of_window = window_mib / (0.0005 + window_mib / 16.0);
         let seen = crate::setups::throughput(&simulated.record, 0, 1..4);
@@ -153,9 +155,9 @@ fn a_window_that_is_smaller_than_a_message_and_a_thin_line_are_filled_and_no_mor
 }
 
 #[test]
-fn a_large_write_over_a_slow_path_is_no_silence() {
+fn a_large_write_over_a_slow_path_does_not_count_as_silence() {
     for seed in SEEDS {
-        // A write takes 8 times as long on its way as the connection may be silent.
+        // A write is in flight 8 times as long as the connection may be silent.
         let setup = Setup {
             client: Client { timeo_ns: 32 * MS, ..Client::new() },
             wire: Wire { window_bytes: 4096, ..Wire::of_delay(MS) },

@@ -1,6 +1,7 @@
-//! The same seed gives the same bytes, and an hour passes in seconds.
+//! The same seed gives the same bytes, and an hour is simulated in seconds.
 
-use sim::nfs_world::{Client, Data, Happening, Setup, Which, simulate};
+use sim::nfs_setup::{Client, Connections, Data, Incident, Setup};
+use sim::nfs_world::simulate;
 use sim::wire::{Pieces, Wire};
 use volume::delay::Distribution;
 use workload::arrival::Arrival;
@@ -12,7 +13,7 @@ use crate::setups::{
 };
 
 #[test]
-fn the_same_seed_gives_the_same_record_bit_for_bit_and_another_seed_another() {
+fn only_the_same_seed_gives_the_same_record_bit_for_bit() {
     let time = Distribution::lognormal(MS, 8 * MS).unwrap();
     let setup = Setup {
         wire: Wire {
@@ -23,7 +24,7 @@ fn the_same_seed_gives_the_same_record_bit_for_bit_and_another_seed_another() {
         },
         client: Client::of(5),
         data: Data::Verified { seed: 3 },
-        happenings: vec![(S / 4, Happening::Lose(Which::One(2))), (S / 3, Happening::Restart)],
+        incidents: vec![(S / 4, Incident::Lose(Connections::One(2))), (S / 3, Incident::Restart)],
         ..Setup::new(volume_of(Some(32), Some(16), time), VOLUME)
     };
     let arrival = Arrival::Poisson { offered_rate: 1000.0 };
@@ -33,8 +34,8 @@ fn the_same_seed_gives_the_same_record_bit_for_bit_and_another_seed_another() {
         fsync_every_writes: Some(8),
         ..stream(arrival, 16)
     };
-    // Two workers with files of their own: after a restart each writes again what it had not
-    // committed, over what another worker wrote there since, which verification does not know of.
+    // Two workers with their own files: after a restart each rewrites what it had not committed,
+    // over data written there since by another worker, which verification does not know about.
     let second = Stream { name: "second".to_owned(), ..first.clone() };
     let run = run(vec![first, second], S / 2, S / 10);
     let one = simulate(&run, &setup, 1);
@@ -49,7 +50,7 @@ fn the_same_seed_gives_the_same_record_bit_for_bit_and_another_seed_another() {
 }
 
 #[test]
-fn an_hour_of_load_is_simulated_whole() {
+fn an_hour_of_load_is_fully_simulated() {
     let time = Distribution::lognormal(MS, 8 * MS).unwrap();
     let setup =
         Setup { client: Client::of(4), ..Setup::new(volume_of(Some(64), None, time), VOLUME) };
@@ -60,5 +61,5 @@ fn an_hour_of_load_is_simulated_whole() {
     // The number of arrivals is Poisson: its standard deviation is 0.24 % of 180,000.
     let reads = kind(&simulated.record, OpKind::Read);
     assert_near(reads.completed as f64, 180_000.0, 0.01, "operations");
-    crate::witness::assert_agree(&simulated);
+    crate::service_counters::assert_agree(&simulated);
 }

@@ -1,8 +1,8 @@
-//! Client, network and volume service as one, in virtual time, held against answers that are known.
+//! Client, network and volume service together in virtual time, compared with known results.
 //!
-//! One test program with a module for each subject, so that it is linked once.
+//! One test program with a module for each subject, so that it is linked only once.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests fails as the test would")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 mod data;
 mod duplex;
@@ -12,5 +12,5 @@ mod long;
 mod predictions;
 mod replays;
 mod response_times;
+mod service_counters;
 mod setups;
-mod witness;

@@ -1,11 +1,13 @@
-//! What `predict` says beforehand of a client, a network and a volume whose limits are known is
-//! what the simulation then shows, within 3 %.
+//! Predictions of a client, a network and a volume with known limits agree with the simulation
+//! within 3 %.
 
 use cloud::figure::Access;
 use cloud::service_level::VolumeKind;
 use predict::topology::{Floor, HostGroup, Load, VolumeGroup, Workload};
 use predict::{Parameters, Topology};
-use sim::nfs_world::{Client, Setup, simulate};
+use sim::nfs_setup::{Client, Setup};
+use sim::nfs_world::simulate;
+use units::{BytesPerSec, OpsPerSec};
 use volume::delay::Distribution;
 use workload::arrival::Arrival;
 use workload::op::OpKind;
@@ -15,16 +17,16 @@ use crate::setups::{
     CLOSED, MIB, MS, S, SEEDS, VOLUME, assert_near, run, size, stream, throughput, volume_of,
 };
 
-/// Of virtual time.
+/// Virtual time.
 const MEASURED_S: u64 = 4;
-/// There and back.
+/// Round trip.
 const WIRE_S: f64 = 20e-6;
-/// What a described volume lets pass at once where its file says nothing.
+/// Default burst of a volume.
 const BURST_S: f64 = 7.5e-3;
-/// How far a prediction may be off.
+/// Tolerance of a prediction.
 const NEAR: f64 = 0.03;
 
-/// One client on one volume.
+/// A client and a volume.
 struct System {
     limit_mib: Option<u64>,
     flow_mib: Option<u64>,
@@ -50,9 +52,10 @@ impl System {
         let mut host = HostGroup::linux("client", 1, u64::from(self.nconnect));
         host.slots = u64::from(self.slots);
         host.call_bytes = 1 << 20;
-        host.flow_bytes_per_s = self.flow_mib.map(|mib| mib as f64 * MIB);
+        let rate = |mib: u64| BytesPerSec::new(mib as f64 * MIB);
+        host.flow_throughput = self.flow_mib.map(rate);
         let mut volume = VolumeGroup::of(VOLUME, 1, VolumeKind::Regular);
-        volume.limit_bytes_per_s = self.limit_mib.map(|mib| mib as f64 * MIB);
+        volume.limit = self.limit_mib.map(rate);
         let spread = match self.time {
             Distribution::Lognormal { sigma, .. } => sigma,
             _ => 0.0,
@@ -81,19 +84,19 @@ impl System {
     fn both(&self, load: Load, seed: u64) -> ((f64, f64), (f64, f64)) {
         let topology = self.topology(load);
         let curve = predict::curve(&topology, &Parameters::unbounded()).unwrap();
-        let asked = curve.asked.unwrap();
+        let requested = curve.requested.unwrap();
         let client = Client { slots: self.slots, ..Client::of(self.nconnect) };
         let config = volume_of(self.limit_mib, self.flow_mib, self.time.clone());
         let setup = Setup { client, ..Setup::new(config, VOLUME) };
         let (arrival, depth) = match load {
             Load::Closed { outstanding } => (CLOSED, outstanding as u32),
-            Load::Offered { ops_per_s } => (Arrival::Poisson { offered_rate: ops_per_s }, 512),
+            Load::Offered { rate } => (Arrival::Poisson { offered_rate: rate.get() }, 512),
         };
         let transfer_sizes = size(self.size_bytes);
         let stream = Stream { transfer_sizes, ..stream(arrival, depth) };
         let simulated = simulate(&run(vec![stream], MEASURED_S * S, S / 2), &setup, seed);
         let record = &simulated.record;
-        // From the second on: at first nobody is before anybody.
+        // From the second interval on: at first no queue exists.
         let after = 2..2 * MEASURED_S as usize;
         let kinds = record.intervals[after.clone()].iter().map(|one| &one.streams[0].kinds);
         let reads = kinds.map(|kinds| &kinds[OpKind::Read as usize].response);
@@ -101,7 +104,7 @@ impl System {
             (sum + one.sum_ns as f64, count + one.total() as f64)
         });
         let seen = (throughput(record, 0, after), sum / count / 1e9);
-        ((asked.bytes_per_s.value / MIB, asked.response_s.value), seen)
+        ((requested.bytes_per_s.value / MIB, requested.response_s.value), seen)
     }
 
     #[track_caller]
@@ -128,7 +131,7 @@ fn a_volumes_throughput_limit_and_a_constant_response_time_are_predicted() {
 }
 
 #[test]
-fn limits_of_connections_are_predicted() {
+fn connection_limits_are_predicted() {
     for (nconnect, outstanding) in [(1, 16), (2, 32), (4, 32), (16, 64)] {
         let system = System {
             limit_mib: Some(32),
@@ -142,7 +145,7 @@ fn limits_of_connections_are_predicted() {
 }
 
 #[test]
-fn slots_of_connections_are_predicted_with_the_wait_for_them() {
+fn slots_of_connections_are_predicted_with_waiting_times() {
     let system = System { limit_mib: None, slots: 2, nconnect: 2, ..System::new() };
     system.agrees_at(&[2, 4, 16], "slots");
 }
@@ -159,7 +162,7 @@ fn lognormal_response_times_are_predicted_around_the_knee() {
 #[test]
 fn an_offered_rate_below_the_limit_is_predicted() {
     for share in [0.3, 0.6, 0.8] {
-        let load = Load::Offered { ops_per_s: share * 2048.0 };
+        let load = Load::Offered { rate: OpsPerSec::new(share * 2048.0) };
         System::new().agrees(load, "offered");
     }
 }

@@ -1,5 +1,5 @@
-//! A call that must not be done twice is answered with its first reply when it comes again over
-//! another connection: the client's half and the service's, held against each other.
+//! A non-idempotent call that arrives again over another connection gets its first reply: the
+//! client's half and the service's, compared with each other.
 
 use std::io::IoSlice;
 use std::net::SocketAddr;
@@ -11,7 +11,8 @@ use nfs3::results::Res3;
 use nfs3::rpc::Credential;
 use nfs3::types::{Handle, diropargs3, filename3, nfsstat3, sattr3, set_time};
 use units::Bytes;
-use volume::server::{Conn, Server, ServerOptions};
+use volume::ids::{ConnectionId, EndpointId};
+use volume::server::{Server, ServerOptions};
 
 use crate::setups::{VOLUME, volume};
 
@@ -47,17 +48,17 @@ impl Service {
         Handle::new(&root.to_bytes()).unwrap()
     }
 
-    fn connect(&mut self) -> Conn {
+    fn connect(&mut self) -> ConnectionId {
         self.ports += 1;
         let (server, client) = (
             SocketAddr::from(([10, 0, 0, 1], 2049)),
             SocketAddr::from(([10, 0, 0, 2], self.ports)),
         );
-        self.server.accept(self.now_ns, 0, server, client, 2049).unwrap()
+        self.server.accept(self.now_ns, EndpointId::new(0), server, client, 2049).unwrap()
     }
 
-    /// Hands a call over and waits until its reply is there.
-    fn answer(&mut self, conn: Conn, call: &[u8]) -> Vec<u8> {
+    /// Sends a call and waits for its reply.
+    fn answer(&mut self, conn: ConnectionId, call: &[u8]) -> Vec<u8> {
         self.server.received(self.now_ns, conn, call);
         let mut reply = Vec::new();
         for _ in 0..10 {
@@ -75,8 +76,8 @@ impl Service {
     }
 }
 
-/// Sends a call whose reply is lost with its connection, sends it again as the client says, and
-/// gives what the reply to that says; it must be the reply that was lost.
+/// Sends a call whose reply is lost with its connection, sends it again as the client does, and
+/// returns the content of the second reply, which must equal the first.
 fn twice(
     service: &mut Service,
     first_generation: u32,
@@ -90,11 +91,11 @@ fn twice(
     let lost = service.answer(first, client.message(slot));
     service.server.closed(service.now_ns, first);
 
-    assert_eq!(client.reconnected(), [slot], "it is to be sent again");
+    assert_eq!(client.reconnected(), [slot], "the call must be sent again");
     assert_eq!(client.xid(slot), xid);
     let second = service.connect();
     let came = service.answer(second, client.message(slot));
-    assert_eq!(lost, came, "the first reply, to the last byte");
+    assert_eq!(lost, came, "the same reply, byte for byte");
     let mut input = &came[..];
     let Ok(Some(Received::Completed(completed))) = client.receive(&mut input) else {
         panic!("a reply to the call")
@@ -113,14 +114,14 @@ fn twice(
 }
 
 #[test]
-fn a_file_is_made_once_and_removed_once_though_both_calls_come_twice() {
+fn repeated_calls_create_a_file_once_and_remove_it_once() {
     let mut service = Service::new();
     let root = service.root();
-    let place = diropargs3 { dir: root.fh(), name: filename3(b"file") };
+    let name = diropargs3 { dir: root.fh(), name: filename3(b"file") };
     let create =
-        NfsArguments::CREATE(CREATE3args { r#where: place, how: createhow3::GUARDED(NOTHING) });
-    let remove = NfsArguments::REMOVE(REMOVE3args { object: place });
-    // Done a second time the first would be NFS3ERR_EXIST and the second NFS3ERR_NOENT.
+        NfsArguments::CREATE(CREATE3args { r#where: name, how: createhow3::GUARDED(NOTHING) });
+    let remove = NfsArguments::REMOVE(REMOVE3args { object: name });
+    // If executed again, the first would give NFS3ERR_EXIST and the second NFS3ERR_NOENT.
     assert_eq!(twice(&mut service, 1, &create), Ok(()));
     assert_eq!(twice(&mut service, 2, &create), Err(nfsstat3::NFS3ERR_EXIST), "another call");
     assert_eq!(twice(&mut service, 3, &remove), Ok(()));

@@ -1,8 +1,9 @@
-//! Response times are what the service's description and the network say.
+//! Response times are those of the service's configuration and the network.
 
 use metrics::histogram::bucket_of;
-use sim::nfs_world::{Client, Setup, simulate};
-use sim::wire::{Down, Wire};
+use sim::nfs_setup::{Client, Setup};
+use sim::nfs_world::simulate;
+use sim::wire::{Outage, Wire};
 use volume::delay::Distribution;
 use workload::arrival::Arrival;
 use workload::op::OpKind;
@@ -12,7 +13,7 @@ use crate::setups::{
     volume, volume_of,
 };
 
-/// There and back over the network of a setup.
+/// Round trip over the network of a setup.
 const WIRE_NS: f64 = 20_000.0;
 
 #[test]
@@ -44,7 +45,7 @@ fn percentiles_are_those_of_a_lognormal_service() {
 }
 
 #[test]
-fn a_slow_service_is_as_slow_as_it_is_and_as_fast_as_its_queue_depth() {
+fn a_slow_service_is_exactly_as_slow_as_configured_at_every_queue_depth() {
     for (seed, queue_depth) in SEEDS.into_iter().zip([1, 10, 100]) {
         let setup = Setup::new(volume(None, 50 * MS), VOLUME);
         let run = run(vec![stream(CLOSED, queue_depth)], 10 * S, S);
@@ -58,8 +59,8 @@ fn a_slow_service_is_as_slow_as_it_is_and_as_fast_as_its_queue_depth() {
 }
 
 #[test]
-fn a_time_without_a_link_shows_whole_in_the_response_time() {
-    let down = Down { from_ns: 2 * S, until_ns: 2 * S + S / 2 };
+fn an_outage_is_fully_visible_in_the_response_time() {
+    let down = Outage { from_ns: 2 * S, until_ns: 2 * S + S / 2 };
     for (seed, nconnect) in SEEDS.into_iter().zip([1, 4, 16]) {
         let wire = Wire { down: vec![down], ..Wire::of_delay(10 * US) };
         let client = Client::of(nconnect);
@@ -70,7 +71,7 @@ fn a_time_without_a_link_shows_whole_in_the_response_time() {
         assert_whole(&simulated);
         let reads = kind(&simulated.record, OpKind::Read);
         assert_eq!(reads.completed, 4000, "the schedule is kept");
-        // Who was due at its beginning waited for all of it.
+        // An operation due at its beginning waited for all of it.
         let most_ns = reads.response.max_ns;
         assert!((S / 2..S / 2 + 20 * MS).contains(&most_ns), "{most_ns} ns");
         let above = bucket_of(S / 20);
@@ -79,8 +80,8 @@ fn a_time_without_a_link_shows_whole_in_the_response_time() {
         assert!(late.abs_diff(450) <= 8 * 64, "{late} operations were late");
         let completed: Vec<u64> =
             simulated.record.intervals.iter().map(|i| i.streams[0].completed()).collect();
-        // Seconds 2 to 2.5 are intervals 8 and 9; what waited is done in the one after.
+        // Seconds 2 to 2.5 are intervals 8 and 9; waiting operations complete in the next one.
         assert!(completed[8] < 5 && completed[9] == 0 && completed[10] > 700, "{completed:?}");
-        crate::witness::assert_agree(&simulated);
+        crate::service_counters::assert_agree(&simulated);
     }
 }

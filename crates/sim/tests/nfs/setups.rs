@@ -1,4 +1,4 @@
-//! Services, networks and runs made for a test, and sums over what was measured.
+//! Services, networks and runs for tests, and sums over measurements.
 
 use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
@@ -26,12 +26,12 @@ pub(crate) const SEEDS: [u64; 3] = [1, 2, 3];
 pub(crate) const CLOSED: Arrival = Arrival::Closed { think_time_ns: 0 };
 pub(crate) const VOLUME: &str = "vol1";
 
-/// One volume with a limit, or without one, whose storage always takes the same.
+/// One volume, with or without a limit, whose storage time is constant.
 pub(crate) fn volume(limit_mib: Option<u64>, time_ns: u64) -> Config {
     volume_of(limit_mib, None, Distribution::Constant { ns: time_ns })
 }
 
-/// One volume, with a limit of each network flow.
+/// One volume with a limit per network flow.
 pub(crate) fn volume_of(
     limit_mib: Option<u64>,
     flow_mib: Option<u64>,
@@ -52,13 +52,13 @@ pub(crate) fn volume_of(
     one.config(&Catalog::embedded()).unwrap()
 }
 
-/// A service as its file describes it.
+/// Parses a service's configuration.
 pub(crate) fn described(text: &str) -> Config {
     let mut none = |file: &str| Err(format!("no {file}"));
     volume::config::parse(text, "volumes.toml", &Catalog::embedded(), &mut none).unwrap()
 }
 
-/// One worker that reads 8 KiB at random places.
+/// One worker that reads 8 KiB at random offsets.
 pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
     Stream {
         name: "random".to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn small(files: u32, file_size_bytes: u64) -> WorkingSet {
     WorkingSet { files, file_size_bytes, area_bytes: file_size_bytes }
 }
 
-/// Measures from the first operation on.
+/// A run without warm-up.
 pub(crate) fn run(streams: Vec<Stream>, measure_ns: u64, interval_ns: u64) -> Run {
     Run {
         index: 0,
@@ -102,7 +102,7 @@ pub(crate) fn run(streams: Vec<Stream>, measure_ns: u64, interval_ns: u64) -> Ru
     }
 }
 
-/// A stream over all intervals. What was outstanding at inner edges cancels out.
+/// A stream over all intervals. Operations outstanding at inner boundaries cancel out.
 pub(crate) fn whole(record: &RunRecord, stream: usize) -> StreamInterval {
     let mut sum = StreamInterval::default();
     for interval in &record.intervals {
@@ -128,7 +128,7 @@ pub(crate) fn throughput(
     kinds.map(|kind| kind.bytes).sum::<u64>() as f64 / (length_ns as f64 / 1e9) / MIB
 }
 
-/// What connections did of one kind, all of them or the one with a number.
+/// The calls of one kind, on all connections or on the one with this number.
 pub(crate) fn calls(record: &RunRecord, kind: OpKind, number: Option<u32>) -> CallCounters {
     let mut sum = CallCounters::default();
     let all = record.intervals.iter().flat_map(|interval| &interval.connections);
@@ -147,18 +147,18 @@ pub(crate) fn repeats(record: &RunRecord) -> (u64, u64) {
     all.fold((0, 0), |sum, one| (sum.0 + one.reconnects, sum.1 + one.replays))
 }
 
-/// Everything that was issued came back well.
+/// All issued operations succeeded.
 #[track_caller]
 pub(crate) fn assert_whole(simulated: &Simulated) {
     let record = &simulated.record;
     assert_eq!(record.outcome, metrics::run_record::Outcome::Done);
     for stream in 0..record.run.streams.len() {
         let sum = whole(record, stream);
-        assert!(sum.issued > 0, "something was done");
+        assert!(sum.issued > 0, "no operation was issued");
         assert_eq!((sum.completed(), sum.failed()), (sum.issued, 0));
     }
     assert_eq!(simulated.mismatches, Vec::<String>::new());
-    assert!(simulated.overdue.is_empty() && simulated.left_behind.is_empty());
+    assert!(simulated.overdue.is_empty() && simulated.abandoned.is_empty());
 }
 
 #[track_caller]

@@ -1,19 +1,19 @@
-//! What analysis says of a curve, of systems whose floor, knee, saturation and model are known.
+//! Curves of systems whose floor, knee, saturation and model are known.
 
 use analysis::curve::Curve;
 use analysis::curve::plateau::{Reason, State};
 use analysis::fit::model::Model as Fitted;
 use analysis::fit::{Fit, Fits};
 use analysis::{Findings, analyze};
-use sim::queueing::{md1_waiting_s, mm1_response_s, mmc_response_s};
 use sim::storage::{Demand, Model, ThroughputLimit};
+use statistics::queueing::{md1_response_s, mm1_response_s, mmc_response_s};
 use workload::experiment::parse;
-use workload::plan::{EngineChoice, Plan, TargetSpec};
+use workload::plan::{IoMethod, Plan, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 use crate::runs::{MS, assert_near};
 
-/// A sweep as a user would write it; `load` is its last lines.
+/// A sweep in the form that a user writes; `load` is its last lines.
 fn sweep(measure: &str, load: &str) -> Plan {
     let text = format!(
         "name = \"sweep\"\n[run]\nwarm_up = \"1s\"\nmeasure = \"{measure}\"\ninterval = \"500ms\"\n\
@@ -21,7 +21,7 @@ fn sweep(measure: &str, load: &str) -> Plan {
          files = 1\nfile_size = \"1GiB\"\n{load}\n"
     );
     let experiment = parse(&text, "sweep").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     resolve(&experiment, "sweep", TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{wrong:#?}"))
 }
@@ -43,14 +43,14 @@ fn preferred(fits: &Fits) -> &Fit {
     &fits.fits[fits.preferred.unwrap_or_else(|| panic!("a model fits: {fits:#?}"))]
 }
 
-/// A volume of so many operations of 8 KiB per second, so far away.
-fn volume(ops_per_s: u64, way_ns: u64) -> Model {
+/// A volume with this rate of operations of 8 KiB and this delay.
+fn volume(ops_per_s: u64, delay_ns: u64) -> Model {
     let limit = ThroughputLimit { bytes_per_s: ops_per_s * 8192, burst_bytes: 0 };
-    Model { way_ns, throughput_limit: Some(limit), ..Model::fixed(0) }
+    Model { delay_ns, throughput_limit: Some(limit), ..Model::fixed(0) }
 }
 
 #[test]
-fn a_throughput_limit_behind_a_delay_is_found_to_the_thousandth() {
+fn a_throughput_limit_behind_a_delay_is_found_within_a_thousandth() {
     let (_, curve) = found(&queue_depths("5s", LADDER), &volume(8192, MS), 1);
     let floor = curve.floor.as_ref().unwrap();
     assert_near(floor.service_mean_ns.value, 1e6, 0.001, "floor");
@@ -71,17 +71,17 @@ fn a_throughput_limit_behind_a_delay_is_found_to_the_thousandth() {
 }
 
 #[test]
-fn a_ladder_that_ends_below_the_limit_is_not_said_to_reach_it() {
+fn a_ladder_below_the_limit_does_not_claim_saturation() {
     let (_, curve) = found(&queue_depths("3s", "1, 2, 4, 6"), &volume(8192, MS), 1);
     assert_eq!(curve.plateau.as_ref().unwrap().state, State::NotReached);
     assert!(curve.knees.as_ref().unwrap().bounds.is_err());
 }
 
 #[test]
-fn finite_slots_saturate_at_their_number_over_their_time() {
-    // Sixteen slots of 2 ms behind a way of 1 ms: 8,000 ops/s from 24 outstanding on.
+fn finite_slots_saturate_at_their_number_divided_by_their_time() {
+    // Sixteen slots of 2 ms behind a delay of 1 ms: 8,000 ops/s from 24 outstanding on.
     let slots = Model::queue(16, Demand::Deterministic { ns: 2 * MS });
-    let model = Model { way_ns: MS, ..slots };
+    let model = Model { delay_ns: MS, ..slots };
     let (_, curve) = found(&queue_depths("5s", "1, 2, 4, 8, 16, 24, 32, 64, 128"), &model, 1);
     assert_near(curve.floor.as_ref().unwrap().service_mean_ns.value, 3e6, 0.001, "floor");
     assert_near(curve.plateau.as_ref().unwrap().level.value, 8000.0, 0.005, "saturation");
@@ -90,13 +90,13 @@ fn finite_slots_saturate_at_their_number_over_their_time() {
     assert_eq!(knees.power.clone().unwrap().load, 24.0);
 }
 
-/// Near and far sets of clients of one volume, as in the figure "IOPS versus latency" of the
-/// service's documentation ("the increased latency for the further set of VMs has an impact on the
-/// amount of IOPS achieved at a given level of parallelism; regardless" both reach the same).
+/// Near and far clients of one volume, as in the figure "IOPS versus latency" of the service's
+/// documentation ("the increased latency for the further set of VMs has an impact on the amount of
+/// IOPS achieved at a given level of parallelism; regardless" both reach the same).
 #[test]
-fn a_far_client_reaches_the_same_saturation_with_as_much_more_concurrency_as_its_floor_is_longer() {
-    // The time of storage itself, which near and far have in common. Without it 0.3 and 2 ms are a
-    // ratio of 6.7; with 0.267 ms of storage on top it is four.
+fn a_far_client_reaches_the_same_saturation_with_proportionally_more_concurrency() {
+    // The storage's own time, the same for near and far. Without it the ratio of 0.3 and 2 ms is
+    // 6.7; with 0.267 ms it is four.
     for (storage_us, ratio) in [(0, 2.0 / 0.3), (267, 4.0)] {
         let depths = "1, 2, 4, 8, 16, 32, 64, 128, 256";
         let at = |way_us: u64| {
@@ -108,7 +108,8 @@ fn a_far_client_reaches_the_same_saturation_with_as_much_more_concurrency_as_its
         assert_near(most(&far), most(&near), 0.005, "the same saturation");
         let crossing = |curve: &Curve| curve.knees.clone().unwrap().bounds.unwrap().load;
         assert_near(crossing(&far) / crossing(&near), ratio, 0.01, "times the concurrency");
-        // At one queue depth far has less until both are saturated, and then the same time.
+        // At the same queue depth the far client has a lower rate until both are saturated, and
+        // then the same response time.
         for (near, far) in near.points.iter().zip(&far.points) {
             let (near, far) = (near.sample.unwrap(), far.sample.unwrap());
             if near.load < 4.0 {
@@ -120,8 +121,8 @@ fn a_far_client_reaches_the_same_saturation_with_as_much_more_concurrency_as_its
     }
 }
 
-/// Fits of a model over seeds: how often each parameter's interval held the truth, and how often
-/// the model was preferred.
+/// Fits of a model for many seeds: how often each parameter's interval contained the true value,
+/// and how often the model was preferred.
 fn over_seeds(
     plan: &Plan,
     model: &Model,
@@ -129,40 +130,42 @@ fn over_seeds(
     truth: &[f64],
     share: f64,
 ) -> (Vec<u32>, u32) {
-    let mut held = vec![0; truth.len()];
+    let mut covered = vec![0; truth.len()];
     let mut best = 0;
     for seed in 1..=SEEDS {
         let (_, curve) = found(plan, model, seed);
         let fits = curve.fits.as_ref().unwrap();
-        best += u32::from(fits.preferred.is_some_and(|place| fits.fits[place].model == fitted));
+        best += u32::from(fits.preferred.is_some_and(|index| fits.fits[index].model == fitted));
         let fit = fits.fits.iter().find(|fit| fit.model == fitted).unwrap();
-        for ((held, parameter), truth) in held.iter_mut().zip(&fit.parameters).zip(truth) {
-            *held += u32::from(parameter.is_compatible_with(*truth));
+        for ((covered, parameter), truth) in covered.iter_mut().zip(&fit.parameters).zip(truth) {
+            let is_covered =
+                parameter.low <= *truth && parameter.high.is_none_or(|high| *truth <= high);
+            *covered += u32::from(is_covered);
             let what = format!("{}, seed {seed}", parameter.name);
             assert!((parameter.value - truth).abs() <= share * truth.max(1e-3), "{what}: {fit:#?}");
         }
     }
-    (held, best)
+    (covered, best)
 }
 
 const SEEDS: u64 = 20;
 
 #[test]
 fn one_server_in_a_closed_loop_is_found_by_mean_value_analysis() {
-    // 4 ms of way, then a server with exponential demands of 1 ms.
+    // A delay of 4 ms, then a server with exponential demands of 1 ms.
     let server = Model::queue(1, Demand::Exponential { mean_ns: 1e6 });
-    let model = Model { way_ns: 4 * MS, ..server };
+    let model = Model { delay_ns: 4 * MS, ..server };
     let plan = queue_depths("20s", "1, 2, 3, 4, 6, 8, 16, 32");
     let truth = [0.004, 1000.0];
-    let (held, best) = over_seeds(&plan, &model, Fitted::DelayAndServer, &truth, 0.05);
-    assert!(held.iter().all(|count| *count >= 18), "{held:?} of {SEEDS}");
+    let (covered, best) = over_seeds(&plan, &model, Fitted::DelayAndServer, &truth, 0.05);
+    assert!(covered.iter().all(|count| *count >= 18), "{covered:?} of {SEEDS}");
     assert!(best >= 16, "preferred {best} times of {SEEDS}");
 }
 
 #[test]
 fn several_servers_in_a_closed_loop_are_counted() {
     let servers = Model::queue(4, Demand::Exponential { mean_ns: 2e6 });
-    let model = Model { way_ns: 2 * MS, ..servers };
+    let model = Model { delay_ns: 2 * MS, ..servers };
     let plan = queue_depths("20s", "1, 2, 3, 4, 6, 8, 12, 16, 32, 64");
     let (_, curve) = found(&plan, &model, 1);
     let fit = preferred(curve.fits.as_ref().unwrap());
@@ -181,22 +184,21 @@ fn offered(measure: &str, rates: &[u32]) -> Plan {
 }
 
 #[test]
-fn open_queues_are_told_apart_by_how_their_response_time_rises() {
+fn open_queues_are_distinguished_by_the_rise_of_their_response_time() {
     let rate = 1000.0;
     let cases = [
         (1, Demand::Exponential { mean_ns: 5e5 }, Fitted::Mm1, mm1_response_s(rate, 5e-4)),
-        (1, Demand::Deterministic { ns: MS / 2 }, Fitted::Md1, 5e-4 + md1_waiting_s(rate, 5e-4)),
-        (4, Demand::Exponential { mean_ns: 2e6 }, Fitted::Mmc, mmc_response_s(rate, 2e-3, 4)),
+        (1, Demand::Deterministic { ns: MS / 2 }, Fitted::Md1, md1_response_s(rate, 5e-4)),
+        (4, Demand::Exponential { mean_ns: 2e6 }, Fitted::Mmc, mmc_response_s(rate, 2e-3, 4.0)),
     ];
     for (servers, demand, fitted, response_s) in cases {
-        let model = Model { way_ns: MS, ..Model::queue(servers, demand) };
+        let model = Model { delay_ns: MS, ..Model::queue(servers, demand) };
         let (_, curve) = found(&offered("100s", &RATES), &model, 1);
         let fits = curve.fits.as_ref().unwrap();
         let fit = preferred(fits);
         assert_eq!(fit.model, fitted, "{fits:#?}");
         let capacity = fit.parameter("capacity_ops_per_s").unwrap();
         assert_near(capacity.value, 2000.0, 0.03, "capacity");
-        // Held against the formula as the simulator has it, written apart from the fitted one.
         assert_near(fit.predicted(rate), 1e-3 + response_s, 0.03, "response time at half");
         assert_eq!(curve.plateau.as_ref().unwrap().state, State::NotReached);
         assert!(curve.knees.as_ref().unwrap().power.is_ok());
@@ -204,17 +206,17 @@ fn open_queues_are_told_apart_by_how_their_response_time_rises() {
 }
 
 #[test]
-fn parameters_of_an_open_queue_lie_within_their_confidence() {
+fn parameters_of_an_open_queue_lie_within_their_confidence_interval() {
     let server = Model::queue(1, Demand::Exponential { mean_ns: 5e5 });
-    let model = Model { way_ns: MS, ..server };
-    // Nearer to the capacity a window of this length holds too few busy periods to tell its mean.
+    let model = Model { delay_ns: MS, ..server };
+    // Closer to capacity a window of this length has too few busy periods to estimate its mean.
     let plan = offered("40s", &RATES[..7]);
-    let (held, _) = over_seeds(&plan, &model, Fitted::Mm1, &[1e-3, 2000.0], 0.15);
-    assert!(held.iter().all(|count| *count >= 18), "{held:?} of {SEEDS}");
+    let (covered, _) = over_seeds(&plan, &model, Fitted::Mm1, &[1e-3, 2000.0], 0.15);
+    assert!(covered.iter().all(|count| *count >= 18), "{covered:?} of {SEEDS}");
 }
 
 #[test]
-fn a_rate_that_cannot_be_kept_is_saturation_and_no_knee() {
+fn an_unsustainable_rate_is_saturation_but_no_knee() {
     let server = Model::queue(1, Demand::Exponential { mean_ns: 5e5 });
     let arrival = "queue_depth = 64\narrival = { poisson = [\"500/s\", \"1000/s\", \"1500/s\", \
                    \"1900/s\", \"3000/s\"] }";

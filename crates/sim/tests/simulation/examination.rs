@@ -1,27 +1,28 @@
-//! A small examination of verdicts, and the testbed against arithmetic. `cargo xtask bench
-//! judgement` is the large one.
+//! A small examination of verdicts, and the testbed compared with calculation. `cargo xtask bench
+//! judgement` is the large examination.
 
 use analysis::analyze;
 use analysis::curve::plateau::State;
 use sim::examination::{Class, EXAMINED, Grade, Graded, Tally, examine, oracle, systems, user};
 
-/// Systems of each class: seeds of the examination that the printed one does not use.
+/// First seed, not used by the large examination.
 const FIRST: u64 = EXAMINED + 500_000;
+/// Number of systems of each class.
 const EACH: u64 = 2;
-/// Of some 110 verdicts at most so many may be confident and wrong. With 0.6 % of them, as in the
-/// large examination, there would be more in less than one of a thousand draws; the seeds are
-/// fixed, so the outcome is always the same.
+/// Maximum number of confident and wrong verdicts of about 110. At 0.6 %, as in the large
+/// examination, this is exceeded in less than one of a thousand draws; the seeds are fixed, so the
+/// result is always the same.
 const CONFIDENT_AND_WRONG_MAX: usize = 4;
-/// At least this share of the verdicts after scaling experiments must be right: about nine in ten
-/// are in the large examination, and three standard deviations of some 42 are 14 %. Classes that
-/// are measured without experiments (few load points, profiles) end with "not enough data" more
-/// often than not, by design, and here each class counts the same.
+/// Minimum share of right verdicts after scaling experiments: about 90 % in the large examination,
+/// and three standard deviations for 42 of them are 14 %. Classes measured without experiments (few
+/// load points, profiles) mostly end with "not enough data", by design, and all classes count
+/// equally here.
 const RIGHT_MIN: f64 = 0.75;
-/// A plateau that was measured lies within this share of what arithmetic says.
+/// Maximum difference between a measured plateau and the calculated one.
 const OFF_MAX: f64 = 0.10;
 
 #[test]
-fn verdicts_on_systems_that_no_threshold_was_found_with_are_right_or_open() {
+fn verdicts_on_systems_not_used_for_thresholds_are_right_or_open() {
     let mut tally = Tally::default();
     for (class, _) in Class::ALL {
         for seed in FIRST..FIRST + EACH {
@@ -48,8 +49,8 @@ fn verdicts_on_systems_that_no_threshold_was_found_with_are_right_or_open() {
 }
 
 #[test]
-fn a_plateau_of_the_testbed_is_the_lowest_ceiling_of_the_oracle() {
-    // The testbed sends operations through its resources one by one; the oracle divides.
+fn a_testbed_plateau_is_the_lowest_calculated_ceiling() {
+    // The testbed passes operations through its resources one by one; the oracle divides.
     let one_limit = Class::ALL.into_iter().filter(|(class, _)| matches!(class, Class::One(_)));
     let (mut compared, mut off) = (0, Vec::new());
     for (class, _) in one_limit {

@@ -7,20 +7,20 @@ use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use sim::storage::{Demand, Model, ThroughputLimit};
 use workload::experiment::{PROFILES, parse, profile};
-use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
+use workload::plan::{IoMethod, Plan, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
-/// A store of eight channels of 0.4 ms behind a limit of 512 MiB/s.
+/// A storage with eight channels of 0.4 ms behind a limit of 512 MiB/s.
 fn store() -> Model {
     let limit = ThroughputLimit { bytes_per_s: 512 << 20, burst_bytes: 4 << 20 };
     let queue = Model::queue(8, Demand::Exponential { mean_ns: 4e5 });
     Model { throughput_limit: Some(limit), ..queue }
 }
 
-/// The plan of an experiment, each run shortened to at most ten intervals after two.
+/// The plan of an experiment, each run shortened to at most ten intervals after two of warm-up.
 fn plan(text: &str, source: &str) -> Plan {
     let experiment = parse(text, source).unwrap_or_else(|wrong| panic!("{source}: {wrong:#?}"));
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     let mut plan = resolve(&experiment, source, TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{source}: {wrong:#?}"));
     for step in &mut plan.steps {
@@ -51,7 +51,7 @@ fn examples() -> Vec<(String, String)> {
 }
 
 fn is_finite(findings: &Findings) -> bool {
-    // The debug form of a record has every number in it; a word of its own is not a number.
+    // The debug form of a record contains all numbers; names are not numbers.
     let text = format!("{findings:?}");
     !text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "NaN" || word == "inf")
 }
@@ -63,15 +63,15 @@ fn assert_sound(plan: &Plan, what: &str) {
     assert!(record.runs.len() >= plan.known_runs().count());
     assert!(record.runs.len() <= plan.runs_max() as usize);
     for point in &findings.load_points {
-        let place = format!("{what}, {}, {:?}", point.variant, point.parameters);
+        let load_point = format!("{what}, {}, {:?}", point.variant, point.parameters);
         for stream in &point.merged.streams {
-            assert!(stream.data.completed > 0, "{place}: {} did nothing", stream.name);
-            assert!(stream.data.response.mean_ns.is_some(), "{place}: {}", stream.name);
-            assert!(stream.errors.is_empty(), "{place}: {:?}", stream.errors);
+            assert!(stream.data.completed > 0, "{load_point}: {} did nothing", stream.name);
+            assert!(stream.data.response.mean_ns.is_some(), "{load_point}: {}", stream.name);
+            assert!(stream.errors.is_empty(), "{load_point}: {:?}", stream.errors);
         }
     }
     for sighting in findings.warnings.iter().flat_map(|group| &group.sightings) {
-        // An open curve goes on until the target is overloaded, where no window balances.
+        // An open curve continues until the target is overloaded; then no window balances.
         let mismatch = matches!(sighting.warning, Warning::LittleMismatch { .. })
             && plan.searches().next().is_none();
         assert!(!mismatch, "{what}: {sighting:?}");
@@ -81,7 +81,7 @@ fn assert_sound(plan: &Plan, what: &str) {
     assert_eq!(format!("{again:?}"), format!("{findings:?}"), "bit for bit");
 }
 
-/// How many warnings that `wanted` picks analysis has of a run.
+/// Number of warnings of a run that satisfy `wanted`.
 pub(crate) fn warnings_of(record: RunRecord, wanted: impl Fn(&Warning) -> bool) -> usize {
     let (_, text) = &examples()[0];
     let mut plan = plan(text, "simulated");

@@ -1,15 +1,15 @@
-//! What goes wrong is counted by kind, and stops neither the run nor the accounting.
+//! Errors are counted by kind and stop neither the run nor the accounting.
 
 use metrics::run_record::{Outcome, RunRecord};
 use sim::storage::{Demand, Effect, Fault, Model, NEVER_NS};
-use sim::world::{Simulated, simulate_with_witness};
+use sim::world::{Simulated, simulate_observed};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Stream;
 
 use crate::runs::{CLOSED, MS, S, assert_near, constant, poisson, reads, run, stream, whole};
 
-/// All the time, any kind of operation.
+/// A fault at all times and for all kinds of operations.
 fn fault(probability: f64, effect: Effect) -> Fault {
     Fault { from_ns: 0, until_ns: u64::MAX, kind: None, probability, effect }
 }
@@ -19,10 +19,10 @@ fn queue() -> Model {
 }
 
 fn faulty(faults: Vec<Fault>, stream: Stream) -> Simulated {
-    simulate_with_witness(&run(vec![stream], 10 * S, S), &Model { faults, ..queue() }, 9)
+    simulate_observed(&run(vec![stream], 10 * S, S), &Model { faults, ..queue() }, 9)
 }
 
-/// Of each interval: what went in is what came out or is still there.
+/// In each interval the operations in equal those out and those still outstanding.
 fn assert_balanced(record: &RunRecord) {
     let mut outstanding = 0;
     for interval in &record.intervals {
@@ -32,7 +32,7 @@ fn assert_balanced(record: &RunRecord) {
         assert_eq!(stream.outstanding_start + stream.issued, after);
         outstanding = stream.outstanding_end;
     }
-    assert_eq!(outstanding, 0, "in the end nothing is outstanding");
+    assert_eq!(outstanding, 0, "nothing is outstanding at the end");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn every_kind_of_error_is_counted_as_that_kind() {
     for (errno, kind) in errors {
         let faults = vec![fault(0.1, Effect::Error { errno })];
         let simulated = faulty(faults, stream(CLOSED, 8));
-        let struck = simulated.seen.iter().filter(|seen| seen.answer.result == -errno).count();
+        let struck = simulated.seen.iter().filter(|seen| seen.reply.result == -errno).count();
         let reads = reads(&simulated.record);
         assert_eq!(reads.failed[kind as usize], struck as u64, "{errno}");
         assert_eq!(reads.failed_total(), struck as u64, "no other kind");
@@ -61,7 +61,7 @@ fn every_kind_of_error_is_counted_as_that_kind() {
 }
 
 #[test]
-fn errors_of_several_kinds_are_told_apart_by_operation_kind_and_time() {
+fn errors_are_distinguished_by_operation_kind_and_time() {
     let faults = vec![
         Fault {
             kind: Some(OpKind::Write),
@@ -75,7 +75,7 @@ fn errors_of_several_kinds_are_told_apart_by_operation_kind_and_time() {
     let simulated = faulty(faults, stream);
     let whole = whole(&simulated.record, 0);
     let count = |kind: OpKind, result: i32| {
-        let same = |seen: &&sim::world::Seen| seen.op.kind == kind && seen.answer.result == result;
+        let same = |seen: &&sim::world::Seen| seen.op.kind == kind && seen.reply.result == result;
         simulated.seen.iter().filter(same).count() as u64
     };
     for kind in [OpKind::Read, OpKind::Write] {
@@ -91,35 +91,35 @@ fn errors_of_several_kinds_are_told_apart_by_operation_kind_and_time() {
 }
 
 #[test]
-fn short_reads_are_failures_and_their_bytes_are_not_counted() {
+fn short_reads_are_failures_whose_bytes_are_not_counted() {
     let simulated = faulty(vec![fault(0.2, Effect::Short)], stream(constant(500.0), 8));
     let reads = reads(&simulated.record);
-    let short = simulated.seen.iter().filter(|seen| seen.answer.result == 4096).count() as u64;
+    let short = simulated.seen.iter().filter(|seen| seen.reply.result == 4096).count() as u64;
     assert!(short > 800);
     assert_eq!(reads.failed[ErrorKind::Short as usize], short);
     assert_eq!(reads.bytes, reads.completed * 8192);
     assert_eq!(reads.completed + short, 5000);
-    // Failures have no part in the times.
+    // Failures are not part of the times.
     assert_eq!(reads.service.total(), reads.completed);
     assert_eq!(reads.response.total(), reads.completed);
 }
 
 #[test]
-fn an_operation_that_never_returns_is_given_up_at_its_deadline_and_told() {
+fn an_operation_that_never_completes_is_abandoned_at_its_deadline_and_reported() {
     let never =
         Fault { from_ns: 3 * S + MS, until_ns: 3 * S + 11 * MS, ..fault(0.2, Effect::Never) };
     let mut run = run(vec![stream(constant(500.0), 64)], 60 * S, S);
     run.operation_deadline_ns = 5 * S;
     let model = Model { faults: vec![never], ..queue() };
-    let simulated = simulate_with_witness(&run, &model, 2);
+    let simulated = simulate_observed(&run, &model, 2);
     let lost: Vec<_> =
-        simulated.seen.iter().filter(|seen| seen.answer.completed_ns == NEVER_NS).collect();
+        simulated.seen.iter().filter(|seen| seen.reply.completed_ns == NEVER_NS).collect();
     assert!(!lost.is_empty());
     assert!(matches!(&simulated.record.outcome, Outcome::Failed { reason } if
         reason.contains("deadline")));
     assert_eq!(simulated.overdue[0].op, lost[0].op, "the oldest first");
     assert_eq!(simulated.overdue[0].issued_ns, lost[0].issued_ns);
-    // Noticed when the worker next looks after the deadline: here at the next operation's instant.
+    // Noticed when the worker next checks after the deadline: here at the next operation's instant.
     let given_up_ns = simulated.record.intervals.last().unwrap().end_ns;
     let due_ns = lost[0].issued_ns + 5 * S;
     assert!((due_ns..due_ns + 2 * MS).contains(&given_up_ns), "{given_up_ns} against {due_ns}");
@@ -129,7 +129,7 @@ fn an_operation_that_never_returns_is_given_up_at_its_deadline_and_told() {
 }
 
 #[test]
-fn when_one_worker_gives_up_the_others_stop_and_keep_what_they_measured() {
+fn when_one_worker_abandons_operations_the_others_stop_and_keep_their_measurements() {
     let never = Fault { from_ns: 3 * S, until_ns: 3 * S + MS, ..fault(1.0, Effect::Never) };
     let write = Fault { kind: Some(OpKind::Write), ..never };
     let reader = stream(CLOSED, 4);
@@ -137,18 +137,18 @@ fn when_one_worker_gives_up_the_others_stop_and_keep_what_they_measured() {
     let mut run = run(vec![reader, writer], 60 * S, S);
     run.operation_deadline_ns = 2 * S;
     let model = Model { faults: vec![write], ..queue() };
-    let simulated = simulate_with_witness(&run, &model, 2);
+    let simulated = simulate_observed(&run, &model, 2);
     assert!(matches!(simulated.record.outcome, Outcome::Failed { .. }));
     assert!(simulated.overdue.iter().all(|overdue| overdue.stream == 1));
-    assert!(simulated.left_behind.is_empty());
+    assert!(simulated.abandoned.is_empty());
     let reader = whole(&simulated.record, 0);
-    assert_eq!(reader.failed(), 0, "what the reader had outstanding came back");
+    assert_eq!(reader.failed(), 0, "the reader's outstanding operations completed");
     assert!(reader.completed() > 10_000);
     assert!(simulated.record.intervals.len() <= 7);
 }
 
 #[test]
-fn an_operation_left_behind_by_the_end_of_the_run_is_not_called_overdue() {
+fn an_operation_left_behind_at_the_end_of_the_run_does_not_count_as_overdue() {
     // Both workers lose operations, the reader too late to reach its deadline before the end.
     let lost = |kind, from_ns| Fault {
         kind: Some(kind),
@@ -161,21 +161,22 @@ fn an_operation_left_behind_by_the_end_of_the_run_is_not_called_overdue() {
     let mut run = run(vec![stream(CLOSED, 4), writer], 60 * S, S);
     run.operation_deadline_ns = 2_500 * MS;
     let model = Model { faults, ..queue() };
-    let simulated = simulate_with_witness(&run, &model, 2);
-    assert!(!simulated.overdue.is_empty() && !simulated.left_behind.is_empty());
-    assert!(simulated.overdue.iter().all(|given_up| given_up.stream == 1));
-    assert!(simulated.left_behind.iter().all(|given_up| given_up.stream == 0));
-    // The writer's edge after its deadline is at 6 s; a second later the reader is given up too.
+    let simulated = simulate_observed(&run, &model, 2);
+    assert!(!simulated.overdue.is_empty() && !simulated.abandoned.is_empty());
+    assert!(simulated.overdue.iter().all(|op| op.stream == 1));
+    assert!(simulated.abandoned.iter().all(|op| op.stream == 0));
+    // The writer's boundary after its deadline is at 6 s; a second later the reader's are
+    // abandoned.
     assert_eq!(simulated.record.intervals.last().unwrap().end_ns, 7 * S);
     assert_balanced(&simulated.record);
 }
 
 #[test]
-fn a_slow_server_shows_in_the_high_percentiles_and_not_in_the_median() {
+fn a_slow_server_is_visible_in_high_percentiles_but_not_in_the_median() {
     let faults = vec![fault(0.02, Effect::Slow { factor: 50.0 })];
     let model = Model { faults, ..Model::fixed(MS) };
     let run = run(vec![stream(constant(1000.0), 64)], 10 * S, S);
-    let reads = reads(&simulate_with_witness(&run, &model, 1).record);
+    let reads = reads(&simulate_observed(&run, &model, 1).record);
     assert_near(reads.response.percentile_ns(0.5).unwrap() as f64, 1e6, 0.001, "median");
     assert_near(reads.response.percentile_ns(0.99).unwrap() as f64, 50e6, 0.001, "p99");
     assert_eq!(reads.failed_total(), 0);

@@ -1,4 +1,4 @@
-//! A throughput limit is found where it is, at the queue depth that Little's law gives.
+//! A throughput limit is found at its value, at the queue depth given by Little's law.
 
 use sim::simulate;
 use sim::storage::{Model, ThroughputLimit};
@@ -8,8 +8,8 @@ use crate::runs::{CLOSED, MS, S, assert_near, run, stream};
 
 const MIB: f64 = 1_048_576.0;
 
-/// MiB/s of a closed loop on a storage with a limit of 64 MiB/s and 1 ms, after a second for its
-/// burst.
+/// MiB/s of a closed loop on a storage with a limit of 64 MiB/s and 1 ms, without the first second,
+/// which contains the burst.
 fn throughput(size_bytes: u64, queue_depth: u32) -> f64 {
     let transfer_sizes = vec![WeightedSize { size_bytes, weight: 1 }];
     let stream = Stream { transfer_sizes, ..stream(CLOSED, queue_depth) };

@@ -1,8 +1,8 @@
-//! Whole simulations: the engine's worker against storages whose truth is known.
+//! Complete simulations: the engine's worker with storages of known behaviour.
 //!
-//! One test program with a module for each subject, so that it is linked once.
+//! One test program with a module for each subject, so that it is linked only once.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests fails as the test would")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 mod runs;
 

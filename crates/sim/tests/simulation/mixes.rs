@@ -1,19 +1,19 @@
-//! The mix of reads and writes holds under load, whatever the two take.
+//! The mix of reads and writes is kept under load, however long each takes.
 
 use analysis::analyze;
 use sim::storage::{Demand, Effect, Fault, Model};
 use workload::experiment::parse;
 use workload::op::OpKind;
-use workload::plan::{EngineChoice, TargetSpec};
+use workload::plan::{IoMethod, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 #[test]
-fn ranges_hold_every_mix_where_writes_take_five_times_as_long_as_reads() {
+fn ranges_keep_every_mix_if_writes_take_five_times_as_long_as_reads() {
     let text = "name = 'mixed'\n[run]\nwarm_up = '1s'\nmeasure = '4s'\n[stream.range]\n\
                 read = '100%..0% step 10%'\ntransfer_size = '8k'\npattern = 'random'\n\
                 file_size = '1GiB'\nqueue_depth = 8\nworkers = 2\n";
     let experiment = parse(text, "mixed").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
     let plan = resolve(&experiment, "mixed", TargetSpec::Null, &options).unwrap();
     let slow_writes = Fault {
         from_ns: 0,
@@ -25,7 +25,7 @@ fn ranges_hold_every_mix_where_writes_take_five_times_as_long_as_reads() {
     let queue = Model::queue(16, Demand::Exponential { mean_ns: 1e6 });
     let model = Model { faults: vec![slow_writes], ..queue };
     let findings = analyze(&sim::experiment(&plan, &model, 9));
-    // All reads and all writes are no mix.
+    // Only reads or only writes is no mix.
     assert_eq!(findings.mixes.len(), 9);
     for mix in &findings.mixes {
         assert!(mix.operations > 5_000, "{mix:?}");

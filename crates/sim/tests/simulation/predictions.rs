@@ -1,4 +1,4 @@
-//! `predict`'s mean value analysis against queues that are simulated.
+//! The mean value analysis of `predict` compared with simulated queues.
 
 use cloud::figure::Access;
 use cloud::service_level::VolumeKind;
@@ -12,11 +12,11 @@ use crate::runs::{CLOSED, MS, S, assert_near, reads, run, stream};
 
 const DEMAND_S: f64 = 1e-3;
 
-/// A host on a volume whose random reads need [`DEMAND_S`] each, `way_s` away.
-fn topology(outstanding: u64, way_s: f64) -> Topology {
+/// A host and a volume whose random reads need [`DEMAND_S`] each, with a delay of `delay_s`.
+fn topology(outstanding: u64, delay_s: f64) -> Topology {
     Topology {
         name: "one queue".to_owned(),
-        floor: Some(Floor { mean_s: DEMAND_S + way_s, spread: 0.0 }),
+        floor: Some(Floor { mean_s: DEMAND_S + delay_s, spread: 0.0 }),
         burst_s: 0.0,
         hosts: vec![HostGroup::linux("host", 1, 1)],
         endpoints: Vec::new(),
@@ -34,23 +34,30 @@ fn topology(outstanding: u64, way_s: f64) -> Topology {
 }
 
 #[test]
-fn a_closed_queue_with_exponential_demand_behind_a_way_is_predicted() {
+fn a_closed_queue_with_exponential_demand_behind_a_delay_is_predicted() {
     let parameters = Parameters::unbounded().with(Parameter::RegularRead, DEMAND_S);
-    for (outstanding, way_ns) in [(1, 4 * MS), (3, 4 * MS), (5, 4 * MS), (8, 4 * MS), (20, 9 * MS)]
+    for (outstanding, delay_ns) in
+        [(1, 4 * MS), (3, 4 * MS), (5, 4 * MS), (8, 4 * MS), (20, 9 * MS)]
     {
-        let way_s = way_ns as f64 / 1e9;
-        let predicted = predict::at(&topology(outstanding, way_s), &parameters, outstanding as f64);
+        let delay_s = delay_ns as f64 / 1e9;
+        let predicted =
+            predict::at(&topology(outstanding, delay_s), &parameters, outstanding as f64);
         let predicted = predicted.unwrap().ops_per_s.value;
         let demand = Demand::Exponential { mean_ns: 1e9 * DEMAND_S };
-        let model = Model { way_ns, ..Model::queue(1, demand) };
+        let model = Model { delay_ns, ..Model::queue(1, demand) };
         let run = run(vec![stream(CLOSED, outstanding as u32)], 300 * S, S);
         let seen = reads(&simulate(&run, &model, 5)).completed as f64 / 300.0;
-        assert_near(predicted, seen, 0.02, &format!("{outstanding} outstanding, {way_ns} ns away"));
+        assert_near(
+            predicted,
+            seen,
+            0.02,
+            &format!("{outstanding} outstanding, delay {delay_ns} ns"),
+        );
     }
 }
 
-/// Many hosts on many volumes, each with its own connections: what `examples/scale.rs` does with
-/// ten million operations.
+/// Many hosts and many volumes with their own connections, like `examples/scale.rs` with ten
+/// million operations.
 #[test]
 fn many_hosts_on_many_volumes_are_predicted() {
     // Below the crossing of the bounds, near it, and far above it.
@@ -63,7 +70,7 @@ fn many_hosts_on_many_volumes_are_predicted() {
             connection_s: 1e-4,
             volume_s: 1e-4,
             volume_ops_per_s: None,
-            way_s: 4.8e-3,
+            delay_s: 4.8e-3,
         };
         let seen = population::simulate(&population, 2.0, 10.0, 3);
         let host = HostGroup::linux("host", 20, 4);

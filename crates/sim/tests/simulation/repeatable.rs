@@ -1,4 +1,4 @@
-//! The same seed gives the same bytes, and the world's loop is the engine's.
+//! The same seed gives the same bytes, and the simulated loop does the same as the engine's.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use engine::worker::{Assigned, DataPath, Handover, Plain, Worker};
 use metrics::interval::StreamInterval;
 use metrics::recorder::Tally;
 use sim::storage::{Demand, Effect, Fault, Model, Storage};
-use sim::world::simulate_with_witness;
+use sim::world::simulate_observed;
 use target::{Completion, Target, TargetError, Wait};
 use workload::arrival::Arrival;
 use workload::op::{Op, OpStream};
@@ -22,7 +22,7 @@ use workload::plan::{Run, Stream};
 use crate::runs::{CLOSED, MS, S, constant, poisson, run, stream};
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+fn only_the_same_seed_gives_the_same_bytes() {
     let reader = Stream { workers: 4, ..stream(poisson(4000.0), 8) };
     let writer = Stream { name: "log".into(), read_permille: 0, ..stream(CLOSED, 2) };
     let run = run(vec![reader, writer], 5 * S, S);
@@ -35,18 +35,18 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     };
     let queue = Model::queue(4, Demand::Exponential { mean_ns: 5e5 });
     let model = Model { faults: vec![fault], ..queue };
-    let one = simulate_with_witness(&run, &model, 1);
-    let same = simulate_with_witness(&run, &model, 1);
+    let one = simulate_observed(&run, &model, 1);
+    let same = simulate_observed(&run, &model, 1);
     assert!(one == same);
     assert_eq!(format!("{one:?}"), format!("{same:?}"));
-    let other = simulate_with_witness(&run, &model, 2);
+    let other = simulate_observed(&run, &model, 2);
     assert!(one.record.intervals != other.record.intervals);
     let other_run = Run { seed: 43, ..run };
-    let other = simulate_with_witness(&other_run, &model, 1);
+    let other = simulate_observed(&other_run, &model, 1);
     assert!(one.seen != other.seen);
 }
 
-/// One worker driven by the engine's own loop, its clock moved by its target.
+/// One worker driven by the engine's own loop, with a clock advanced by its target.
 struct Stepped {
     now_ns: Rc<Cell<u64>>,
     storage: Storage,
@@ -54,7 +54,7 @@ struct Stepped {
     coming: Vec<(u64, Completion)>,
 }
 
-/// A look that finds nothing takes this long; everything in the tests below lies on this grid.
+/// Duration of a poll that finds nothing; all times in the tests below are multiples of it.
 const LOOK_NS: u64 = 1000;
 
 impl Target for Stepped {
@@ -67,7 +67,7 @@ impl Target for Stepped {
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         let until_ns = self.now_ns.get()
             + match wait {
-                Wait::Look => LOOK_NS,
+                Wait::Poll => LOOK_NS,
                 Wait::Precise(time) | Wait::Coarse(time) => time.as_nanos() as u64,
             };
         let first_ns = self.coming.iter().map(|(at_ns, _)| *at_ns).min().unwrap_or(u64::MAX);
@@ -88,7 +88,7 @@ impl Target for Stepped {
     }
 }
 
-/// Data that is made and checked in no time: workers go the way of data and measure the same.
+/// Data that takes no time: workers use the data path and measure the same.
 struct InNoTime;
 
 impl DataPath for InNoTime {
@@ -160,7 +160,7 @@ fn driven<S: Schedule, D: DataPath>(
 #[track_caller]
 fn assert_same<S: Schedule>(arrival: Arrival, model: &Model, schedule: impl Fn() -> S) {
     let run = run(vec![stream(arrival, 4)], 5 * S_, S_);
-    let simulated = simulate_with_witness(&run, model, 7);
+    let simulated = simulate_observed(&run, model, 7);
     let ours: Vec<StreamInterval> =
         simulated.record.intervals.iter().map(|i| i.streams[0].clone()).collect();
     assert!(ours.iter().map(|i| i.completed()).sum::<u64>() > 1000);
@@ -168,17 +168,17 @@ fn assert_same<S: Schedule>(arrival: Arrival, model: &Model, schedule: impl Fn()
     assert_eq!(ours, driven(&run, model, 7, (schedule(), InNoTime)));
 }
 
-/// A second; the type parameters above are called `S` too.
+/// A second; the type parameters above are also called `S`.
 const S_: u64 = S;
 
 #[test]
-fn the_loop_of_the_engine_and_that_of_the_world_measure_the_same() {
+fn the_engines_loop_and_the_simulated_one_measure_the_same() {
     let exponential = Model::queue(2, Demand::Exponential { mean_ns: 1e6 });
     assert_same(CLOSED, &exponential, || Closed);
     let think_time_ns = 2 * MS;
     let thinking = || Thinking::new(think_time_ns, 4);
     assert_same(Arrival::Closed { think_time_ns }, &exponential, thinking);
-    // 1,000 per second, 3 ms each: on the grid of looks, with a backlog at times.
+    // 1,000 per second, 3 ms each: multiples of a poll, with a temporary backlog.
     let fault = Fault {
         from_ns: S,
         until_ns: 2 * S,

@@ -1,4 +1,4 @@
-//! Runs made for a test, and sums over what they measured.
+//! Runs for tests, and sums over their measurements.
 
 use metrics::interval::{KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
@@ -11,7 +11,7 @@ use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const S: u64 = 1_000_000_000;
 
-/// One worker that reads 8 KiB at random places.
+/// One worker that reads 8 KiB at random offsets.
 pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
     Stream {
         name: "random".to_owned(),
@@ -30,7 +30,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
     }
 }
 
-/// Measures from the first operation on.
+/// A run without warm-up.
 pub(crate) fn run(streams: Vec<Stream>, measure_ns: u64, interval_ns: u64) -> Run {
     Run {
         index: 0,
@@ -56,7 +56,7 @@ pub(crate) fn poisson(offered_rate: f64) -> Arrival {
     Arrival::Poisson { offered_rate }
 }
 
-/// A stream over all intervals. What was outstanding at inner edges cancels out.
+/// A stream over all intervals. Operations outstanding at inner boundaries cancel out.
 pub(crate) fn whole(record: &RunRecord, stream: usize) -> StreamInterval {
     let mut sum = StreamInterval::default();
     for interval in &record.intervals {

@@ -1,21 +1,20 @@
-//! A tuning lands on the concurrency that Little's law says, or says what the target can do at
-//! most.
+//! A tuning finds the concurrency given by Little's law, or the maximum of the target.
 
 use analysis::tune::findings::{Outcome, TuneFindings};
 use metrics::run_record::ExperimentRecord;
 use metrics::warning::{Figure, Warning};
 use sim::experiment;
 use sim::storage::{Demand, Model, ThroughputLimit};
-use workload::plan::{EngineChoice, Plan, Step, Stream, TargetSpec, WeightedSize};
-use workload::reach::{Reach, Wanted};
+use workload::plan::{IoMethod, Plan, Step, Stream, TargetSpec, WeightedSize};
+use workload::reach::{Reach, RequiredRate};
 use workload::search::{Repeats, Search, SearchMethod};
 
 use crate::runs::{CLOSED, MS, S, assert_near, run, stream};
 
 const MIB: f64 = 1_048_576.0;
 
-fn mib(count: f64) -> Wanted {
-    Wanted::Throughput { bytes_per_s: count * MIB }
+fn mib(count: f64) -> RequiredRate {
+    RequiredRate::Throughput { bytes_per_s: count * MIB }
 }
 
 fn limited(time_ns: u64, limit_mib: u64) -> Model {
@@ -24,9 +23,9 @@ fn limited(time_ns: u64, limit_mib: u64) -> Model {
 }
 
 /// Tunes for operations of 64 KiB.
-fn tune(wanted: Wanted, within_permille: u16, model: &Model) -> TuneFindings {
+fn tune(wanted: RequiredRate, within_permille: u16, model: &Model) -> TuneFindings {
     let reach = Reach {
-        wanted,
+        required: wanted,
         within_permille,
         outstanding_max: 512,
         response_time_max_ns: None,
@@ -54,8 +53,8 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
         name: "tune".to_owned(),
         source: "tune".to_owned(),
         overrides: Vec::new(),
-        target: TargetSpec::Directory { path: "/simulated".to_owned() },
-        engine: EngineChoice::Auto,
+        targets: vec![TargetSpec::Directory { path: "/simulated".to_owned() }],
+        io_method: IoMethod::Auto,
         pin: false,
         verify: false,
         seed: 1,
@@ -78,33 +77,33 @@ fn enough(tune: &TuneFindings) -> u64 {
 }
 
 #[test]
-fn the_papers_example_is_found_as_the_paper_found_it() {
+fn the_papers_example_gives_the_papers_result() {
     let model = Model::fixed(1_909_000);
     let found = tune(mib(200.0), 0, &model);
     let arithmetic = found.arithmetic.expect("one operation at a time was measured");
-    assert_eq!(arithmetic.ops_per_s, 3200.0);
-    assert_near(arithmetic.response_ns, 1_909_000.0, 1e-3, "response time alone");
+    assert_eq!(arithmetic.rate.get(), 3200.0);
+    assert_near(arithmetic.response.0, 1_909_000.0, 1e-3, "response time alone");
     assert_eq!(format!("{:.2}", arithmetic.outstanding), "6.11");
     assert_eq!((arithmetic.outstanding_whole, enough(&found)), (7, 7));
-    // Seven give 15 % more than is wanted; held at the rate they give just it.
-    let held = found.held.expect("it was held");
-    assert_near(held.throughput.value, 200.0 * MIB, 0.01, "held");
-    assert_near(held.response_ns.value, 1_909_000.0, 0.01, "what is felt");
-    // Within 3 % six do, as the paper says.
+    // Seven give 15 % more than wanted; at a fixed rate exactly the wanted one.
+    let paced = found.paced.expect("a paced run was made");
+    assert_near(paced.throughput.value, 200.0 * MIB, 0.01, "paced");
+    assert_near(paced.response_ns.value, 1_909_000.0, 0.01, "response time at the fixed rate");
+    // With a tolerance of 3 % six suffice, as in the paper.
     assert_eq!(enough(&tune(mib(200.0), 30, &model)), 6);
 }
 
 #[test]
-fn only_warnings_that_concern_the_answer_are_told() {
+fn only_warnings_that_concern_the_answer_are_reported() {
     let reach = Reach {
-        wanted: mib(200.0),
+        required: mib(200.0),
         within_permille: 0,
         outstanding_max: 512,
         response_time_max_ns: None,
         hosts: 1,
     };
     let mut record = record_for(reach, &limited(1_909_000, 1024));
-    // Every run is said to be everything at once.
+    // Every run gets every property.
     for run in &mut record.runs {
         run.warnings = vec![
             Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.2, thirds: None },
@@ -122,22 +121,22 @@ fn only_warnings_that_concern_the_answer_are_told() {
     let Outcome::Reached { enough, too_little: Some(too_little), .. } = &tune.outcome else {
         panic!("{:?}", tune.outcome)
     };
-    let alone = tune.tried.iter().find(|tried| tried.outstanding == 1).expect("it begins there");
+    let alone = tune.tried.iter().find(|tried| tried.outstanding == 1).expect("it starts there");
     let mut closed = vec![alone.load_point, enough.load_point, too_little.load_point];
     closed.sort_unstable();
-    // Held at the rate, the rate is no finding, the response time is.
-    let held = tune.held.expect("it was held").load_point;
+    // At a fixed rate the rate is no finding, but the response time is.
+    let paced = tune.paced.expect("a paced run was made").load_point;
     assert_eq!(concerned("not_steady"), closed);
-    let mut with_held = closed.clone();
-    with_held.push(held);
-    with_held.sort_unstable();
-    assert_eq!(concerned("rounds_differ"), with_held);
+    let mut with_paced = closed.clone();
+    with_paced.push(paced);
+    with_paced.sort_unstable();
+    assert_eq!(concerned("rounds_differ"), with_paced);
     assert!(concerned("few_samples_for_percentile").is_empty());
     assert_eq!(concerned("host_noisy").len(), findings.load_points.len());
 }
 
 #[test]
-fn half_of_a_limit_needs_what_littles_law_says_and_lands_within_three_percent() {
+fn half_of_a_limit_needs_the_concurrency_of_littles_law_within_three_percent() {
     for (time_ns, limit_mib) in [(5 * MS, 128), (20 * MS, 64), (700_000, 1024), (40 * MS, 256)] {
         let model = limited(time_ns, limit_mib);
         let wanted_mib = limit_mib as f64 / 2.0;
@@ -145,23 +144,23 @@ fn half_of_a_limit_needs_what_littles_law_says_and_lands_within_three_percent() 
         let little = wanted_mib * 16.0 * time_ns as f64 / 1e9;
         let found_there = enough(&found);
         assert!((found_there as f64 - little).abs() <= 1.0, "{found_there}, not {little}");
-        let landed = found.held.or(found.outcome.enough()).expect("it is reached");
-        assert_near(landed.throughput.value, wanted_mib * MIB, 0.03, "where it landed");
+        let landed = found.paced.or(found.outcome.enough()).expect("it is reached");
+        assert_near(landed.throughput.value, wanted_mib * MIB, 0.03, "throughput");
     }
 }
 
 #[test]
-fn a_queue_is_tuned_for_although_its_response_time_rises_with_the_load() {
-    // Four servers that take 1 ms each: up to 4,000 ops/s, with what waits between.
+fn a_queue_is_tuned_although_its_response_time_rises_with_the_load() {
+    // Four servers of 1 ms: up to 4,000 ops/s, with queueing below.
     let model = Model::queue(4, Demand::Exponential { mean_ns: 1e6 });
-    let found = tune(Wanted::Rate { ops_per_s: 2500.0 }, 30, &model);
+    let found = tune(RequiredRate::Rate { ops_per_s: 2500.0 }, 30, &model);
     assert_eq!(enough(&found), 3);
-    let found = tune(Wanted::Rate { ops_per_s: 3900.0 }, 30, &model);
+    let found = tune(RequiredRate::Rate { ops_per_s: 3900.0 }, 30, &model);
     assert_eq!(enough(&found), 4);
 }
 
 #[test]
-fn more_than_a_target_can_do_ends_with_what_it_can_do() {
+fn a_target_that_cannot_reach_the_rate_is_measured_at_its_maximum() {
     let found = tune(mib(200.0), 30, &limited(5 * MS, 128));
     let Outcome::Saturated { top, last } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_near(top.throughput.value, 128.0 * MIB, 0.01, "saturation");
@@ -170,23 +169,23 @@ fn more_than_a_target_can_do_ends_with_what_it_can_do() {
     assert!(found.verdict.is_some() && found.quotas.is_empty(), "{:?}", found.verdict);
 
     let servers = Model::queue(2, Demand::Deterministic { ns: MS });
-    let found = tune(Wanted::Rate { ops_per_s: 3000.0 }, 30, &servers);
+    let found = tune(RequiredRate::Rate { ops_per_s: 3000.0 }, 30, &servers);
     let Outcome::Saturated { top, .. } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_near(top.rate.value, 2000.0, 0.01, "two servers of 1 ms");
 }
 
 #[test]
-fn where_slots_end_before_the_rate_is_reached_that_is_said() {
-    let found = tune(Wanted::Rate { ops_per_s: 100_000.0 }, 30, &Model::fixed(10 * MS));
+fn slots_exhausted_below_the_rate_are_reported() {
+    let found = tune(RequiredRate::Rate { ops_per_s: 100_000.0 }, 30, &Model::fixed(10 * MS));
     let Outcome::Bounded { top } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_eq!(top.outstanding, 512);
-    assert_near(top.rate.value, 51_200.0, 0.01, "it still rose");
+    assert_near(top.rate.value, 51_200.0, 0.01, "the rate still rose");
 }
 
 #[test]
-fn an_objective_that_the_rate_does_not_allow_is_a_verdict_of_its_own() {
+fn an_objective_that_the_rate_does_not_allow_has_its_own_verdict() {
     let of = |response_time_max_ns| Reach {
-        wanted: Wanted::Rate { ops_per_s: 3500.0 },
+        required: RequiredRate::Rate { ops_per_s: 3500.0 },
         within_permille: 30,
         outstanding_max: 512,
         response_time_max_ns: Some(response_time_max_ns),
@@ -199,10 +198,13 @@ fn an_objective_that_the_rate_does_not_allow_is_a_verdict_of_its_own() {
     let each: Vec<(u64, u64)> = shares.iter().map(|s| (s.hosts, s.outstanding)).collect();
     assert_eq!(each, [(1, 3), (2, 2)], "over three hosts");
     let missed = tune_for(of(MS), &model);
-    let Outcome::TooSlow { enough, response_ns } = missed.outcome else {
+    let Outcome::TooSlow { enough, response } = missed.outcome else {
         panic!("{:?}", missed.outcome)
     };
     assert_eq!(enough.outstanding, 7);
-    assert_near(response_ns, 2e6, 0.01, "what it takes");
-    assert_eq!(missed.best_within_objective, None, "one at a time takes longer already");
+    assert_near(response.0, 2e6, 0.01, "response time at the rate");
+    assert_eq!(
+        missed.best_within_objective, None,
+        "one outstanding operation takes longer already"
+    );
 }

@@ -1,108 +1,94 @@
-//! What is asked, and by which facts it is answered.
+//! The options of a sizing, and the facts it uses.
 
 use cloud::avs::{Avs, Host, Policy};
 use cloud::catalog::Catalog;
 use cloud::price::{StoragePrices, Usd};
 use predict::Parameters;
+use units::Share;
 
 use crate::avs::machine::Power;
 use crate::avs::profile::Profile;
+use crate::avs::ratio::Ratio;
 
-/// What is asked of a sizing.
+/// The options of a sizing.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Machines in which state count.
+    /// Power states of the machines to size.
     pub powers: Vec<Power>,
     /// The kind of host.
     pub host: Host,
-    /// How vSAN keeps data safe.
+    /// The storage policy of vSAN.
     pub policy: Policy,
-    /// How many virtual processors share a core; `None` where nobody knows.
+    /// Virtual processors per core; `None` if unknown.
     pub vcpus_per_core: Option<Ratio>,
-    /// What stays on vSAN beside datastores on files.
+    /// What stays on vSAN if there are datastores.
     pub on_vsan: OnVsan,
-    /// By how much vSAN's deduplication and compression make data smaller, in thousandths: 1,500
-    /// where 1.5 TB take 1 TB.
-    pub saving_permille: u64,
-    /// What vSAN's own format takes of it, in thousandths.
-    pub format_permille: u64,
-    /// Space of a datastore beside what lies on it, in hundredths of that; `None`: as in the facts.
+    /// Data reduction by vSAN deduplication and compression: 150 % if 1.5 TB take 1 TB.
+    pub saving: Share,
+    /// Overhead of vSAN's on-disk format.
+    pub format: Share,
+    /// Free space of a datastore in percent of its data; `None` for that of the facts.
     pub headroom_percent: Option<u64>,
-    /// So many datastores, and no other number.
+    /// The exact number of datastores, if required.
     pub datastores: Option<u64>,
-    /// No datastore larger than so many GiB.
+    /// Largest datastore in GiB.
     pub datastore_gib_max: Option<u64>,
-    /// So many hosts where there are datastores on files, and no other number.
+    /// The exact number of hosts of designs with datastores, if required.
     pub hosts: Option<u64>,
-    /// Hosts of each cluster whose processors and memory are kept free; `None`: as in the facts.
+    /// Spare hosts of each cluster; `None` for that of the facts.
     pub spare_hosts: Option<u64>,
-    /// What a host costs in a month.
+    /// Monthly cost of a host.
     pub host_month: Option<Usd>,
-    /// Loads by class, of machines of which no load was measured.
+    /// Loads by class, for machines without a measured load.
     pub profile: Option<Profile>,
-    /// Operations per second of each machine of which no load was measured, and which is of no
-    /// class.
+    /// Operations per second of each machine without a measured load and without a class.
     pub ops_per_machine: Option<u64>,
-    /// Bytes per second of each machine of which no load was measured, and which is of no class.
+    /// Bytes per second of each machine without a measured load and without a class.
     pub bytes_per_s_per_machine: Option<u64>,
-    /// Bytes of one operation, where operations are known, throughput is not, and no class says.
+    /// Transfer size, if operations are known, throughput is not, and no class gives it.
     pub transfer_bytes: u64,
-    /// The share of reads among all operations, in thousandths, where no class says.
-    pub read_permille: u64,
+    /// The share of reads, if no class gives it.
+    pub read: Share,
 }
 
 /// What stays on vSAN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnVsan {
-    /// As much as it can hold, the machines with the least load for their size first: what vSAN
-    /// gives is not among the facts, what datastores on files give is.
+    /// As much as fits, machines with the least load for their size first: the facts have no
+    /// performance figures for vSAN.
     Coldest,
     /// Nothing.
     Nothing,
 }
 
-/// Virtual processors to cores, exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ratio {
-    /// So many virtual processors …
-    pub vcpus: u64,
-    /// … on so many cores, above 0.
-    pub cores: u64,
-    /// Who says so: `sheet vHost: 812 vCPUs on 144 cores`.
-    pub source: String,
-}
-
-/// By what it is answered.
+/// The facts of a sizing.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// About hosts and datastores.
     pub avs: &'a Avs,
     /// About pools and volumes.
     pub catalog: &'a Catalog,
-    /// What connections, hosts, endpoints and volumes were found to give.
+    /// Parameters of the model.
     pub parameters: &'a Parameters,
-    /// List prices of the region; `None` where it is not known or not asked for.
+    /// List prices of the region; `None` without a known region.
     pub prices: Option<StoragePrices<'a>>,
 }
 
-/// Why there is nothing to size.
+/// Why nothing can be sized.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No machine is left.
-    #[error("size machines: none is left of {all}: {dropped}; ask for others with --power")]
-    NobodyLeft {
+    /// No machine is selected.
+    #[error("size machines: all {all} are left out: {dropped}; select others with --power")]
+    NoMachines {
         /// Rows of the inventory.
         all: usize,
-        /// How many were left out, and why.
+        /// How many were left out, by reason.
         dropped: String,
     },
-    /// No machine says what it stores.
-    #[error(
-        "size machines: no machine has a figure for its storage in the wanted sense; use \
-         --storage {other}"
-    )]
+    /// No machine has a figure for its storage.
+    #[error("size machines: no machine has this figure for its storage; use --storage {other}")]
     NoStorage {
-        /// The other sense.
+        /// The other senses.
         other: &'static str,
     },
 }

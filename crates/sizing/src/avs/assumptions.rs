@@ -1,157 +1,106 @@
-//! What a sizing takes for granted, in words.
+//! What a sizing assumes, and probable mistakes in its options.
 
 use cloud::avs::AvsLimit;
-use units::{Bytes, Percent, counted, thousands};
+use units::{Bytes, Share};
 
+use crate::avs::HOURS_PER_MONTH;
 use crate::avs::ask::{Ask, Facts};
 use crate::avs::flows::Load;
 use crate::avs::hosts::Hosts;
-use crate::avs::machine::{LoadFrom, Selection};
-use crate::avs::{HOURS_PER_MONTH, spread};
+use crate::avs::loads::LoadFrom;
+use crate::avs::selection::Selection;
+use crate::avs::statement::{Assumption, EachLoad, Warning};
 
-/// What was taken for granted.
+/// The assumptions of a sizing.
 pub(crate) fn assumptions(
     selection: &Selection,
     hosts: &Hosts,
     ask: &Ask,
     facts: &Facts<'_>,
-) -> Vec<String> {
-    let mut said = Vec::new();
-    let mut say = |text: String| said.push(text);
+) -> Vec<Assumption> {
+    let mut all = Vec::new();
     let machines = selection.machines.len() as u64;
     if selection.without_storage > 0 {
-        say(format!(
-            "{} machines have no figure for storage and count with none.",
-            thousands(selection.without_storage as u64)
-        ));
+        all.push(Assumption::WithoutStorage { machines: selection.without_storage as u64 });
     }
     match selection.totals.bytes_per_s {
-        None => say("No load is known, so pools are sized for capacity alone; give --profile, \
-             --iops-per-vm or --throughput-per-vm, or a workbook of Live Optics with \
-             --live-optics."
-            .to_owned()),
+        None => all.push(Assumption::NoLoad),
         Some(_) => {
-            say(load_sources(selection, ask));
-            let load = Load::of(selection.machines.iter(), ask.read_permille);
-            let read = u16::try_from(load.read_permille).unwrap_or(1000);
-            let read = Percent::from_permille(read).unwrap_or_default();
-            say(format!("Of operations {read} are reads; all loads come at once."));
+            all.push(load_sources(selection, ask));
+            let load = Load::of(selection.machines.iter(), ask.read);
+            all.push(Assumption::Reads(load.read));
         }
     }
-    let by_nobody = selection.without_load as u64;
-    if by_nobody > 0 && by_nobody < machines {
-        say(format!(
-            "{} of {} machines have no load at all and count with none.",
-            thousands(by_nobody),
-            thousands(machines)
-        ));
+    let without_load = selection.without_load as u64;
+    if without_load > 0 && without_load < machines {
+        all.push(Assumption::WithoutLoad { machines: without_load, all: machines });
     }
     if ask.vcpus_per_core.is_none() {
-        say("How many vCPUs share a core is not known, so hosts are not counted by processors; \
-             give --vcpus-per-core, or an export with the sheet vHost."
-            .to_owned());
+        all.push(Assumption::ProcessorsUnknown);
     }
-    say(format!(
-        "Memory of a host is wholly for machines; vSAN's data are {} smaller than written and \
-         safe as the policy {} makes them; the service's own machines, for which {} of the first \
-         cluster are reserved, do not count.",
-        if ask.saving_permille == 1000 { "no" } else { "as much as asked" },
-        ask.policy.name,
-        Bytes::gib(facts.avs.limit(AvsLimit::ManagementMemory))
-    ));
-    say(match hosts.spare_per_cluster {
-        0 => "No host is kept free: while one has failed the others do its work too.".to_owned(),
-        spare => format!(
-            "Processors and memory of {} of each cluster are kept free for hosts that fail; their \
-             vSAN is used, of which {} % stay free.",
-            counted(spare, "host"),
-            100 - facts.avs.limit(AvsLimit::VsanUsedMax).min(100)
-        ),
+    all.push(Assumption::HostUsage {
+        is_reduced: ask.saving != Share::WHOLE,
+        policy: ask.policy.name.clone(),
+        management_memory: Bytes::gib(facts.avs.limit(AvsLimit::ManagementMemory)),
     });
-    match facts.prices {
-        Some(prices) => say(format!(
-            "Prices are those of the list in {} ({}), without reservation or discount, for months \
-             of {} hours.",
-            prices.region(),
-            prices.levels.origin.date,
-            HOURS_PER_MONTH
-        )),
-        None => say("Without a region there are no prices.".to_owned()),
-    }
+    all.push(Assumption::SpareHosts {
+        per_cluster: hosts.spare_per_cluster,
+        vsan_free: Share::from_percent(facts.avs.limit(AvsLimit::VsanUsedMax)).rest(),
+    });
+    all.push(match facts.prices {
+        Some(prices) => Assumption::Prices {
+            region: prices.region().to_owned(),
+            date: prices.levels.origin.date.clone(),
+            hours_per_month: HOURS_PER_MONTH,
+        },
+        None => Assumption::NoPrices,
+    });
     if ask.host_month.is_none() {
-        say(
-            "What a host costs is not among the facts; give --host-price for costs and savings in \
-             money."
-                .to_owned(),
-        );
+        all.push(Assumption::NoHostPrice);
     }
-    said
+    all
 }
 
-/// Who says what how many machines do.
-fn load_sources(selection: &Selection, ask: &Ask) -> String {
-    let from = |whom| selection.machines.iter().filter(|one| one.load_from == whom).count() as u64;
-    let mut parts = Vec::new();
-    let mut say = |count: u64, what: String| {
-        if count > 0 {
-            parts.push(format!("{} {what}", thousands(count)));
-        }
+/// How many machines have their load from which source.
+fn load_sources(selection: &Selection, ask: &Ask) -> Assumption {
+    let from = |source| {
+        selection.machines.iter().filter(|machine| machine.load_from == source).count() as u64
     };
-    say(from(LoadFrom::Measured), "measured".to_owned());
-    let name = ask.profile.as_ref().map_or("", |profile| profile.name.as_str());
-    say(from(LoadFrom::Class), format!("assumed by the profile {name}"));
-    say(from(LoadFrom::Asked), format!("assumed for each ({})", assumed_load(ask)));
-    say(from(LoadFrom::Nobody), "not known".to_owned());
-    let all = thousands(selection.machines.len() as u64);
-    format!("Loads of {all} machines: {}.", parts.join(", "))
-}
-
-fn assumed_load(ask: &Ask) -> String {
-    match (ask.ops_per_machine, ask.bytes_per_s_per_machine) {
-        (Some(ops), Some(bytes)) => {
-            format!("{} ops/s, {}", thousands(ops), spread::mib_per_s(bytes))
-        }
-        (Some(ops), None) => {
-            format!("{} ops/s of {}", thousands(ops), Bytes::new(ask.transfer_bytes))
-        }
-        (None, Some(bytes)) => spread::mib_per_s(bytes),
-        (None, None) => "nothing".to_owned(),
+    Assumption::LoadSources {
+        all: selection.machines.len() as u64,
+        measured: from(LoadFrom::Measured),
+        of_profile: from(LoadFrom::Class),
+        profile: ask.profile.as_ref().map_or(String::new(), |profile| profile.name.clone()),
+        each: EachLoad {
+            machines: from(LoadFrom::EachMachine),
+            ops: ask.ops_per_machine,
+            bytes_per_s: ask.bytes_per_s_per_machine,
+            transfer: Bytes::new(ask.transfer_bytes),
+        },
+        unknown: from(LoadFrom::Unknown),
     }
 }
 
-/// What is probably a slip: classes without a machine, assumptions that nobody needs.
-pub(crate) fn warnings(selection: &Selection, ask: &Ask) -> Vec<String> {
-    let mut said = Vec::new();
-    let Some(profile) = &ask.profile else { return said };
+/// Probable mistakes: classes without a machine, and options without effect.
+pub(crate) fn warnings(selection: &Selection, ask: &Ask) -> Vec<Warning> {
+    let mut all = Vec::new();
+    let Some(profile) = &ask.profile else { return all };
     for (class, count) in profile.all().map(|(_, class)| class).zip(&selection.classes) {
-        let is_default = class.wanted.is_empty();
+        let is_default = class.conditions.is_empty();
+        let name = || class.name.clone();
         match (count.machines, count.left_out) {
-            (0, 0) if is_default => {}
-            (0, 0) => said.push(format!(
-                "The class `{}` of the profile matches no machine: no machine is told by all of \
-                 its patterns and by no class before it.",
-                class.name
-            )),
-            (0, out) if !is_default => said.push(format!(
-                "The class `{}` of the profile matches no machine that counts, only {} left out.",
-                class.name,
-                counted(out as u64, "machine")
-            )),
-            (machines, _) if machines > 0 && machines == count.measured => said.push(format!(
-                "The class `{}` of the profile gives nobody a load: that of all its machines was \
-                 measured.",
-                class.name
-            )),
+            (0, _) if is_default => {}
+            (0, 0) => all.push(Warning::UnmatchedClass { class: name() }),
+            (0, out) => all.push(Warning::ClassLeftOut { class: name(), machines: out as u64 }),
+            (machines, _) if machines == count.measured => {
+                all.push(Warning::ClassMeasured { class: name() });
+            }
             _ => {}
         }
     }
-    let asks = ask.ops_per_machine.or(ask.bytes_per_s_per_machine).is_some();
-    if asks && selection.asked == 0 {
-        said.push(
-            "What was asked for each machine (--iops-per-vm, --throughput-per-vm) is used for \
-             none: all others are measured or of a class."
-                .to_owned(),
-        );
+    let has_each = ask.ops_per_machine.or(ask.bytes_per_s_per_machine).is_some();
+    if has_each && selection.by_options == 0 {
+        all.push(Warning::EachLoadUnused);
     }
-    said
+    all
 }

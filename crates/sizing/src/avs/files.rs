@@ -1,25 +1,25 @@
-//! One design with datastores on files: what stays on vSAN, how many datastores, which pool has
-//! which machines.
+//! A design with Azure NetApp Files datastores: the machines on vSAN, the number of datastores, and
+//! the machines of each pool.
 
 use cloud::avs::AvsLimit;
 use cloud::price::Usd;
-use cloud::reason::Reason;
 use cloud::service_level::ServiceLevel;
-use units::{Bytes, counted};
+use units::Bytes;
 
 use crate::avs::ask::{Ask, Facts, OnVsan};
 use crate::avs::design::{Design, Lack, with_hosts};
 use crate::avs::filling::fill;
 use crate::avs::flows::{self, Load};
 use crate::avs::hosts::Hosts;
-use crate::avs::machine::{Chosen, Selection};
-use crate::avs::mix::split;
+use crate::avs::mix::{colder, split};
+use crate::avs::selection::Selection;
 use crate::avs::spread;
+use crate::avs::statement::{Reason, Statement};
 
-/// What is on files, and on vSAN beside it.
+/// A design with machines divided between vSAN and datastores.
 struct Parted {
     design: Design,
-    /// Places among the machines that count.
+    /// Machines on datastores, as indices of the selected machines.
     on_files: Vec<usize>,
 }
 
@@ -31,8 +31,9 @@ fn part(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<'_>) -> 
     let count = needed.at_least(ask.hosts.unwrap_or(0).max(least));
     let mut design = with_hosts(ask.hosts.unwrap_or(count), ask, facts);
     if design.hosts < count {
-        let text = format!("{} hosts are {} too few", design.hosts, count - design.hosts);
-        design.lacks.push(Lack { reason: Reason::asked(text) });
+        let (hosts, missing) = (design.hosts, count - design.hosts);
+        let reason = Reason::given(Statement::FewHosts { hosts, missing });
+        design.lacks.push(Lack { reason });
     }
     let machines = &selection.machines;
     let mut order: Vec<usize> = (0..machines.len()).collect();
@@ -53,32 +54,20 @@ fn part(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<'_>) -> 
     let stored = design.on_vsan.iter().map(|&at| machines[at].storage.get());
     design.vsan_stored = Bytes::new(stored.fold(0, u64::saturating_add));
     if ask.on_vsan == OnVsan::Coldest {
-        let text = format!(
-            "vSAN of {} can hold {}: {} with the least load for their size, {} together, stay \
-             there",
-            counted(design.hosts, "host"),
-            design.vsan_usable,
-            counted(design.on_vsan.len() as u64, "machine"),
-            design.vsan_stored
-        );
+        let statement = Statement::OnVsan {
+            hosts: design.hosts,
+            usable: design.vsan_usable,
+            machines: design.on_vsan.len() as u64,
+            stored: design.vsan_stored,
+        };
         let rows = [ask.host.row(), ask.policy.row(), facts.avs.limit_row(AvsLimit::VsanUsedMax)];
-        design.reasons.push(Reason::from_rows(text, rows));
+        design.reasons.push(Reason::from_rows(statement, rows));
     }
     Parted { design, on_files }
 }
 
-/// Less load for its size first; of equal ones the larger, so that few fill vSAN.
-pub(crate) fn colder(one: &Chosen, other: &Chosen) -> std::cmp::Ordering {
-    let load = |machine: &Chosen| u128::from(machine.bytes_per_s.unwrap_or(0));
-    let size = |machine: &Chosen| u128::from(machine.storage.get().max(1));
-    (load(one) * size(other))
-        .cmp(&(load(other) * size(one)))
-        .then(other.storage.cmp(&one.storage))
-        .then(one.row.cmp(&other.row))
-}
-
-/// One pool of each of the levels; with two, the machines with the most load for their size are on
-/// the first.
+/// A design with one pool per level; with two, the machines with the most load per size are on the
+/// first.
 pub(crate) fn on_files(
     levels: &[ServiceLevel],
     selection: &Selection,
@@ -90,8 +79,7 @@ pub(crate) fn on_files(
     design.levels = levels.to_vec();
     design.files_month = facts.prices.map(|_| Usd::ZERO);
     if on_files.is_empty() {
-        let text = "vSAN of the hosts that processors and memory need holds everything";
-        design.reasons.push(Reason::asked(text));
+        design.reasons.push(Reason::given(Statement::AllOnVsan));
         return design;
     }
     let groups = match levels {
@@ -119,14 +107,14 @@ pub(crate) fn on_files(
     let total = design.datastores.len() as u64;
     let default = facts.avs.limit(AvsLimit::DatastoresDefault);
     if total > default {
-        let text = format!("{total} datastores: above {default} a support request is needed");
+        let statement = Statement::ManyDatastores { datastores: total, default };
         let rows = [facts.avs.limit_row(AvsLimit::DatastoresDefault)];
-        design.reasons.push(Reason::from_rows(text, rows));
+        design.reasons.push(Reason::from_rows(statement, rows));
     }
     design
 }
 
-/// How many datastores: asked for, or the largest of what is recommended and what is needed.
+/// The requested number of datastores, or the larger of the recommended and the required number.
 fn datastore_count(
     machines: &[usize],
     least: u64,
@@ -136,7 +124,7 @@ fn datastore_count(
     facts: &Facts<'_>,
 ) -> Result<u64, Reason> {
     let avs = facts.avs;
-    let load = Load::of(machines.iter().map(|&at| &selection.machines[at]), ask.read_permille);
+    let load = Load::of(machines.iter().map(|&at| &selection.machines[at]), ask.read);
     let most = avs.limit(AvsLimit::DatastoresMax);
     let carried = flows::datastores_for(design.hosts, load, most, facts.parameters)?;
     design.reasons.extend(carried.reasons);
@@ -145,24 +133,21 @@ fn datastore_count(
     let recommended = avs.limit(AvsLimit::DatastoresRecommended);
     let needed = carried.datastores.max(by_spread).max(least);
     match ask.datastores {
-        Some(asked) if asked < needed => Err(Reason::asked(format!(
-            "{asked} datastores are {} too few for the load",
-            needed - asked
-        ))),
-        Some(asked) => Ok(asked),
+        Some(datastores) if datastores < needed => {
+            let missing = needed - datastores;
+            Err(Reason::given(Statement::FewDatastores { datastores, missing }))
+        }
+        Some(datastores) => Ok(datastores),
         None => {
-            let text = format!(
-                "at least {recommended} datastores: each is one connection from each host, and \
-                 four carried what one cannot"
-            );
+            let statement = Statement::RecommendedDatastores { recommended };
             let rows = [avs.limit_row(AvsLimit::DatastoresRecommended)];
-            design.reasons.push(Reason::from_rows(text, rows));
+            design.reasons.push(Reason::from_rows(statement, rows));
             Ok(needed.max(recommended))
         }
     }
 }
 
-/// Datastores of each group, by its share of what is stored; each has one at least.
+/// Datastores of each group in proportion to its stored data, at least one.
 fn shares(count: u64, groups: &[Vec<usize>], selection: &Selection) -> Vec<u64> {
     let stored = |group: &Vec<usize>| -> u128 {
         group.iter().map(|&at| u128::from(selection.machines[at].storage.get())).sum()

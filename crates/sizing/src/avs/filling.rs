@@ -1,21 +1,21 @@
-//! Machines on the datastores of one pool, and what the pool and its datastores are.
+//! Places machines on the datastores of one pool, and sizes the pool and its datastores.
 
 use cloud::avs::AvsLimit;
-use cloud::reason::Reason;
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::volume_limit::VolumeSettings;
-use units::{Bytes, counted, thousands};
+use units::{Bytes, BytesPerSec, Share};
 
 use crate::avs::ask::{Ask, Facts};
 use crate::avs::design::{Datastore, Design};
-use crate::avs::machine::Selection;
-use crate::avs::placement::{Item, Placement, place};
+use crate::avs::placement::{Item, Placement, pack};
 use crate::avs::pool::{ceiling_mib_per_s, pool, qos};
+use crate::avs::selection::Selection;
 use crate::avs::spread;
+use crate::avs::statement::{Reason, Statement};
 
-/// Machines on the datastores of one pool; more datastores where they do not fit.
+/// Places machines on the datastores of one pool, adding datastores if they do not fit.
 pub(crate) fn fill(
     level: ServiceLevel,
     group: &[usize],
@@ -32,11 +32,10 @@ pub(crate) fn fill(
     let stored_max = u64::try_from(stored_max).unwrap_or(u64::MAX);
     let items = items(group, selection, facts);
     let ceiling = ceiling_mib_per_s(level, qos(level, knows_loads(&items), facts), facts);
-    // A datastore without a machine is good for nothing.
+    // A datastore without a machine is useless.
     let count = match (ask.datastores, items.len() as u64) {
         (None, machines) if machines < count => {
-            let text = format!("{level}: no more datastores than machines on them, {machines}");
-            design.reasons.push(Reason::asked(text));
+            design.reasons.push(Reason::given(Statement::AsManyAsMachines { level, machines }));
             machines
         }
         _ => count,
@@ -51,15 +50,15 @@ pub(crate) fn fill(
     let start = least_count(&items, stored_max, ceiling).max(count);
     let placed = (start..=most).find_map(|count| {
         let count = usize::try_from(count).ok()?;
-        place(&items, count, stored_max).filter(enough)
+        pack(&items, count, stored_max).filter(enough)
     });
     let Some(placement) = placed else {
-        return Err(cannot_place(&items, level, start.max(most), stored_max, ceiling, facts));
+        return Err(cannot_pack(&items, level, most, stored_max, ceiling, facts));
     };
     buy(level, &items, &placement, headroom, design, facts)
 }
 
-/// Fewer datastores than this cannot hold or carry the items, however they are placed.
+/// Lower bound of the datastores of any placement.
 fn least_count(items: &[Item], stored_max: u64, ceiling_mib_per_s: u64) -> u64 {
     let stored: u128 = items.iter().map(|item| u128::from(item.stored)).sum();
     let load: u128 = items.iter().map(|item| u128::from(item.load)).sum();
@@ -68,7 +67,7 @@ fn least_count(items: &[Item], stored_max: u64, ceiling_mib_per_s: u64) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-fn cannot_place(
+fn cannot_pack(
     items: &[Item],
     level: ServiceLevel,
     count: u64,
@@ -80,30 +79,18 @@ fn cannot_place(
     let busiest = items.iter().map(|item| item.load.div_ceil(1 << 20)).max().unwrap_or(0);
     let row = facts.catalog.limit_row(LimitName::RegularVolumeSizeMax);
     if largest > stored_max {
-        let text = format!(
-            "a machine stores {}, {} more than a datastore has room for",
-            Bytes::new(largest),
-            Bytes::new(largest - stored_max)
-        );
-        return Reason::from_rows(text, [row]);
+        let (stored, excess) = (Bytes::new(largest), Bytes::new(largest - stored_max));
+        return Reason::from_rows(Statement::LargeMachine { stored, excess }, [row]);
     }
     let qos = qos(level, knows_loads(items), facts);
     let ceiling_row = facts.catalog.volume_ceiling_row(level, qos, VolumeKind::Regular);
     if busiest > ceiling {
-        let text = format!(
-            "a machine moves {} MiB/s, {} MiB/s more than a {level} volume can",
-            thousands(busiest),
-            thousands(busiest - ceiling)
-        );
-        return Reason::from_rows(text, ceiling_row);
+        let (mib_per_s, excess) = (busiest, busiest - ceiling);
+        return Reason::from_rows(Statement::BusyMachine { level, mib_per_s, excess }, ceiling_row);
     }
-    let least = least_count(items, stored_max, ceiling);
-    let text = format!(
-        "at least {} {level} datastores are needed for capacity and throughput, and {} are to be",
-        thousands(least),
-        thousands(count)
-    );
-    Reason::from_rows(text, ceiling_row.into_iter().chain([row]))
+    let required = least_count(items, stored_max, ceiling);
+    let statement = Statement::DatastoresRequired { level, required, allowed: count };
+    Reason::from_rows(statement, ceiling_row.into_iter().chain([row]))
 }
 
 /// The pool and datastores of a placement.
@@ -117,23 +104,23 @@ fn buy(
 ) -> Result<(), Reason> {
     let least = facts.catalog.limit(LimitName::RegularVolumeSizeMin);
     let quota = |stored: u64| {
-        let wanted = u128::from(stored) * u128::from(100 + headroom);
-        let gib = wanted.div_ceil(100 * (1 << 30));
+        let required = u128::from(stored) * u128::from(100 + headroom);
+        let gib = required.div_ceil(100 * (1 << 30));
         u64::try_from(gib).unwrap_or(u64::MAX).max(least)
     };
     let qos = qos(level, knows_loads(items), facts);
-    // Each is assigned at least 1 MiB/s, also where its load is not known.
+    // Each is assigned at least 1 MiB/s, even without a known load.
     let needs: Vec<u64> =
         placement.bins.iter().map(|bin| bin.load.div_ceil(1 << 20).max(1)).collect();
     let quota_gib = placement.bins.iter().map(|bin| quota(bin.stored)).sum();
-    let wanted = (qos == QosType::Manual).then(|| needs.iter().sum::<u64>());
-    let pool = pool(level, quota_gib, wanted, facts)?;
+    let required = (qos == QosType::Manual).then(|| needs.iter().sum::<u64>());
+    let pool = pool(level, quota_gib, required, facts)?;
     let ceiling = ceiling_mib_per_s(level, qos, facts);
     let has = pool.throughput.get() / 1024;
     for (at, bin) in placement.bins.iter().enumerate() {
         let quota_gib = quota(bin.stored);
-        // What the pool has beyond what is needed is given in the same proportions.
-        let assigned = wanted.map(|wanted| (has * needs[at] / wanted.max(1)).min(ceiling));
+        // Throughput beyond the required one is distributed in the same proportions.
+        let assigned = required.map(|required| (has * needs[at] / required.max(1)).min(ceiling));
         let settings = VolumeSettings {
             level,
             kind: VolumeKind::Regular,
@@ -144,8 +131,8 @@ fn buy(
         let limit = facts.catalog.volume_limit(&settings);
         let limit =
             limit.expect("placement keeps every datastore within the range of a regular volume");
-        let machines = bin.items.iter().map(|&place| {
-            let item = &items[place];
+        let machines = bin.items.iter().map(|&index| {
+            let item = &items[index];
             let parts = items.iter().filter(|other| other.machine == item.machine).count();
             (item.machine, item.part + 1, parts as u64)
         });
@@ -171,7 +158,7 @@ fn knows_loads(items: &[Item]) -> bool {
     items.iter().any(|item| item.load > 0)
 }
 
-/// How even a placement is, beside what nobody could do better.
+/// The fullest and busiest datastores of a placement, with lower bounds.
 fn fullness(
     level: ServiceLevel,
     placement: &Placement,
@@ -180,24 +167,18 @@ fn fullness(
 ) -> Reason {
     let stored = placement.bins.iter().map(|bin| bin.stored).max().unwrap_or(0);
     let load = placement.bins.iter().map(|bin| bin.load).max().unwrap_or(0);
-    let mut text = format!(
-        "{level}: {}; the fullest stores {} (no placement less than {}), with {headroom} \
-         % beside it for snapshots",
-        counted(placement.bins.len() as u64, "datastore"),
-        Bytes::new(stored),
-        Bytes::new(placement.stored_bound)
-    );
-    if load > 0 {
-        text.push_str(&format!(
-            "; the busiest moves {} (no placement less than {})",
-            spread::mib_per_s(load),
-            spread::mib_per_s(placement.load_bound)
-        ));
-    }
-    Reason::from_rows(text, [facts.avs.limit_row(AvsLimit::DatastoreHeadroom)])
+    let rate = |bytes: u64| BytesPerSec::new(bytes as f64);
+    let statement = Statement::Placement {
+        level,
+        datastores: placement.bins.len() as u64,
+        stored: (Bytes::new(stored), Bytes::new(placement.stored_bound)),
+        headroom: Share::from_percent(headroom),
+        load: (load > 0).then(|| (rate(load), rate(placement.load_bound))),
+    };
+    Reason::from_rows(statement, [facts.avs.limit_row(AvsLimit::DatastoreHeadroom)])
 }
 
-/// Machines, those that are to be spread in equal parts.
+/// Machines as items; those on several datastores in equal parts.
 fn items(group: &[usize], selection: &Selection, facts: &Facts<'_>) -> Vec<Item> {
     let mut items = Vec::new();
     for &at in group {

@@ -1,40 +1,40 @@
-//! How many datastores carry a load from so many hosts, by the model of crate `predict`.
+//! The number of datastores that carry a load, by the model of crate `predict`.
 //!
-//! A host has one connection to each datastore, so connections are hosts times datastores; the
-//! model is calibrated from what was published of such hosts. Volumes share a storage endpoint
-//! unless the service gives them several, which it decides; where one is not enough, it is said how
-//! many are.
+//! A host has one connection to each datastore, so connections are hosts times datastores. The
+//! model is calibrated from published figures of such hosts. The service decides how many endpoints
+//! the volumes share; if one is not enough, the required number is reported.
 
 use cloud::figure::Access;
-use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 use predict::topology::{self, EndpointGroup, HostGroup, Topology, VolumeGroup, Workload};
 use predict::{Bound, Parameters, capacity};
-use units::{Bytes, counted, thousands};
+use units::{Bytes, BytesPerSec, OpsPerSec, Share};
 
-use crate::avs::machine::{Chosen, total};
+use crate::avs::loads::Chosen;
+use crate::avs::selection::total;
+use crate::avs::statement::{Capacity, LoadRate, Reason, Statement};
 
-/// Bytes of a sequential operation in what was published of such hosts.
+/// Transfer size of the published sequential figures of such hosts.
 const SEQUENTIAL_BYTES: u64 = 64 << 10;
-/// More endpoints than this for one load are not looked for.
+/// Most endpoints to try.
 const ENDPOINTS_MAX: u64 = 16;
 
-/// What is asked of datastores, all together.
+/// The load on all datastores together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// Operations per second, where they are known.
+    /// Operations per second, if known.
     pub ops_per_s: Option<u64>,
-    /// Bytes per second, where they are known.
+    /// Bytes per second, if known.
     pub bytes_per_s: Option<u64>,
-    /// The share of reads, in thousandths.
-    pub read_permille: u64,
+    /// The share of reads.
+    pub read: Share,
 }
 
 impl Load {
-    /// What machines do together. Where some say operations and others only throughput, that of
-    /// the latter counts as large sequential operations; the share of reads is that of their
-    /// operations, or of their bytes where nobody says operations.
-    pub fn of<'a>(machines: impl Iterator<Item = &'a Chosen> + Clone, read_permille: u64) -> Load {
+    /// The load of all machines together. If some have operations and others only throughput, the
+    /// latter counts as large sequential operations. The share of reads is weighted by operations,
+    /// or by bytes if no operations are known.
+    pub fn of<'a>(machines: impl Iterator<Item = &'a Chosen> + Clone, read: Share) -> Load {
         let knows_ops = machines.clone().any(|machine| machine.ops_per_s.is_some());
         let large = |bytes: u64| bytes.div_ceil(SEQUENTIAL_BYTES);
         let ops = |machine: &Chosen| match knows_ops {
@@ -44,13 +44,13 @@ impl Load {
         let weight =
             |machine: &Chosen| u128::from(ops(machine).or(machine.bytes_per_s).unwrap_or(0));
         let all: u128 = machines.clone().map(weight).sum();
-        let reads = machines.clone().map(|one| weight(one) * u128::from(one.read_permille));
+        let reads = machines.clone().map(|one| weight(one) * u128::from(one.read.permille()));
         let reads =
             reads.sum::<u128>().checked_div(all).and_then(|share| u64::try_from(share).ok());
         Load {
             ops_per_s: total(machines.clone().map(ops)),
             bytes_per_s: total(machines.map(|machine| machine.bytes_per_s)),
-            read_permille: reads.unwrap_or(read_permille),
+            read: reads.map_or(read, Share::from_permille),
         }
     }
 }
@@ -60,67 +60,62 @@ impl Load {
 pub struct Carried {
     /// How many.
     pub datastores: u64,
-    /// Why.
+    /// The arithmetic.
     pub reasons: Vec<Reason>,
 }
 
-/// The least number of datastores, up to `most`, that carries the load; 1 where none is known.
+/// The fewest datastores, up to `most`, that carry the load; 1 without a known load.
 ///
 /// # Errors
-/// The most that is predicted, where that is not enough.
+/// The predicted capacity, if it is not enough.
 pub fn datastores_for(
     hosts: u64,
     load: Load,
     most: u64,
     parameters: &Parameters,
 ) -> Result<Carried, Reason> {
-    let Some((demand, wanted)) = Demand::of(load) else {
+    let Some((demand, required)) = Demand::of(load) else {
         return Ok(Carried { datastores: 1, reasons: Vec::new() });
     };
     let mut best: Option<Bound> = None;
     for endpoints in 1..=ENDPOINTS_MAX {
         let bound = |count| demand.bound(hosts, count, endpoints, parameters);
         let most_of_these = bound(most)?;
-        if demand.rate(&most_of_these) < wanted {
+        if demand.rate(&most_of_these) < required {
             best = Some(most_of_these);
             continue;
         }
         let (mut too_few, mut enough) = (0, most);
         while enough - too_few > 1 {
             let middle = too_few + (enough - too_few) / 2;
-            match demand.rate(&bound(middle)?) >= wanted {
+            match demand.rate(&bound(middle)?) >= required {
                 true => enough = middle,
                 false => too_few = middle,
             }
         }
         let datastores = enough.max(endpoints);
-        let mut text = format!(
-            "{} from {}: {} can carry {}",
-            demand.amount(wanted),
-            counted(hosts, "host"),
-            counted(datastores, "datastore"),
-            demand.predicted(&bound(datastores)?)
-        );
-        if endpoints > 1 {
-            text.push_str(&format!(
-                "; they must lie on {endpoints} storage endpoints, which the service assigns"
-            ));
-        }
-        let reasons = vec![reason(text, &bound(datastores)?, parameters)];
+        let limit = bound(datastores)?;
+        let statement = Statement::Carried {
+            load: demand.load(required),
+            hosts,
+            datastores,
+            capacity: demand.capacity(&limit),
+            endpoints,
+        };
+        let reasons = vec![reason(statement, &limit, parameters)];
         return Ok(Carried { datastores, reasons });
     }
     let Some(best) = best else { return Ok(Carried { datastores: 1, reasons: Vec::new() }) };
-    let text = format!(
-        "{} from {}: {} too many for {}",
-        demand.amount(wanted),
-        counted(hosts, "host"),
-        demand.amount(wanted - demand.rate(&best)),
-        demand.predicted(&best)
-    );
-    Err(reason(text, &best, parameters))
+    let statement = Statement::NotCarried {
+        load: demand.load(required),
+        hosts,
+        excess: demand.load(required - demand.rate(&best)),
+        capacity: demand.capacity(&best),
+    };
+    Err(reason(statement, &best, parameters))
 }
 
-/// A load as the model takes it.
+/// A load as a workload of the model.
 struct Demand {
     transfer_bytes: u64,
     read: f64,
@@ -128,10 +123,10 @@ struct Demand {
 }
 
 impl Demand {
-    /// The demand, and how much of it is wanted: operations where they are known, else bytes in
-    /// large operations.
+    /// The workload and its required rate: operations per second if known, otherwise bytes per
+    /// second in large operations.
     fn of(load: Load) -> Option<(Demand, f64)> {
-        let read = load.read_permille as f64 / 1000.0;
+        let read = load.read.fraction();
         match (load.ops_per_s.filter(|ops| *ops > 0), load.bytes_per_s) {
             (Some(ops), bytes) => {
                 let transfer_bytes = bytes.map_or(8 << 10, |bytes| bytes.div_ceil(ops)).max(512);
@@ -154,11 +149,7 @@ impl Demand {
     ) -> Result<Bound, Reason> {
         let mut volumes = VolumeGroup::of("datastores", datastores, VolumeKind::Regular);
         volumes.endpoint = (endpoints > 1).then_some(0);
-        let group = EndpointGroup {
-            name: "endpoints".to_owned(),
-            count: endpoints,
-            limit_bytes_per_s: None,
-        };
+        let group = EndpointGroup { name: "endpoints".to_owned(), count: endpoints, limit: None };
         let topology = Topology {
             name: "datastores".to_owned(),
             floor: None,
@@ -173,11 +164,12 @@ impl Demand {
                 transfer_bytes: self.transfer_bytes,
                 read: self.read,
                 access: self.access,
-                // The bound is that of very many; any number above the slots gives it.
+                // Any number above the slots gives the asymptotic bound.
                 load: topology::Load::Closed { outstanding: 1 << 16 },
             }],
         };
-        capacity(&topology, parameters).map_err(|error| Reason::asked(error.to_string()))
+        let unpredictable = |error| Reason::given(Statement::Unpredictable(error));
+        capacity(&topology, parameters).map_err(unpredictable)
     }
 
     fn rate(&self, bound: &Bound) -> f64 {
@@ -187,32 +179,22 @@ impl Demand {
         }
     }
 
-    fn amount(&self, rate: f64) -> String {
+    fn load(&self, rate: f64) -> LoadRate {
         match self.access {
-            Access::Random => {
-                let size = Bytes::new(self.transfer_bytes);
-                format!("{} ops/s of {size}", thousands(whole(rate)))
-            }
-            Access::Sequential => format!("{} MiB/s", thousands(whole(rate / 1_048_576.0))),
+            Access::Random => LoadRate::Operations {
+                rate: OpsPerSec::new(rate),
+                transfer: Bytes::new(self.transfer_bytes),
+            },
+            Access::Sequential => LoadRate::Throughput(BytesPerSec::new(rate)),
         }
     }
 
-    /// `74,505 ops/s of 8 KiB, bounded by connections`
-    fn predicted(&self, bound: &Bound) -> String {
-        format!(
-            "{} (predicted; bounded by {})",
-            self.amount(self.rate(bound)),
-            bound.resource.short()
-        )
+    fn capacity(&self, bound: &Bound) -> Capacity {
+        Capacity { load: self.load(self.rate(bound)), bottleneck: bound.resource.clone() }
     }
 }
 
-fn reason(text: String, bound: &Bound, parameters: &Parameters) -> Reason {
+fn reason(statement: Statement, bound: &Bound, parameters: &Parameters) -> Reason {
     let calibrated = bound.resource.group.and_then(|group| parameters.reason(group));
-    Reason::from_rows(text, calibrated.map_or(Vec::new(), |reason| reason.rows.clone()))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn whole(rate: f64) -> u64 {
-    rate.ceil() as u64
+    Reason::from_rows(statement, calibrated.map_or(Vec::new(), |reason| reason.rows.clone()))
 }

@@ -1,17 +1,15 @@
-//! Two pools of different levels: which machines on which, and which two cost least.
+//! Division of machines over two pools of different levels.
 
 use cloud::price::Usd;
 use cloud::service_level::ServiceLevel;
 
 use crate::avs::ask::{Ask, Facts};
-use crate::avs::design::Design;
-use crate::avs::files::{colder, on_files};
 use crate::avs::filling::headroom;
-use crate::avs::hosts::Hosts;
-use crate::avs::machine::Selection;
+use crate::avs::loads::Chosen;
 use crate::avs::pool::pool;
+use crate::avs::selection::Selection;
 
-/// The machines in order of load for their size, cut where two pools cost least.
+/// Divides the machines, ordered by load per size, where two pools cost least.
 pub(crate) fn split(
     mut machines: Vec<usize>,
     levels: &[ServiceLevel],
@@ -53,27 +51,12 @@ pub(crate) fn split(
     (machines, cold)
 }
 
-/// The cheapest possible mix of two levels, the faster one for the machines with the most load for
-/// their size. Without prices or loads there is nothing to choose by.
-pub(crate) fn cheapest_mix(
-    selection: &Selection,
-    needed: &Hosts,
-    ask: &Ask,
-    facts: &Facts<'_>,
-) -> Option<Design> {
-    facts.prices?;
-    selection.totals.bytes_per_s?;
-    let mut mixes = Vec::new();
-    for hot in ServiceLevel::ALL {
-        for cold in ServiceLevel::ALL {
-            let rate = |level| facts.catalog.level(level).throughput;
-            // A level whose throughput is bought apart from size can be either of the two.
-            let is_faster = rate(hot).zip(rate(cold)).is_none_or(|(hot, cold)| hot > cold);
-            if hot != cold && is_faster {
-                let design = on_files(&[hot, cold], selection, needed, ask, facts);
-                mixes.extend((design.is_possible() && design.pools.len() == 2).then_some(design));
-            }
-        }
-    }
-    mixes.into_iter().min_by_key(|design| design.files_month)
+/// Orders by load per size, ascending; of equal ones the larger first, so that few fill vSAN.
+pub(crate) fn colder(one: &Chosen, other: &Chosen) -> std::cmp::Ordering {
+    let load = |machine: &Chosen| u128::from(machine.bytes_per_s.unwrap_or(0));
+    let size = |machine: &Chosen| u128::from(machine.storage.get().max(1));
+    (load(one) * size(other))
+        .cmp(&(load(other) * size(one)))
+        .then(other.storage.cmp(&one.storage))
+        .then(one.row.cmp(&other.row))
 }

@@ -1,51 +1,50 @@
-//! Machines on datastores: so that no datastore has much more to do or to hold than another.
+//! Places machines on datastores so that load and stored data are balanced.
 //!
-//! Longest first (LPT; Graham 1969: at most 4/3 of the best where one number counts), then moves
-//! and exchanges from the fullest datastore as long as they help. The same items always get the
-//! same places. How full a datastore is: the larger of its share of all load and its share of all
-//! that is stored, in whole numbers, so that no rounding decides.
+//! Longest processing time first (LPT; Graham 1969: at most 4/3 of the optimum for one quantity),
+//! then moves and exchanges from the fullest datastore while they help. Deterministic. The fullness
+//! of a datastore is the larger of its shares of load and of stored data, in integers.
 
-/// A machine, or a part of one that is spread over several datastores.
+/// A machine, or a part of one on several datastores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Which machine, as the caller counts.
+    /// The caller's index of the machine.
     pub machine: usize,
-    /// Which part of it; parts of one machine never share a datastore.
+    /// Its part; parts of one machine never share a datastore.
     pub part: u64,
-    /// Bytes that it stores.
+    /// Stored bytes.
     pub stored: u64,
-    /// Bytes per second that it moves; 0 where nobody knows.
+    /// Bytes per second; 0 if unknown.
     pub load: u64,
 }
 
 /// A datastore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
-    /// Items by their places in the caller's list, in order.
+    /// Ascending indices of its items.
     pub items: Vec<usize>,
-    /// Their bytes.
+    /// Their stored bytes.
     pub stored: u64,
     /// Their bytes per second.
     pub load: u64,
 }
 
-/// Every item in one datastore.
+/// Each item on one datastore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The datastores; none is more than full.
+    /// The datastores, all within their capacity.
     pub bins: Vec<Bin>,
-    /// What the fullest holds at least, whoever places: bytes.
+    /// Lower bound of the fullest datastore of any placement, in bytes.
     pub stored_bound: u64,
-    /// What the busiest moves at least, whoever places: bytes per second.
+    /// Lower bound of the busiest datastore of any placement, in bytes per second.
     pub load_bound: u64,
 }
 
-/// Attempts at making the fullest datastore less full.
+/// Most moves and exchanges.
 const IMPROVEMENTS: usize = 64;
 
-/// Places every item on one of `count` datastores that hold at most `stored_max` bytes each.
-/// `None` where they do not fit in this way.
-pub fn place(items: &[Item], count: usize, stored_max: u64) -> Option<Placement> {
+/// Places all items on `count` datastores with a capacity of `stored_max` bytes each. `None` if
+/// this method finds no placement.
+pub fn pack(items: &[Item], count: usize, stored_max: u64) -> Option<Placement> {
     if count == 0 {
         return None;
     }
@@ -72,8 +71,8 @@ pub fn place(items: &[Item], count: usize, stored_max: u64) -> Option<Placement>
     Some(Placement { bins, stored_bound, load_bound })
 }
 
-/// What the fullest of `count` has at least: an equal share, the largest, and, since two of the
-/// first `count + 1` must share, the two smallest of those.
+/// Lower bound of the fullest of `count`: an equal share, the largest item, and the two smallest of
+/// the largest `count + 1`, of which two must share.
 fn bound(mut numbers: Vec<u64>, count: usize) -> u64 {
     numbers.sort_unstable_by_key(|&number| std::cmp::Reverse(number));
     let total: u128 = numbers.iter().map(|&number| u128::from(number)).sum();
@@ -95,7 +94,7 @@ impl Scale {
         Scale { load: sum(|item| item.load), stored: sum(|item| item.stored) }
     }
 
-    /// The larger share, of the product of both totals.
+    /// The larger share, as a part of the product of both totals.
     fn share(&self, load: u64, stored: u64) -> u128 {
         let by_load = u128::from(load).saturating_mul(self.stored.max(1));
         let by_stored = u128::from(stored).saturating_mul(self.load.max(1));
@@ -125,7 +124,7 @@ fn can_hold(bin: &Bin, item: &Item, items: &[Item], stored_max: u64) -> bool {
     bin.stored.saturating_add(item.stored) <= stored_max && !has_sibling(bin, item, items, None)
 }
 
-/// Whether another part of the item's machine is there, `but` for one that leaves.
+/// Whether another part of the item's machine is on the datastore, ignoring `but`.
 fn has_sibling(bin: &Bin, item: &Item, items: &[Item], but: Option<usize>) -> bool {
     let is_sibling = |&other: &usize| {
         items[other].machine == item.machine && items[other].part != item.part && Some(other) != but
@@ -133,12 +132,12 @@ fn has_sibling(bin: &Bin, item: &Item, items: &[Item], but: Option<usize>) -> bo
     (item.part > 0 || items.iter().any(|other| other.part > 0)) && bin.items.iter().any(is_sibling)
 }
 
-/// What makes two datastores less full.
+/// A move or exchange between two datastores.
 struct Change {
     to: usize,
     gives: usize,
     takes: Option<usize>,
-    /// The fuller of the two afterwards.
+    /// Fullness of the fuller one afterwards.
     after: u128,
 }
 
@@ -155,7 +154,7 @@ fn improve(bins: &mut [Bin], items: &[Item], scale: &Scale, stored_max: u64) {
     }
 }
 
-/// The move or exchange out of the fullest datastore that helps most; `None` where nothing helps.
+/// The best move or exchange from datastore `from`; `None` if none helps.
 fn best_change(
     bins: &[Bin],
     from: usize,
@@ -170,7 +169,8 @@ fn best_change(
             best = Some(change);
         }
     };
-    // Thousands of machines are even already, and exchanges among them are millions.
+    // With thousands of machines the placement is already even, and there are millions of
+    // exchanges.
     let exchanges = items.len() <= 400;
     for &gives in &bins[from].items {
         let item = &items[gives];

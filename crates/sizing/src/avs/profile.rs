@@ -1,144 +1,60 @@
-//! Loads by class: what is assumed of machines that nobody measured.
+//! Loads by class, for machines without measured loads.
 //!
-//! A profile is a list of classes, each with patterns and a load. A machine is of the first class
-//! whose patterns all match, else of the last resort (`[default]`) where there is one. The file's
-//! form is in [`crate::avs::profile_file`].
+//! A profile is a list of classes, each with patterns and a load. A machine belongs to the first
+//! class whose patterns all match, otherwise to `[default]`, if present.
+//! [`crate::avs::profile_file`] describes the file format.
 
-use cloud::reason::Reason;
-use units::Bytes;
+use crate::avs::class_load::ClassLoad;
+use crate::avs::machine::{Label, Machine};
+use crate::avs::statement::Reason;
 
-use crate::avs::machine::Machine;
-
-/// Thousandths in one.
-const MILLI: u128 = 1000;
-/// Bytes in a GiB.
-const GIB: u128 = 1 << 30;
-
-/// Classes, the first that matches counts.
+/// Classes; the first match applies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
     /// In order.
     pub classes: Vec<Class>,
-    /// Of machines that no class matches.
+    /// The class of machines that no other matches.
     pub default: Option<Class>,
-    /// Columns of the sheet of machines that classes ask for by their headings.
+    /// Headings of the inventory columns that classes match.
     pub columns: Vec<String>,
 }
 
-/// Machines of one kind.
+/// A class of machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Its name.
     pub name: String,
-    /// All of these must match.
-    pub wanted: Vec<Wanted>,
-    /// What its machines do.
+    /// Conditions; all must match.
+    pub conditions: Vec<Condition>,
+    /// The load of each machine.
     pub load: ClassLoad,
-    /// Why its load is what it is, in words, with the facts where there are any.
+    /// The load with its source.
     pub reason: Reason,
 }
 
-/// What must match: any of the patterns.
+/// A condition: any of the patterns must match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// What of a machine.
+pub struct Condition {
+    /// The label to match.
     pub label: Label,
-    /// `*` stands for any letters, `?` for one; case makes no difference. A machine without what
-    /// they are about matches none.
+    /// Case-insensitive patterns: `*` matches any characters, `?` one. A machine without the label
+    /// matches none.
     pub patterns: Vec<String>,
-}
-
-/// What a machine can be told by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    /// Its name.
-    Vm,
-    /// The folder in the inventory, with its path.
-    Folder,
-    /// The resource pool.
-    ResourcePool,
-    /// The data centre.
-    Datacenter,
-    /// The cluster.
-    Cluster,
-    /// The host that it runs on.
-    Host,
-    /// The operating system, as configured or as its tools tell.
-    Os,
-    /// The annotation.
-    Annotation,
-    /// Another column of the sheet of machines, by its place in [`Profile::columns`].
-    Column(usize),
-}
-
-/// What an inventory says of a machine beside its sizes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labels {
-    /// The folder, with its path.
-    pub folder: Option<String>,
-    /// The resource pool.
-    pub resource_pool: Option<String>,
-    /// The data centre.
-    pub datacenter: Option<String>,
-    /// The cluster.
-    pub cluster: Option<String>,
-    /// The host.
-    pub host: Option<String>,
-    /// The operating system, by whoever tells it.
-    pub os: Vec<String>,
-    /// The annotation.
-    pub annotation: Option<String>,
-    /// Other columns, in the order of [`Profile::columns`].
-    pub columns: Vec<Option<String>>,
-}
-
-/// What each machine of a class does. What is `None` is as for all machines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClassLoad {
-    /// Operations per second.
-    pub ops: Option<Rate>,
-    /// Bytes per second.
-    pub bytes: Option<Rate>,
-    /// Bytes of one operation.
-    pub transfer_bytes: Option<u64>,
-    /// The share of reads, in thousandths.
-    pub read_permille: Option<u64>,
-}
-
-/// So much for each of something that a machine has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    /// Thousandths of operations or bytes per second.
-    pub milli: u64,
-    /// For each of what.
-    pub each: Each,
-}
-
-/// What a rate is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Each {
-    /// The machine.
-    Vm,
-    /// A virtual processor.
-    Vcpu,
-    /// A GiB that it holds on datastores, or that it stores in the wanted sense where the
-    /// inventory does not say what it holds.
-    Gib,
 }
 
 /// The class of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassOf {
-    /// By its place in the profile.
+    /// By its index in the profile.
     Class(usize),
-    /// That of machines which no class matches.
+    /// The default class.
     Default,
 }
 
 impl Profile {
-    /// The class of a machine; `None` where none matches and there is no last resort.
+    /// The class of a machine; `None` if none matches and there is no default.
     pub fn class_of(&self, machine: &Machine) -> Option<ClassOf> {
         let matching = self.classes.iter().position(|class| class.matches(machine));
         let class = matching.map(ClassOf::Class);
@@ -153,7 +69,7 @@ impl Profile {
         }
     }
 
-    /// All classes in order, the last resort last.
+    /// All classes in order, the default last.
     pub fn all(&self) -> impl Iterator<Item = (ClassOf, &Class)> {
         let classes = self.classes.iter().enumerate();
         let classes = classes.map(|(at, class)| (ClassOf::Class(at), class));
@@ -163,15 +79,16 @@ impl Profile {
 
 impl Class {
     fn matches(&self, machine: &Machine) -> bool {
-        !self.wanted.is_empty() && self.wanted.iter().all(|wanted| wanted.matches(machine))
+        !self.conditions.is_empty()
+            && self.conditions.iter().all(|condition| condition.matches(machine))
     }
 }
 
-impl Wanted {
+impl Condition {
     fn matches(&self, machine: &Machine) -> bool {
         let labels = &machine.labels;
         let any = |text: &str| self.patterns.iter().any(|pattern| glob(pattern, text));
-        // What a machine does not have is of no pattern, not even of `*`.
+        // A missing label matches no pattern, not even `*`.
         let one = |label: &Option<String>| label.as_deref().is_some_and(any);
         match self.label {
             Label::Vm => any(&machine.name),
@@ -187,23 +104,8 @@ impl Wanted {
     }
 }
 
-impl Rate {
-    /// For a machine of so many processors that holds so much, upwards.
-    pub fn of(self, vcpus: u64, holds: Bytes) -> u64 {
-        let milli = u128::from(self.milli);
-        let rate = match self.each {
-            Each::Vm => milli.div_ceil(MILLI),
-            Each::Vcpu => (milli * u128::from(vcpus)).div_ceil(MILLI),
-            // Thousandths times bytes stay within 128 bits.
-            Each::Gib => (milli * u128::from(holds.get())).div_ceil(MILLI * GIB),
-        };
-        u64::try_from(rate).unwrap_or(u64::MAX)
-    }
-}
-
-/// Whether a text is of a pattern, as a whole and without regard to case: `*` stands for any
-/// letters, `?` for one. Takes the last `*` back where what follows does not fit, which is enough:
-/// an earlier one could not do better.
+/// Whether a pattern matches the whole text, case-insensitive: `*` matches any characters, `?` one.
+/// Backtracks only to the last `*`, because backtracking to an earlier one never helps.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let (pattern, text) = (letters(pattern), letters(text));
@@ -217,9 +119,9 @@ pub fn glob(pattern: &str, text: &str) -> bool {
             }
             Some(&letter) if letter == '?' || letter == text[at] => (at, next) = (at + 1, next + 1),
             _ => {
-                let Some((place, taken)) = star else { return false };
-                star = Some((place, taken + 1));
-                (at, next) = (taken + 1, place + 1);
+                let Some((star_at, taken)) = star else { return false };
+                star = Some((star_at, taken + 1));
+                (at, next) = (taken + 1, star_at + 1);
             }
         }
     }
@@ -231,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_matches_whole_texts_whatever_their_case() {
+    fn a_pattern_matches_the_whole_text_case_insensitively() {
         for (pattern, text, matches) in [
             ("sql*", "SQL-01", true),
             ("sql*", "mysql", false),
@@ -249,16 +151,5 @@ mod tests {
             assert_eq!(glob(pattern, text), matches, "{pattern} {text}");
         }
         assert!(!glob(&"*a".repeat(2000), &"a".repeat(1999)));
-    }
-
-    #[test]
-    fn rates_are_exact_and_upwards() {
-        let rate = |milli, each| Rate { milli, each }.of(4, Bytes::gib(100));
-        assert_eq!(rate(50_000, Each::Vm), 50);
-        assert_eq!(rate(40_000, Each::Vcpu), 160);
-        assert_eq!(rate(1074, Each::Gib), 108);
-        assert_eq!(rate(1, Each::Vm), 1);
-        assert_eq!(rate(u64::MAX, Each::Vcpu), u64::MAX / 250 + 1);
-        assert_eq!(Rate { milli: 500, each: Each::Gib }.of(4, Bytes::ZERO), 0);
     }
 }

@@ -1,22 +1,23 @@
-//! A class in words, and a built-in profile as a file that a user can go on from.
+//! Built-in profiles, and their text as a file that a user can edit.
 
 use cloud::load_profile::{self, LoadProfile};
-use cloud::reason::Reason;
-use units::{Bytes, BytesPerSec, Percent, thousands, unknown};
+use units::{Bytes, Share, thousands, unknown};
 
-use crate::avs::profile::{ClassLoad, Each, Profile, Rate};
+use crate::avs::profile::Profile;
 use crate::avs::profile_file;
+use crate::avs::statement::Statement;
 
-/// Columns of the words in a file that is printed.
+/// Columns of comments in the file.
 const WIDTH: usize = 78;
 
-/// What the file's form is, for whoever goes on from it.
+/// The description of the format in the file.
 const FORM: &str = r##"
-# A machine is of the first [[class]] whose keys all match, else of [default]:
+# A machine belongs to the first [[class]] whose keys all match, otherwise to
+# [default]:
 #
 # [[class]]
 # name = "databases"
-# vm = ["sql*", "*-ora-??"]     # any of these; `*` any letters, `?` one
+# vm = ["sql*", "*-ora-??"]     # any of these; `*` any characters, `?` one
 # folder = "*/Production/*"     # also resource_pool, datacenter, cluster, host,
 # os = "*Windows*"              # os, annotation
 # column = { Tier = "gold" }    # another column of vInfo: an attribute, a tag
@@ -25,7 +26,7 @@ const FORM: &str = r##"
 # transfer_size = "16KiB"       # with one of the two
 # read = "80%"
 #
-# Measured loads of Live Optics go before all of this.
+# Measured loads of Live Optics take precedence.
 "##;
 
 /// Names of the built-in profiles.
@@ -33,10 +34,10 @@ pub fn names() -> Vec<String> {
     load_profile::all().into_iter().map(|profile| profile.name).collect()
 }
 
-/// A built-in profile, for machines of which nothing else is known.
+/// A built-in profile.
 ///
 /// # Errors
-/// There is none of this name: which there are, and which may have been meant.
+/// The name is unknown; the message has the nearest one, or all names.
 pub fn built_in(name: &str) -> Result<(LoadProfile, Profile), String> {
     let Some(row) = load_profile::named(name) else {
         let names = names();
@@ -45,13 +46,15 @@ pub fn built_in(name: &str) -> Result<(LoadProfile, Profile), String> {
     let mut profile = profile_file::parse(&text(&row), &row.name)
         .expect("a test reads every built-in profile as it is printed");
     for class in profile.classes.iter_mut().chain(&mut profile.default) {
-        let text = format!("{} ({}; {})", class.reason.text, row.about, row.arithmetic());
-        class.reason = Reason::from_rows(text, [row.row()]);
+        if let Statement::ClassLoad { built_in, .. } = &mut class.reason.statement {
+            *built_in = Some((row.about.clone(), row.arithmetic()));
+        }
+        class.reason.rows = vec![row.row()];
     }
     Ok((row, profile))
 }
 
-/// A built-in profile as a file.
+/// The text of a built-in profile as a file.
 pub fn text(row: &LoadProfile) -> String {
     let mut text = String::new();
     let mut say = |words: String| wrap(&words, &mut text);
@@ -66,7 +69,7 @@ pub fn text(row: &LoadProfile) -> String {
     if !row.unconfirmed.is_empty() {
         let keys: Vec<String> = row.unconfirmed.iter().map(|key| format!("`{key}`")).collect();
         say(format!(
-            "Not confirmed by any document that we could read: {}. Put your own there.",
+            "Not confirmed by any document: {}. Replace these by your own values.",
             keys.join(", ")
         ));
     }
@@ -86,45 +89,14 @@ pub fn text(row: &LoadProfile) -> String {
     if let Some(bytes) = row.transfer_bytes {
         text.push_str(&format!("transfer_size = \"{}\"\n", Bytes::new(bytes)));
     }
-    if let Some(read) = row.read_permille.and_then(percent) {
+    if let Some(read) = row.read_permille.map(Share::from_permille) {
         text.push_str(&format!("read = \"{}\"\n", read.to_string().replace(' ', "")));
     }
     text
 }
 
-/// `databases: 100 ops/s of each vCPU, 16 KiB each, 80 % reads`
-pub(crate) fn said(name: &str, load: &ClassLoad) -> String {
-    let mut parts = Vec::new();
-    if let Some(rate) = load.ops {
-        parts.push(format!("{} ops/s of each {}", decimal(rate.milli), each(rate)));
-    }
-    if let Some(rate) = load.bytes {
-        let bytes = BytesPerSec::new(rate.milli as f64 / 1000.0);
-        parts.push(format!("{bytes} of each {}", each(rate)));
-    }
-    if let Some(bytes) = load.transfer_bytes {
-        parts.push(format!("{} each", Bytes::new(bytes)));
-    }
-    if let Some(read) = load.read_permille.and_then(percent) {
-        parts.push(format!("{read} reads"));
-    }
-    format!("{name}: {}", parts.join(", "))
-}
-
-fn each(rate: Rate) -> &'static str {
-    match rate.each {
-        Each::Vm => "machine",
-        Each::Vcpu => "vCPU",
-        Each::Gib => "GiB in use",
-    }
-}
-
-fn percent(permille: u64) -> Option<Percent> {
-    Percent::from_permille(u16::try_from(permille).ok()?)
-}
-
-/// Thousandths as a number: `1,000`, `0.5`.
-fn decimal(milli: u64) -> String {
+/// Thousandths as a decimal number: `1,000`, `0.5`.
+pub fn decimal(milli: u64) -> String {
     let fraction = format!("{:03}", milli % 1000);
     match fraction.trim_end_matches('0') {
         "" => thousands(milli / 1000),
@@ -132,7 +104,7 @@ fn decimal(milli: u64) -> String {
     }
 }
 
-/// Adds words as lines of a comment.
+/// Appends words as wrapped comment lines.
 fn wrap(words: &str, text: &mut String) {
     let mut line = String::from("#");
     for word in words.split_whitespace() {
@@ -153,12 +125,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_profile_can_be_printed_and_read_again() {
+    fn every_built_in_profile_survives_printing_and_parsing() {
         for name in names() {
             let (row, profile) = built_in(&name).unwrap();
             let class = profile.default.as_ref().unwrap();
             assert_eq!(class.load.ops.unwrap().milli, row.milli_ops(), "{name}");
-            assert_eq!(class.load.read_permille, row.read_permille, "{name}");
+            assert_eq!(class.load.read, row.read_permille.map(Share::from_permille), "{name}");
             assert_eq!(class.load.transfer_bytes, row.transfer_bytes, "{name}");
             assert_eq!(class.reason.rows.len(), 1);
             let wide = text(&row).lines().find(|line| line.chars().count() > 80).map(str::to_owned);
@@ -168,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_that_is_printed_is_one() {
+    fn the_printed_format_description_is_valid() {
         let class: String =
             FORM.lines().skip(3).map(|line| line.trim_start_matches(['#', ' '])).fold(
                 String::new(),
@@ -178,13 +150,13 @@ mod tests {
                 },
             );
         let profile = profile_file::parse(&class, "form").unwrap();
-        assert_eq!(profile.classes[0].wanted.len(), 4);
+        assert_eq!(profile.classes[0].conditions.len(), 4);
     }
 
     #[test]
-    fn a_mistyped_name_is_told_with_the_closest() {
-        let told = built_in("avd-medum").unwrap_err();
-        assert!(told.contains("did you mean `avd-medium`?"), "{told}");
+    fn a_mistyped_name_is_reported_with_the_nearest() {
+        let message = built_in("avd-medum").unwrap_err();
+        assert!(message.contains("did you mean `avd-medium`?"), "{message}");
         assert!(built_in("elephants").unwrap_err().starts_with("there are avd-light"));
     }
 

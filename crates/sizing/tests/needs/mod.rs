@@ -2,14 +2,15 @@
 
 use cloud::service_level::ServiceLevel;
 use sizing::need::{Charges, Demand, Need, POOLS_MAX, Part, Protocol};
+use units::Share;
 
 /// One part with one demand over NFSv3, with all levels and any size of host, and nothing besides.
 pub(crate) fn of(demand: Demand, capacity_gib: u64) -> Need {
     Need {
         parts: vec![Part { name: "data".to_owned(), capacity_gib, demands: vec![demand] }],
-        growth_permille: 0,
-        headroom_permille: 0,
-        response_time_ns: None,
+        growth: Share::ZERO,
+        headroom: Share::ZERO,
+        response_time: None,
         region: "eastus".to_owned(),
         protocol: Protocol::Nfs3,
         hosts: None,

@@ -1,18 +1,18 @@
-//! Every frame comes back as it was written, and foreign ones are refused.
+//! Every frame is read as it was written, and invalid ones are refused.
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
 use metrics::warning::Figure;
-use metrics::wire::{WireInterval, WirePlace};
+use metrics::wire::{CounterSource, WireInterval};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use workload::connection::{CallCounters, Endpoint, TcpState};
 use workload::outcome::ErrorKind;
+use workload::plan::IoMethodUsed;
 
 use super::*;
-use crate::codec::put_f64;
 
 fn any_counts() -> impl Strategy<Value = Counts> {
     let buckets = btree_map(0..BUCKETS as u32, any::<u64>(), 0..20);
@@ -67,17 +67,17 @@ fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
     let numbers = any::<([u32; 3], [u64; 9], [u64; 5], u128, Option<([u64; 3], i32)>)>();
     let tcp = proptest::option::of(any::<[u64; 3]>());
     (numbers, any_endpoint(), any_endpoint(), tcp).prop_map(
-        |((place, calls, counts, outstanding_time_ns, rare), local, remote, tcp)| {
-            let (rare, down_errno) = rare.unwrap_or_default();
+        |((ids, calls, counts, outstanding_time_ns, down), local, remote, tcp)| {
+            let (disturbances, down_errno) = down.unwrap_or_default();
             let kind = |at: usize| CallCounters {
                 operations: calls[at],
                 calls: calls[at + 1],
                 bytes: calls[at + 2],
             };
             ConnectionInterval {
-                stream: place[0],
-                lane: place[1],
-                number: place[2],
+                stream: ids[0],
+                lane: ids[1],
+                number: ids[2],
                 local,
                 remote,
                 kinds: [kind(0), kind(3), kind(6)],
@@ -87,9 +87,9 @@ fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
                 reconnects: counts[2],
                 replays: counts[3],
                 retries: counts[4],
-                rewritten_bytes: rare[0],
-                verifier_changes: rare[1],
-                down_ns: rare[2],
+                rewritten_bytes: disturbances[0],
+                verifier_changes: disturbances[1],
+                down_ns: disturbances[2],
                 down_errno,
                 tcp: tcp.map(|[rtt_ns, rtt_deviation_ns, retransmits]| TcpState {
                     rtt_ns,
@@ -123,8 +123,8 @@ fn any_host() -> impl Strategy<Value = Option<HostInterval>> {
 fn any_interval() -> impl Strategy<Value = Interval> {
     let worker = any::<(u32, u32, u64)>();
     let worker = worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
-    let wire = (0..4usize, any::<[u64; 2]>()).prop_map(|(place, bytes)| WireInterval {
-        place: WirePlace::ALL[place],
+    let wire = (0..4usize, any::<[u64; 2]>()).prop_map(|(position, bytes)| WireInterval {
+        source: CounterSource::ALL[position],
         received_bytes: bytes[0],
         sent_bytes: bytes[1],
     });
@@ -147,65 +147,135 @@ fn any_interval() -> impl Strategy<Value = Interval> {
     )
 }
 
-/// Numbers that are equal to themselves.
+/// Any number but NaN, which is not equal to itself.
 fn any_number() -> impl Strategy<Value = f64> {
-    prop_oneof![any::<f64>().prop_filter("a NaN is not equal to itself", |x| !x.is_nan())]
+    any::<f64>().prop_filter("NaN", |x| !x.is_nan())
 }
 
-fn any_warning() -> impl Strategy<Value = Warning> {
-    let errors = vec(any::<(String, String, u64)>(), 0..4);
-    let parts = (0..26u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
-    (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
+/// One sample for each tag of the old format.
+fn warning(
+    tag: usize,
+    [a, b]: [f64; 2],
+    [c, d]: [u64; 2],
+    errors: Vec<(String, String, u64)>,
+    text: String,
+) -> Warning {
+    let (rate, response) = (Figure::AchievedRate, Figure::ResponseTime);
+    match tag {
         0 => Warning::GeneratorBusy { busy: a },
         1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
         2 => Warning::Overloaded { offered_rate: a, achieved_rate: b, backlog: c },
-        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: a, thirds: None },
+        3 => Warning::NotSteady { figure: rate, drift: a, thirds: None },
         4 => Warning::WindowTooShort { intervals: c as u32 },
         5 => Warning::FewSamplesForPercentile { percentile: a, samples_above: c },
         6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
         7 => Warning::WorkingSetFitsCache { working_set_bytes: c, memory_bytes: d },
         8 => Warning::ErrorsSeen { errors },
-        9 => {
-            Warning::RepeatsDisagree { spread: a, chance: (b >= 0.0).then_some(b), repeat: Some(7) }
-        }
+        9 => Warning::RepeatsDisagree { spread: a, chance: None, repeat: None },
         10 => Warning::HostNoisy { steal: a },
         11 => Warning::EndedEarly { reason: text },
-        12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a, thirds: None },
-        22 => {
-            let thirds = Some([b, a]);
-            Warning::NotSteady { figure: Figure::ResponseTime, drift: a, thirds }
+        12 => Warning::NotStorage { filesystem: text },
+        13 => Warning::NotSteady { figure: response, drift: a, thirds: None },
+        14 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
+        15 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
+        16 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
+        17 => {
+            Warning::RepeatsDisagree { spread: a, chance: (b >= 0.0).then_some(b), repeat: Some(7) }
         }
-        14 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
-        15 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
-        13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
-        16 => Warning::RepeatsDisagree { spread: a, chance: None, repeat: None },
-        17 => Warning::OutlierRepeat { repeat: c as u32 / 2, rate: a, others_mean: b },
-        18 => Warning::RoundsDiffer { figure: Figure::AchievedRate, excursion: a, slope: b },
-        19 => Warning::WarmUpTooShort {
-            figure: Figure::ResponseTime,
+        18 => Warning::OutlierRepeat { repeat: c as u32 / 2, rate: a, others_mean: b },
+        19 => Warning::RoundsDiffer { figure: rate, excursion: a, slope: b },
+        20 => Warning::WarmUpTooShort {
+            figure: response,
             planned_ns: c,
             cut_ns: d,
             no_end: c > d,
             bias: a,
         },
-        20 => Warning::OutlierIntervals {
+        21 => Warning::OutlierIntervals {
             outliers: c as u32,
             intervals: d as u32,
-            figure: Figure::ResponseTime,
+            figure: response,
             start_ns: c,
             value: a,
             median: b,
         },
-        21 => Warning::ServedFromCache {
+        22 => Warning::ServedFromCache {
             is_read: c > d,
-            place: WirePlace::ALL[(c % 4) as usize],
+            source: CounterSource::ALL[(c % 4) as usize],
             counted_bytes: c,
             wire_bytes: d,
         },
-        23 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
-        24 => Warning::ServerRestarted { times: c, rewritten_bytes: d },
-        _ => Warning::NotStorage { filesystem: text },
-    })
+        23 => Warning::NotSteady { figure: response, drift: a, thirds: Some([b, a]) },
+        24 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
+        25 => Warning::ServerRestarted { times: c, rewritten_bytes: d },
+        _ => panic!("there are 26 tags"),
+    }
+}
+
+fn any_warning() -> impl Strategy<Value = Warning> {
+    let errors = vec(any::<(String, String, u64)>(), 0..4);
+    (0..26usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+        |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
+    )
+}
+
+/// Payloads of warnings about the run with index 2: as older versions wrote them, and as they are
+/// written now.
+const STORED_WARNINGS: [(&str, &str); 26] = [
+    ("0300000000000000e03f", "010200000000000000e03f"),
+    ("0301000000000000e03f00000000000000c0", "010203000000000000e03f00000000000000c0"),
+    ("0302000000000000e03f00000000000000c0ac02", "010204000000000000e03f00000000000000c0ac02"),
+    ("0303000000000000e03f", "01020500000000000000e03f00"),
+    ("0304ac02", "010209ac02"),
+    ("0305000000000000e03fac02", "01020a000000000000e03fac02"),
+    ("0306000000000000e03f00000000000000c0", "01020b000000000000e03f00000000000000c0"),
+    ("0307ac0205", "01020cac0205"),
+    ("030801047265616402696f07", "01020d01047265616402696f07"),
+    ("0309000000000000e03f", "01020e000000000000e03f0000"),
+    ("030a000000000000e03f", "010210000000000000e03f"),
+    ("030b036e6673", "010211036e6673"),
+    ("030c036e6673", "010216036e6673"),
+    ("030d000000000000e03f", "01020501000000000000e03f00"),
+    ("030e000000000000e03fac02", "010201000000000000e03fac02"),
+    (
+        "030f000000000000e03f00000000000000c0000000000000e03f",
+        "010212000000000000e03f00000000000000c0000000000000e03f",
+    ),
+    ("0310ac0205ac02", "010213ac0205ac02"),
+    ("0311000000000000e03f000000000000f0bf08", "01020e000000000000e03f000107"),
+    ("03129601000000000000e03f00000000000000c0", "01020f9601000000000000e03f00000000000000c0"),
+    ("031300000000000000e03f00000000000000c0", "01020600000000000000e03f00000000000000c0"),
+    ("031401ac020501000000000000e03f", "01020701ac020501000000000000e03f"),
+    (
+        "0315ac020501ac02000000000000e03f00000000000000c0",
+        "010208ac020501ac02000000000000e03f00000000000000c0",
+    ),
+    ("03160100ac0205", "0102150100ac0205"),
+    (
+        "031701000000000000e03f00000000000000c0000000000000e03f",
+        "01020501000000000000e03f0100000000000000c0000000000000e03f",
+    ),
+    ("031805ac02", "01020205ac02"),
+    ("0319ac0205", "010214ac0205"),
+];
+
+#[test]
+fn stored_warnings_are_read_and_their_bytes_do_not_change() {
+    let bytes = |hex: &str| -> Vec<u8> {
+        let digits = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (0..hex.len()).step_by(2).map(digits).collect()
+    };
+    for (tag, (old, new)) in STORED_WARNINGS.into_iter().enumerate() {
+        let errors = vec![("read".to_owned(), "io".to_owned(), 7)];
+        let warning = warning(tag, [0.5, -2.0], [300, 5], errors, "nfs".to_owned());
+        let mut payload = Vec::new();
+        encode(&(Some(2u32), &warning), &mut payload);
+        assert_eq!(payload, bytes(new), "{warning:?}");
+        let frame = Ok(Frame::Warning { run_index: Some(2), warning });
+        assert_eq!(Frame::decode(WARNING, &payload), frame);
+        assert_eq!(Frame::decode(OLD_WARNING, &bytes(old)), frame);
+        assert!(Frame::decode(OLD_WARNING, &[&bytes(old)[..], &[0]].concat()).is_err());
+    }
 }
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
@@ -219,7 +289,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 
 proptest! {
     #[test]
-    fn any_interval_comes_back(run_index: u32, interval in any_interval()) {
+    fn any_interval_is_read_as_written(run_index: u32, interval in any_interval()) {
         let mut payload = Vec::new();
         interval::encode(run_index, &interval, &mut payload);
         prop_assert_eq!(Frame::run_of_interval(&payload), Ok(run_index));
@@ -228,60 +298,67 @@ proptest! {
     }
 
     #[test]
-    fn any_warning_comes_back(run_index: Option<u32>, warning in any_warning()) {
+    fn any_warning_is_read_as_written(run_index: Option<u32>, warning in any_warning()) {
         let mut payload = Vec::new();
-        encode_warning(run_index, &warning, &mut payload);
+        encode(&(run_index, &warning), &mut payload);
         let frame = Frame::decode(WARNING, &payload);
         prop_assert_eq!(frame, Ok(Frame::Warning { run_index, warning }));
     }
 
     #[test]
-    fn any_outcome_comes_back(run_index: u32, outcome in any_outcome()) {
+    fn any_outcome_is_read_as_written(run_index: u32, outcome in any_outcome()) {
         let mut payload = Vec::new();
-        encode_run_finished(run_index, &outcome, &mut payload);
+        encode(&(run_index, &outcome), &mut payload);
         let frame = Frame::decode(RUN_FINISHED, &payload);
         prop_assert_eq!(frame, Ok(Frame::RunFinished { run_index, outcome: outcome.clone() }));
         payload.clear();
-        encode_outcome(&outcome, &mut payload);
+        encode(&outcome, &mut payload);
         prop_assert_eq!(Frame::decode(FINISHED, &payload), Ok(Frame::Finished(outcome)));
     }
 
     #[test]
-    fn any_witness_comes_back(run_index: u32, calls: [u64; 3], numbers: [u64; 4]) {
+    fn any_service_counters_are_read_as_written(run_index: u32, calls: [u64; 3], numbers: [u64; 4]) {
         let [failed, read_bytes, written_bytes, outstanding_max] = numbers;
         let counts =
-            WitnessCounts { calls, failed, read_bytes, written_bytes, outstanding_max };
+            ServiceCounters { calls, failed, read_bytes, written_bytes, outstanding_max };
         let mut payload = Vec::new();
-        encode_witnessed(run_index, &counts, &mut payload);
-        let frame = Frame::decode(WITNESSED, &payload);
-        prop_assert_eq!(frame, Ok(Frame::Witnessed { run_index, counts }));
+        encode_counters(run_index, &counts, &mut payload);
+        let frame = Frame::decode(SERVICE_COUNTERS, &payload);
+        prop_assert_eq!(frame, Ok(Frame::ServiceCounters { run_index, counts }));
     }
 
     #[test]
-    fn any_preparation_comes_back(stream: String, written_bytes: u64, took_ns: u64) {
+    fn any_preparation_is_read_as_written(stream: String, written_bytes: u64, took_ns: u64) {
         let prepared = Prepared { stream, written_bytes, took_ns };
         let mut payload = Vec::new();
-        encode_prepared(&prepared, &mut payload);
+        encode(&prepared, &mut payload);
         prop_assert_eq!(Frame::decode(PREPARED, &payload), Ok(Frame::Prepared(prepared)));
     }
 
     #[test]
-    fn foreign_payloads_are_refused_without_a_panic(kind: u8, payload: Vec<u8>) {
-        let _refused_or_read = Frame::decode(kind, &payload);
+    fn invalid_payloads_do_not_cause_a_panic(kind: u8, payload: Vec<u8>) {
+        let _read_or_refused = Frame::decode(kind, &payload);
     }
 }
 
 #[test]
-fn every_engine_comes_back() {
-    for engine in [EngineChoice::Auto, EngineChoice::IoUring, EngineChoice::Psync] {
-        let used = EngineUsed { engine, reason: "forced by `--engine`".to_owned() };
+fn the_bytes_of_an_io_method_do_not_change() {
+    let methods = [
+        IoMethodUsed::Undecided,
+        IoMethodUsed::IoUring,
+        IoMethodUsed::Psync,
+        IoMethodUsed::NfsClient,
+    ];
+    for (position, engine) in (0..).zip(methods) {
+        let used = ChosenIoMethod { io_method: engine, reason: "forced by `--engine`".to_owned() };
         let mut payload = Vec::new();
-        encode_engine(&used, &mut payload);
+        encode(&used, &mut payload);
+        assert_eq!(payload[..3], [position, 20, b'f'], "the position, the length of the text");
         assert_eq!(Frame::decode(ENGINE, &payload), Ok(Frame::Engine(used)));
     }
 }
 
-/// The payload of an interval with one stream whose reads have these service times.
+/// The payload of an interval with one stream whose reads have these service time buckets.
 fn with_buckets(buckets: Vec<(u32, u64)>) -> Vec<u8> {
     let mut stream = StreamInterval::default();
     stream.kinds[0].service = Counts { buckets, ..Counts::default() };
@@ -299,7 +376,7 @@ fn buckets_that_do_not_exist_or_do_not_ascend_are_refused() {
         vec![(last + 1, 1)],
         vec![(u32::MAX, 1)],
         vec![(5, 1), (5, 1)],
-        // The distance backwards wraps around.
+        // The negative distance wraps around.
         vec![(5, 1), (4, 1)],
     ] {
         let refused = Frame::decode(INTERVAL, &with_buckets(buckets.clone()));
@@ -336,7 +413,7 @@ fn sums_over_all_intervals_that_overflow_are_refused() {
 }
 
 #[test]
-fn a_run_that_could_not_be_done_is_refused() {
+fn a_run_that_cannot_be_executed_is_refused() {
     let stream = r#"{"name":"a","read_permille":1000,
         "transfer_sizes":[{"size_bytes":8192,"weight":1}],"access_pattern":"uniform",
         "working_set":{"files":1,"file_size_bytes":8192,"area_bytes":8192},
@@ -356,23 +433,13 @@ fn a_run_that_could_not_be_done_is_refused() {
     let many = stream.replace("WORKERS", "4294967295");
     assert!(decode(&[&one], 10, 1).is_ok(), "{:?}", decode(&[&one], 10, 1));
     assert!(decode(&[&one], 10, 0).is_err(), "intervals of no length");
-    assert!(decode(&[&one], u64::MAX, 1).is_err(), "phases beyond the end of time");
+    assert!(decode(&[&one], u64::MAX, 1).is_err(), "phases longer than 64 bits of nanoseconds");
     assert!(decode(&[], 10, 1).is_err(), "no streams");
-    assert!(decode(&[&many, &many], 10, 1).is_err(), "more workers than can be counted");
+    assert!(decode(&[&many, &many], 10, 1).is_err(), "more workers than 32 bits can count");
 }
 
 #[test]
-fn a_drift_stored_before_figures_had_names_is_the_achieved_rates() {
-    let mut payload = vec![0, 3];
-    put_f64(&mut payload, 0.25);
-    let figure = Figure::AchievedRate;
-    let warning = Warning::NotSteady { figure, drift: 0.25, thirds: None };
-    let frame = Frame::Warning { run_index: None, warning };
-    assert_eq!(Frame::decode(WARNING, &payload), Ok(frame));
-}
-
-#[test]
-fn an_interval_that_is_cut_or_too_long_is_refused() {
+fn a_truncated_or_extended_interval_is_refused() {
     let mut payload = Vec::new();
     interval::encode(3, &Interval::default(), &mut payload);
     for length in 0..payload.len() {
@@ -383,7 +450,7 @@ fn an_interval_that_is_cut_or_too_long_is_refused() {
 }
 
 #[test]
-fn an_interval_of_before_there_were_connections_is_read_and_one_without_is_written_so() {
+fn an_interval_without_connections_has_the_older_form_and_is_read() {
     let mut payload = Vec::new();
     let connection = ConnectionInterval { span_ns: 7, ..ConnectionInterval::default() };
     let with = Interval { connections: vec![connection], ..Interval::default() };
@@ -400,9 +467,9 @@ fn an_interval_of_before_there_were_connections_is_read_and_one_without_is_writt
 }
 
 #[test]
-fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
-    let place = WirePlace::Loopback;
-    let wire = vec![WireInterval { place, received_bytes: 300, sent_bytes: 4 }];
+fn an_interval_without_host_state_has_the_older_form_and_is_read() {
+    let source = CounterSource::Loopback;
+    let wire = vec![WireInterval { source, received_bytes: 300, sent_bytes: 4 }];
     let host = HostInterval { span_ns: 7, pressure_ns: Some(9), ..HostInterval::default() };
     for wire in [Vec::new(), wire] {
         let without = Interval { wire, ..Interval::default() };
@@ -413,7 +480,7 @@ fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
             payload
         };
         let (before, payload) = (bytes(&without), bytes(&with));
-        assert!(payload.starts_with(&before), "the rest of the frame is what it was");
+        assert!(payload.starts_with(&before), "host state is only appended");
         let frame = Frame::Interval { run_index: 3, interval: Box::new(without) };
         assert_eq!(Frame::decode(INTERVAL, &before), Ok(frame));
         for length in before.len() + 1..payload.len() {
@@ -422,7 +489,7 @@ fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
         let mut longer = payload.clone();
         longer.push(0);
         assert!(Frame::decode(INTERVAL, &longer).is_err());
-        // The bits are followed by the two spans and the one field.
+        // After the field bits come the two spans and the one field.
         let mut unknown = payload.clone();
         let fields = unknown.len() - 4;
         assert_eq!(unknown[fields], 1 << 4);
@@ -432,7 +499,7 @@ fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
 }
 
 #[test]
-fn response_times_that_are_the_service_times_are_stored_once() {
+fn response_times_equal_to_the_service_times_are_stored_once() {
     let service = Counts {
         buckets: (5000..5300).map(|bucket| (bucket, 7)).collect(),
         sum_ns: 1,

@@ -1,5 +1,5 @@
-//! A plan and intervals to store: pure functions of their numbers, so that a test knows what must
-//! come back.
+//! A plan and intervals to store: pure functions of their numbers, so that a test knows the
+//! expected record.
 
 use metrics::histogram::Counts;
 use metrics::host_state::{HostInterval, ProcessorTimes};
@@ -10,7 +10,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
 };
 use workload::random;
 
@@ -20,8 +20,8 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
         name: name.to_owned(),
         source: "profile:sample".to_owned(),
         overrides: vec!["queue_depth=4".to_owned(), "run.measure=5s".to_owned()],
-        target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
-        engine: EngineChoice::Auto,
+        targets: vec![TargetSpec::Directory { path: "/mnt/vol1".to_owned() }],
+        io_method: IoMethod::Auto,
         pin: true,
         verify: false,
         seed: u64::MAX,
@@ -64,10 +64,10 @@ pub(crate) fn run(index: u32) -> Run {
     }
 }
 
-/// Interval number `index` of `streams` streams that read and write, each histogram with `buckets`
-/// buckets that are not empty. Response times differ from service times, as in an open loop.
+/// Interval number `index` of `streams` streams that read and write, with `buckets` non-empty
+/// buckets in each histogram. Response times differ from service times, as in an open loop.
 pub(crate) fn interval(index: u32, streams: u32, buckets: u32) -> Interval {
-    let number = |place: u64| random::at(0xFC, u64::from(index) << 20 | place);
+    let number = |nth: u64| random::at(0xFC, u64::from(index) << 20 | nth);
     Interval {
         index,
         start_ns: u64::from(index) * 1_000_000_000,
@@ -92,16 +92,16 @@ pub(crate) fn interval(index: u32, streams: u32, buckets: u32) -> Interval {
 
 fn stream_interval(number: impl Fn(u64) -> u64, stream: u32, buckets: u32) -> StreamInterval {
     let kind = |kind: OpKind| {
-        let place = 16 + (u64::from(stream) * 4 + kind as u64) * 4;
-        let service = counts(number(place), buckets);
+        let first = 16 + (u64::from(stream) * 4 + kind as u64) * 4;
+        let service = counts(number(first), buckets);
         let mut failed = [0; ErrorKind::COUNT];
-        failed[ErrorKind::Short as usize] = number(place + 1) % 3;
+        failed[ErrorKind::Short as usize] = number(first + 1) % 3;
         KindInterval {
             completed: service.total(),
             bytes: service.total() * 8192,
             failed,
             service,
-            response: counts(number(place + 2), buckets),
+            response: counts(number(first + 2), buckets),
         }
     };
     StreamInterval {
@@ -118,8 +118,8 @@ fn stream_interval(number: impl Fn(u64) -> u64, stream: u32, buckets: u32) -> St
 fn counts(seed: u64, buckets: u32) -> Counts {
     let mut counts = Counts::default();
     let mut bucket = 8_000;
-    for place in 0..buckets {
-        let bits = random::at(seed, u64::from(place));
+    for nth in 0..buckets {
+        let bits = random::at(seed, u64::from(nth));
         bucket += 1 + (bits % 5) as u32;
         let count = 1 + (bits >> 32) % 200;
         let time_ns = metrics::histogram::bucket_low_ns(bucket);

@@ -1,39 +1,39 @@
-//! The calls that operations are made of, in fixed memory, and lists of them that need none of
-//! their own.
+//! Calls in preallocated memory, and intrusive lists of them.
 
 use nfs3::arguments::stable_how;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a call does.
+/// What a call does, with the parameters that a retry needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
     Read,
     Write(stable_how),
-    /// Of the whole file; what was logged up to this number is durable after it.
+    /// Of the whole file. If it succeeds, log entries up to this number are durable.
     Commit {
         logged: u64,
     },
 }
 
-/// One call, from the moment its operation is submitted until it has ended.
+/// One call, from its operation's submission to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) kind: CallKind,
-    /// Whose it is; [`NONE`] for a COMMIT of the target's own.
+    /// The operation it belongs to; [`NONE`] for a COMMIT that the target sends on its own.
     pub(super) operation: u32,
     pub(super) file: u32,
-    /// Where its data begins in the memory of the operation.
-    pub(super) at: u32,
-    /// Where it begins in the file.
+    /// Where its data begins in the operation's buffer.
+    pub(super) buffer_offset: u32,
+    /// Where its data begins in the file.
     pub(super) offset: u64,
     /// Bytes still to be moved.
     pub(super) count: u32,
-    /// When to make it again, and how long it then waited.
+    /// When to repeat it after NFS3ERR_JUKEBOX.
     pub(super) due_ns: u64,
+    /// How long that wait is; it grows with each repetition.
     pub(super) wait_ns: u64,
-    /// In the list that it is in, if any.
+    /// The next call in the same list.
     next: u32,
 }
 
@@ -45,20 +45,20 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Room for `most` calls.
-    pub(super) fn new(most: usize) -> Calls {
-        let nothing = Call {
+    /// Allocates `max` calls.
+    pub(super) fn new(max: usize) -> Calls {
+        let unused = Call {
             kind: CallKind::Read,
             operation: NONE,
             file: 0,
-            at: 0,
+            buffer_offset: 0,
             offset: 0,
             count: 0,
             due_ns: 0,
             wait_ns: 0,
             next: NONE,
         };
-        Calls { table: vec![nothing; most], free: (0..most as u32).rev().collect() }
+        Calls { table: vec![unused; max], free: (0..max as u32).rev().collect() }
     }
 
     pub(super) fn take(
@@ -66,16 +66,16 @@ impl Calls {
         kind: CallKind,
         operation: u32,
         file: u32,
-        (at, offset, count): (u32, u64, u32),
+        (buffer_offset, offset, count): (u32, u64, u32),
     ) -> u32 {
-        let index = self.free.pop().expect("there is room for every call of every operation");
+        let index = self.free.pop().expect("there is a call for every part of every operation");
         let (due_ns, wait_ns, next) = (0, 0, NONE);
         self.table[index as usize] =
-            Call { kind, operation, file, at, offset, count, due_ns, wait_ns, next };
+            Call { kind, operation, file, buffer_offset, offset, count, due_ns, wait_ns, next };
         index
     }
 
-    /// The call after `index` in the list that it is in.
+    /// The call after `index` in the same list.
     pub(super) fn after(&self, index: u32) -> Option<u32> {
         let next = self.table[index as usize].next;
         (next != NONE).then_some(next)
@@ -102,7 +102,7 @@ impl std::ops::IndexMut<u32> for Calls {
     }
 }
 
-/// A queue of calls. A call is in one at a time.
+/// A queue of calls. A call is in at most one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_leave_a_list_in_the_order_in_which_they_came() {
+    fn a_list_is_first_in_first_out() {
         let mut calls = Calls::new(3);
         let all = [0, 1, 2].map(|operation| calls.take(CallKind::Read, operation, 0, (0, 0, 0)));
         let mut list = List::EMPTY;

@@ -1,8 +1,8 @@
-//! One blocking connection to one program of a server: a call and its answer, over as many TCP
-//! connections as it takes within the time allowed.
+//! A blocking connection to one program of a server. A call is repeated over new TCP connections
+//! until it is answered or its time is over.
 //!
-//! A call that is sent again over a new connection has the same xid, so that a server that did it
-//! already gives its first answer again.
+//! A repeated call keeps its xid, so that a server that has already performed it replies from its
+//! duplicate request cache.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,17 +17,17 @@ use super::error::NfsFailure;
 use super::url::NfsUrl;
 use super::waiting::{Awaited, CallWait, POLL, WaitMonitor};
 
-/// Waits between two attempts to connect.
+/// Waits between attempts to connect.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(20)..=Duration::from_secs(2);
-/// Bytes taken from the connection at a time.
+/// Bytes received with one system call.
 const RECEIVE_BYTES: usize = 128 << 10;
-/// What a reply has beside its data, at most.
+/// Maximum size of a reply without its data, in bytes.
 pub(super) const REPLY_HEAD_BYTES: usize = 4096;
-/// The longest data of a READ or listing that a blocking call asks for.
+/// Maximum data of a READ or a listing that is requested with a blocking call, in bytes.
 pub(super) const DATA_BYTES_MAX: usize = 16 << 20;
 
-/// A connection with one call outstanding at most.
+/// A connection with at most one outstanding call.
 #[derive(Debug)]
 pub(super) struct Channel {
     peer: SocketAddr,
@@ -37,11 +37,11 @@ pub(super) struct Channel {
     client: Client,
     stream: Option<TcpStream>,
     received: Vec<u8>,
-    /// How long a connection may say nothing.
+    /// How long the connection may be silent.
     silence: Duration,
-    /// How long a call may take, however often it is sent.
+    /// Time limit of a call, including repetitions.
     deadline: Duration,
-    /// How long one attempt to connect may take.
+    /// Time limit of one attempt to connect.
     connect_timeout: Duration,
     monitor: Arc<WaitMonitor>,
     /// Whether any call was ever answered.
@@ -50,7 +50,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// A connection to `peer` with the timeouts of `url`; it is made with the first call.
+    /// A connection to `peer` with the timeouts of `url`, opened by the first call.
     pub(super) fn new(
         peer: SocketAddr,
         privileged: bool,
@@ -77,7 +77,7 @@ impl Channel {
         }
     }
 
-    /// Connects now, so that a server that is not there is told at once.
+    /// Connects immediately, so that an unreachable server is reported before the first call.
     pub(super) fn connect(&mut self) -> Result<(), NfsFailure> {
         if self.stream.is_none() {
             let mut waiting = CallWait::begin(&self.monitor, &self.server);
@@ -92,7 +92,7 @@ impl Channel {
 
     fn broken(&self, source: io::Error) -> NfsFailure {
         match source.kind() {
-            // Signals are handled where they arrive: this is the user's.
+            // Signals are handled at the system call, so this is the user's cancellation.
             io::ErrorKind::Interrupted => NfsFailure::Cancelled,
             _ => NfsFailure::Connection { address: self.peer.to_string(), source },
         }
@@ -112,12 +112,12 @@ impl Channel {
         &self.server
     }
 
-    /// How long a call may take, however often it is sent.
+    /// Time limit of a call, including repetitions.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// Connections that were made in place of lost ones.
+    /// How often a lost connection was replaced.
     pub(super) fn reconnects(&self) -> u64 {
         self.reconnects
     }
@@ -126,14 +126,14 @@ impl Channel {
         self.deadline = deadline;
     }
 
-    /// Does one call.
+    /// Performs one call; `take` converts its results.
     pub(super) fn call<R>(
         &mut self,
         caller: &Caller,
         arguments: &Arguments<'_>,
         take: impl Fn(Results<'_>) -> R,
     ) -> Result<R, NfsFailure> {
-        if self.monitor.is_given_up() {
+        if self.monitor.is_abandoned() {
             return Err(NfsFailure::Cancelled);
         }
         let slot = self.client.call(&caller.credential(), arguments);
@@ -148,17 +148,17 @@ impl Channel {
         let failure = loop {
             let attempt = self.attempt(slot, until, &mut waiting, procedure, &take);
             let error = match attempt {
-                Ok(answer) => {
+                Ok(result) => {
                     monitor.answered();
                     self.has_answered = true;
-                    return answer;
+                    return result;
                 }
                 Err(error) => error,
             };
             if self.stream.take().is_some() {
                 self.reconnects += 1;
             }
-            // What is outstanding stays so; only half a reply is forgotten.
+            // Outstanding calls stay outstanding; a partly received reply is discarded.
             drop(self.client.reconnected());
             if error.kind() == io::ErrorKind::Interrupted {
                 break NfsFailure::Cancelled;
@@ -174,7 +174,7 @@ impl Channel {
                 };
             }
             let awaited = match error.kind() {
-                io::ErrorKind::TimedOut => Awaited::Answer(procedure),
+                io::ErrorKind::TimedOut => Awaited::Reply(procedure),
                 kind => Awaited::Reconnection(kind),
             };
             if waiting.sleep(backoff, awaited).is_err() {
@@ -186,7 +186,7 @@ impl Channel {
         Err(failure)
     }
 
-    /// Sends the call and waits for its answer over one TCP connection; the outer error is the
+    /// Sends the call and waits for its reply over one TCP connection. The outer error is the
     /// connection's.
     fn attempt<R>(
         &mut self,
@@ -205,15 +205,15 @@ impl Channel {
             });
             self.stream = Some(stream?);
         }
-        let stream = self.stream.as_mut().expect("it was just made");
+        let stream = self.stream.as_mut().expect("it was just opened");
         let step = Some(allowed.min(POLL));
         stream.set_read_timeout(step)?;
         stream.set_write_timeout(step)?;
-        // Silence ends with every byte that the peer takes or sends.
-        let mut heard = Instant::now();
-        let mut check_wait = |heard: Instant| {
-            waiting.check_wait(Awaited::Answer(procedure))?;
-            match heard.elapsed() >= allowed || Instant::now() >= until {
+        // The connection is not silent as long as the peer accepts or sends bytes.
+        let mut last_progress = Instant::now();
+        let mut check_wait = |last_progress: Instant| {
+            waiting.check_wait(Awaited::Reply(procedure))?;
+            match last_progress.elapsed() >= allowed || Instant::now() >= until {
                 true => Err(io::Error::from(io::ErrorKind::TimedOut)),
                 false => Ok(()),
             }
@@ -223,16 +223,16 @@ impl Channel {
             match stream.write(unsent) {
                 Ok(bytes) => {
                     unsent = &unsent[bytes..];
-                    heard = Instant::now();
+                    last_progress = Instant::now();
                 }
-                Err(error) if is_timeout(&error) => check_wait(heard)?,
+                Err(error) if is_timeout(&error) => check_wait(last_progress)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        let (mut outcome, mut is_of_use) = (None, true);
+        let (mut outcome, mut is_usable) = (None, true);
         while outcome.is_none() {
-            // What is no answer of ours does not extend the deadline.
+            // Replies to other calls do not extend the deadline.
             if Instant::now() >= until {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -243,13 +243,13 @@ impl Channel {
                 }
                 Ok(bytes) => bytes,
                 Err(error) if is_timeout(&error) => {
-                    check_wait(heard)?;
+                    check_wait(last_progress)?;
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            heard = Instant::now();
+            last_progress = Instant::now();
             let mut input = &self.received[..bytes];
             loop {
                 match self.client.receive(&mut input) {
@@ -263,19 +263,19 @@ impl Channel {
                     Ok(Some(Received::Stale { .. })) => {}
                     Ok(None) => break,
                     Err(error) if outcome.is_none() => return Err(io::Error::other(error)),
-                    // The answer stands; only the next call needs another connection.
+                    // The reply is valid; only the next call needs another connection.
                     Err(_) => {
-                        is_of_use = false;
+                        is_usable = false;
                         break;
                     }
                 }
             }
         }
-        if !is_of_use {
+        if !is_usable {
             self.stream = None;
             drop(self.client.reconnected());
         }
-        Ok(outcome.expect("the loop ends with one"))
+        Ok(outcome.expect("the loop ends with an outcome"))
     }
 }
 
@@ -284,9 +284,8 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
-/// Where the generations of a connection begin: anywhere, so that a server does not take the call
-/// of one connection for a repeated call of another that had the same port before.
+/// The first generation of a connection's xids. Random, so that a server does not take a call for a
+/// repetition of one from an earlier connection with the same port.
 pub(super) fn first_generation() -> u32 {
-    use std::hash::{BuildHasher, Hasher};
-    std::hash::RandomState::new().build_hasher().finish() as u32
+    super::random_u64() as u32
 }

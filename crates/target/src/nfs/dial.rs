@@ -1,4 +1,4 @@
-//! Connections to a server: from which ports, within which time, and in whose name calls are made.
+//! Connections to a server: source ports, time limits, and the caller's identity.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -13,10 +13,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use super::url::NfsUrl;
 use super::waiting::POLL;
 
-/// Source ports that only a privileged process may take, the ones that mount.nfs takes too.
+/// Privileged source ports, the same as mount.nfs uses.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
 
-/// Who calls.
+/// The identity in every call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// This host's name.
@@ -27,7 +27,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whom the URL names; otherwise the process's own user and group.
+    /// The identity that the URL specifies; by default the process's user and group.
     pub fn of(url: &NfsUrl) -> Caller {
         let mut machine_name = rustix::system::uname().nodename().to_bytes().to_vec();
         machine_name.truncate(nfs3::rpc::MAX_MACHINE_NAME);
@@ -39,19 +39,19 @@ impl Caller {
         }
     }
 
-    /// This user of this host, without further groups.
+    /// An identity without supplementary groups.
     pub fn named(machine_name: &str, uid: u32, gid: u32) -> Caller {
         let mut machine_name = machine_name.as_bytes().to_vec();
         machine_name.truncate(nfs3::rpc::MAX_MACHINE_NAME);
         Caller { machine_name, uid, gid, gids: Gids::default() }
     }
 
-    /// Bytes of the credential in a call.
+    /// Size of the credential in a call, in bytes.
     pub(super) fn bytes(&self) -> usize {
         32 + self.machine_name.len() + 4 * self.gids.as_slice().len()
     }
 
-    /// As it stands in a call.
+    /// The credential in a call.
     pub fn credential(&self) -> Credential<'_> {
         Credential::Sys(AuthSys {
             stamp: 0,
@@ -63,11 +63,11 @@ impl Caller {
     }
 }
 
-/// Begins a connection; it is made when the socket can be written to, and [`outcome`] then tells.
-/// The socket does not block.
+/// Starts to connect. When the non-blocking socket becomes writable, [`outcome`] returns the
+/// result.
 ///
 /// # Errors
-/// The kernel refuses at once.
+/// The kernel refuses immediately.
 pub(super) fn begin(address: SocketAddr, privileged: bool) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let open = || -> io::Result<OwnedFd> {
@@ -90,19 +90,20 @@ pub(super) fn begin(address: SocketAddr, privileged: bool) -> io::Result<OwnedFd
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // A port in use is passed over; one that was in use lately may still be known to this server.
+    // Skips ports that are in use, and those that this server may still associate with an earlier
+    // connection.
     for port in PRIVILEGED_PORTS.rev() {
         let socket = open()?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        let made = rustix::net::bind(&socket, &SocketAddr::new(any, port));
-        match made.and_then(|()| connect(&socket)) {
+        let bound = rustix::net::bind(&socket, &SocketAddr::new(any, port));
+        match bound.and_then(|()| connect(&socket)) {
             Ok(()) => return Ok(socket),
             Err(Errno::ADDRINUSE | Errno::ADDRNOTAVAIL) => {}
             Err(Errno::ACCESS) => {
                 return Err(io::Error::new(
                     io::ErrorKind::PermissionDenied,
-                    "`privileged=true` wants a source port below 1024, which needs root or \
-                     CAP_NET_BIND_SERVICE",
+                    "`privileged=true` requires a source port below 1024, for which root or \
+                     CAP_NET_BIND_SERVICE is needed",
                 ));
             }
             Err(refused) => return Err(refused.into()),
@@ -110,24 +111,24 @@ pub(super) fn begin(address: SocketAddr, privileged: bool) -> io::Result<OwnedFd
     }
     Err(io::Error::new(
         io::ErrorKind::AddrInUse,
-        "every source port from 512 to 1023 is taken; use fewer connections or leave out \
+        "all source ports from 512 to 1023 are in use; use fewer connections or leave out \
          `privileged=true`",
     ))
 }
 
-/// What became of a connection that was begun, once its socket can be written to.
+/// The result of [`begin`], once the socket is writable.
 ///
 /// # Errors
-/// It was not made.
+/// Connecting failed.
 pub(super) fn outcome(socket: &OwnedFd) -> io::Result<()> {
     Ok(sockopt::socket_error(socket)??)
 }
 
-/// Makes a connection within `allowed`; calls `check_wait` every [`POLL`], and ends with its error.
-/// The socket blocks.
+/// Connects within `allowed` and returns a blocking socket. Calls `check_wait` every [`POLL`] and
+/// fails with its error.
 ///
 /// # Errors
-/// It was not made.
+/// Connecting failed.
 pub(super) fn connect(
     address: SocketAddr,
     privileged: bool,
@@ -156,7 +157,7 @@ pub(super) fn connect(
     Ok(stream)
 }
 
-/// A wait as the kernel takes it.
+/// A duration in the kernel's format.
 pub(super) fn timespec(wait: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),

@@ -1,4 +1,5 @@
-//! Which connection carries a call: the policies, and what waits for a slot.
+//! Assigns calls to connections according to the policy; calls wait if no connection has a free
+//! slot.
 
 use nfs3::arguments::COMMIT3args;
 use nfs3::request::{Arguments, NfsArguments};
@@ -10,9 +11,9 @@ use super::flow::{Flow, Link};
 use super::url::Policy;
 
 impl Core {
-    /// Gives a call to a connection, or lets it wait for one.
+    /// Starts a call on a connection, or queues it until one has a free slot.
     pub(super) fn start(&mut self, call: u32) {
-        let place = match self.setting.policy {
+        let connection = match self.settings.policy {
             _ if self.flows.len() == 1 => Some(0).filter(|_| self.flows[0].client.room() > 0),
             Policy::PerFile => {
                 let flow = self.calls[call].file as usize % self.flows.len();
@@ -25,39 +26,39 @@ impl Core {
             Policy::RoundRobin => self.next_in_turn(),
             Policy::LeastOutstanding => self.least_outstanding(),
         };
-        match place {
+        match connection {
             Some(flow) => self.issue(flow, call),
             None => self.waiting.push(&mut self.calls, call),
         }
     }
 
-    /// The next connection in turn; one that has more calls outstanding than the mean is passed
-    /// over, as nconnect of the Linux client does (net/sunrpc/xprtmultipath.c). It keeps its turn
-    /// for as long as it has less than the mean: what is issued after a batch of replies goes out
-    /// together, over the connection that has just become free.
+    /// The next connection in turn. One with more outstanding calls than the mean is skipped, as
+    /// nconnect of the Linux client does (net/sunrpc/xprtmultipath.c). A connection keeps its turn
+    /// while it has fewer than the mean, so that calls issued after a batch of replies are sent
+    /// together over the connection that has just become free.
     pub(super) fn next_in_turn(&mut self) -> Option<usize> {
         let all = self.flows.len();
         let mut least = None;
         for step in 0..all {
-            let place = (self.turn + step) % all;
-            let flow = &self.flows[place];
+            let connection = (self.turn + step) % all;
+            let flow = &self.flows[connection];
             if flow.client.room() == 0 {
                 continue;
             }
             let own = flow.client.outstanding();
             if flow.link == Link::Up && own * all <= self.outstanding {
                 let stays = (own + 1) * all <= self.outstanding + 1;
-                self.turn = if stays { place } else { (place + 1) % all };
-                return Some(place);
+                self.turn = if stays { connection } else { (connection + 1) % all };
+                return Some(connection);
             }
             let rank = (flow.link != Link::Up, own);
             if least.is_none_or(|(least, _)| rank < least) {
-                least = Some((rank, place));
+                least = Some((rank, connection));
             }
         }
-        let (_, place) = least?;
-        self.turn = (place + 1) % all;
-        Some(place)
+        let (_, connection) = least?;
+        self.turn = (connection + 1) % all;
+        Some(connection)
     }
 
     pub(super) fn least_outstanding(&mut self) -> Option<usize> {
@@ -79,11 +80,11 @@ impl Core {
         Some(flow)
     }
 
-    /// Makes a call on a connection with room.
-    pub(super) fn issue(&mut self, place: usize, index: u32) {
+    /// Issues a call on a connection with a free slot.
+    pub(super) fn issue(&mut self, connection: usize, index: u32) {
         let call = &self.calls[index];
-        let flow = &mut self.flows[place];
-        let counters = &mut self.counters[place];
+        let flow = &mut self.flows[connection];
+        let counters = &mut self.counters[connection];
         flow.count_time(self.now_ns, counters);
         let file = &self.files[call.file as usize];
         let (slot, kind) = match call.kind {
@@ -94,34 +95,34 @@ impl Core {
             CallKind::Commit { .. } => {
                 let args = COMMIT3args { file: file.handle.fh(), offset: 0, count: 0 };
                 let arguments = Arguments::Nfs(NfsArguments::COMMIT(args));
-                (flow.client.call(&self.setting.caller.credential(), &arguments), OpKind::Fsync)
+                (flow.client.call(&self.settings.caller.credential(), &arguments), OpKind::Fsync)
             }
         };
-        flow.begin(slot.expect("the connection has room"), index);
+        flow.begin(slot.expect("the connection has a free slot"), index);
         counters.kinds[kind as usize].calls += 1;
         self.outstanding += 1;
         if !flow.is_listed {
             flow.is_listed = true;
-            self.unsent.push(place as u32);
+            self.unsent.push(connection as u32);
         }
         if call.operation != NONE {
             let operation = &mut self.operations[call.operation as usize];
             if operation.flow == NONE {
-                operation.flow = place as u32;
+                operation.flow = connection as u32;
             }
         }
     }
 
-    /// Gives calls that wait to a connection that has room again.
+    /// Issues waiting calls on a connection that has free slots again.
     #[inline]
-    pub(super) fn refill(&mut self, place: usize) {
-        while self.flows[place].client.room() > 0 {
-            let mut list = self.flows[place].waiting;
+    pub(super) fn refill(&mut self, connection: usize) {
+        while self.flows[connection].client.room() > 0 {
+            let mut list = self.flows[connection].waiting;
             if let Some(call) = list.pop(&self.calls) {
-                self.flows[place].waiting = list;
-                self.issue(place, call);
+                self.flows[connection].waiting = list;
+                self.issue(connection, call);
             } else if let Some(call) = self.waiting.pop(&self.calls) {
-                self.issue(place, call);
+                self.issue(connection, call);
             } else {
                 return;
             }

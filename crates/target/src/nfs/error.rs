@@ -1,4 +1,4 @@
-//! What goes wrong between an export and us, in words and as Linux error numbers.
+//! Errors of the NFS client, in words and as Linux error numbers.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::fault::ProtocolFault;
 
-/// A procedure that was not done, with the file it was for.
+/// A procedure that failed, with its file.
 #[derive(Debug, thiserror::Error)]
 #[error("{procedure} {file}: {failure}")]
 pub struct NfsError {
@@ -18,105 +18,105 @@ pub struct NfsError {
     pub procedure: &'static str,
     /// Server and path.
     pub file: String,
-    /// Why.
+    /// The reason.
     pub failure: NfsFailure,
 }
 
-/// Why a procedure was not done.
+/// Why a procedure failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NfsFailure {
-    /// The server did it and says so.
-    #[error("{says} ({status})", says = io::Error::from_raw_os_error(errno(*.0)), status = .0)]
+    /// The server replied with an error.
+    #[error("{message} ({status})", message = io::Error::from_raw_os_error(errno(*.0)), status = .0)]
     Status(nfsstat3),
-    /// The server's answer to a mount.
+    /// The server refused the mount.
     #[error("the server refuses the mount ({status:?}){}", mount_remedy(*.0), status = .0)]
     Mount(mountstat3),
-    /// The server did not take the call.
-    #[error("the server did not take the call: {}", refusal(.0))]
+    /// The server did not accept the call.
+    #[error("the server did not accept the call: {}", refusal(.0))]
     Refused(ReplyStatus),
-    /// The server's answer is not what the procedure gives.
-    #[error("the server's answer cannot be read: {0}")]
+    /// The reply is not a reply of the procedure.
+    #[error("the server's reply cannot be decoded: {0}")]
     Malformed(String),
     /// The portmapper does not know the program.
     #[error(
-        "the server's portmapper knows no {program} over TCP; give its port as `{option}=` in the \
-         URL if it has one"
+        "the server's portmapper does not list {program} over TCP; give its port as `{option}=` in \
+         the URL if it has one"
     )]
     NotRegistered {
         /// The program.
         program: &'static str,
-        /// The option of the URL that gives its port.
+        /// The option of the URL that sets its port.
         option: &'static str,
     },
-    /// There is no connection.
+    /// The connection failed.
     #[error("{address}: {source}")]
     Connection {
-        /// Of the server.
+        /// The server's address.
         address: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// No answer within the time allowed, over however many connections.
-    #[error("no answer within {} s", .0.as_secs_f64())]
+    /// No reply within this time, including reconnections.
+    #[error("no reply within {} s", .0.as_secs_f64())]
     Deadline(Duration),
-    /// The server answered NFS3ERR_JUKEBOX for as long as the call was allowed to take.
+    /// The server replied NFS3ERR_JUKEBOX until the call's time was over.
     #[error(
-        "the server answered NFS3ERR_JUKEBOX (try again later) {times} times in {} s",
+        "the server replied NFS3ERR_JUKEBOX (try again later) {times} times in {} s",
         within.as_secs_f64()
     )]
     Jukebox {
-        /// How often.
+        /// Number of these replies.
         times: u64,
-        /// How long the call was allowed to take.
+        /// Time limit of the call.
         within: Duration,
     },
     /// The server does not export the path.
     #[error(
         "the server does not export it (MNT3ERR_NOENT); {}",
-        exports_in_words(exports, nearest.as_deref())
+        exports_text(exports, nearest.as_deref())
     )]
     NoExport {
-        /// What it exports, as EXPORT answers (RFC 1813, section 5.2.5).
+        /// What it exports, according to EXPORT (RFC 1813, section 5.2.5).
         exports: Vec<String>,
-        /// The one that may have been meant.
+        /// The one with the most similar name.
         nearest: Option<String>,
     },
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     #[error(transparent)]
     Fault(#[from] ProtocolFault),
-    /// The user ended it while no answer came.
+    /// The user cancelled while no reply came.
     #[error("interrupted while waiting for the server")]
     Cancelled,
 }
 
-/// Exports that are listed when a path is not among them.
+/// Maximum number of exports in an error message.
 const EXPORTS_LISTED: usize = 12;
 
-fn exports_in_words(exports: &[String], nearest: Option<&str>) -> String {
+fn exports_text(exports: &[String], nearest: Option<&str>) -> String {
     if exports.is_empty() {
         return "it lists no exports".to_owned();
     }
     let mut others: Vec<&str> = exports.iter().map(String::as_str).collect();
-    if let Some(place) = others.iter().position(|name| Some(*name) == nearest) {
-        let nearest = others.remove(place);
+    if let Some(position) = others.iter().position(|name| Some(*name) == nearest) {
+        let nearest = others.remove(position);
         others.insert(0, nearest);
     }
-    let left = others.len().saturating_sub(EXPORTS_LISTED);
+    let omitted = others.len().saturating_sub(EXPORTS_LISTED);
     others.truncate(EXPORTS_LISTED);
-    let mut words = format!("it exports {}", others.join(", "));
-    if left > 0 {
-        words.push_str(&format!(" and {left} more"));
+    let mut text = format!("it exports {}", others.join(", "));
+    if omitted > 0 {
+        text.push_str(&format!(" and {omitted} more"));
     }
     if let Some(nearest) = nearest {
-        words.push_str(&format!("; did you mean {nearest}?"));
+        text.push_str(&format!("; did you mean {nearest}?"));
     }
-    words
+    text
 }
 
 fn mount_remedy(status: mountstat3) -> &'static str {
     match status {
         mountstat3::MNT3ERR_ACCES | mountstat3::MNT3ERR_PERM => {
-            "; look at the export's rules, and whether it wants `privileged=true`"
+            "; check the export's rules and whether it requires `privileged=true`"
         }
         _ => "",
     }
@@ -125,18 +125,18 @@ fn mount_remedy(status: mountstat3) -> &'static str {
 fn refusal(status: &ReplyStatus) -> String {
     match status {
         ReplyStatus::AuthError(why) => {
-            format!("{why:?}; look at uid, gid and `privileged=true`, and at the export's rules")
+            format!("{why:?}; check uid, gid and `privileged=true`, and the export's rules")
         }
         ReplyStatus::ProgMismatch { low, high } => {
-            format!("it has versions {low} to {high} of the program, and version 3 is needed")
+            format!("it supports versions {low} to {high} of the program; version 3 is needed")
         }
-        ReplyStatus::ProgUnavail => "it does not have the program on this port".to_owned(),
+        ReplyStatus::ProgUnavail => "the program is not available on this port".to_owned(),
         other => format!("{other:?}"),
     }
 }
 
 impl NfsError {
-    /// The Linux error number that a mounted file system would have given.
+    /// The Linux error number that a mounted file system would return.
     pub fn errno(&self) -> i32 {
         match &self.failure {
             NfsFailure::Status(status) => errno(*status),
@@ -158,14 +158,14 @@ impl NfsError {
         }
     }
 
-    /// The kind that a mounted file system's error would have.
+    /// The error kind that a mounted file system would return.
     pub fn kind(&self) -> io::ErrorKind {
         io::Error::from_raw_os_error(self.errno()).kind()
     }
 
-    /// Whether the server said this.
+    /// Whether the server replied with this status.
     pub fn is_status(&self, status: nfsstat3) -> bool {
-        matches!(self.failure, NfsFailure::Status(said) if said == status)
+        matches!(self.failure, NfsFailure::Status(replied) if replied == status)
     }
 }
 
@@ -175,8 +175,8 @@ impl From<NfsError> for io::Error {
     }
 }
 
-/// The Linux error number of a status. The kernel's own client gives the same, save for those that
-/// it keeps to itself (`EBADHANDLE` and its like), which become the nearest that programs know.
+/// The Linux error number of a status, as the kernel's client returns it. Statuses that the kernel
+/// does not pass to programs (`EBADHANDLE` and similar) become the nearest number that it does.
 pub fn errno(status: nfsstat3) -> i32 {
     let errno = match status {
         nfsstat3::NFS3ERR_NAMETOOLONG => Errno::NAMETOOLONG,
@@ -191,7 +191,7 @@ pub fn errno(status: nfsstat3) -> i32 {
         }
         nfsstat3::NFS3ERR_SERVERFAULT => Errno::REMOTEIO,
         nfsstat3::NFS3ERR_JUKEBOX => Errno::AGAIN,
-        // These have the numbers of Linux already.
+        // These have the same numbers in Linux.
         nfsstat3::NFS3ERR_PERM
         | nfsstat3::NFS3ERR_NOENT
         | nfsstat3::NFS3ERR_IO
@@ -212,7 +212,7 @@ pub fn errno(status: nfsstat3) -> i32 {
     errno.raw_os_error()
 }
 
-/// The Linux error number of a call that the server did not take.
+/// The Linux error number of a call that the server did not accept.
 pub(super) fn refused_errno(status: &ReplyStatus) -> i32 {
     let errno = match status {
         ReplyStatus::AuthError(_) => Errno::ACCESS,
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_has_a_linux_number_and_the_usual_ones_their_own() {
+    fn every_status_has_a_linux_error_number() {
         for status in nfsstat3::ALL.iter().filter(|status| **status != nfsstat3::NFS3_OK) {
             let number = errno(*status);
             assert!((1..134).contains(&number), "{status} {number}");

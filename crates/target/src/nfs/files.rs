@@ -1,65 +1,61 @@
-//! The files of a stream on an export, over this worker's share of the connections.
+//! The files of a stream on an export, through one worker's share of the connections.
 //!
-//! The loop around [`super::core::Core`]: what is submitted goes out in one system call for each
-//! connection, and what has arrived is taken in one. With one connection there is nothing to choose
-//! from, so a wait is the receiving call itself.
+//! The loop around [`super::core::Core`]: all submitted calls of a connection are sent with one
+//! system call, and all received bytes are taken with one. With one connection, waiting is the
+//! receiving system call itself.
 
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
 use nfs3::arguments::stable_how;
 use nfs3::rpc::MAX_AUTH_BYTES;
 use nfs3::types::{Handle, NFS3_FHSIZE};
-use workload::connection::{ConnectionCounters, TcpState};
+use workload::connection::ConnectionCounters;
 use workload::op::{Op, OpKind};
 use workload::plan::WriteStability;
 
 use super::calls::Calls;
 use super::channel::{REPLY_HEAD_BYTES, first_generation};
-use super::core::{Core, REWRITES, Setting};
+use super::core::{Core, REWRITES, Rewrite, Settings};
 use super::fault::ProtocolFault;
 use super::flow::Flow;
 use super::session::Mounted;
 use super::sockets::Sockets;
-use crate::{Completion, Fault, Target, TargetError, Wait, posix};
+use crate::{Completion, Fault, Target, TargetError, Wait, slot_buffers};
 
-/// Makes the data of an operation again, which a server has lost before it was committed: what
-/// should now stand in its place.
-pub type Rewrite = Arc<dyn Fn(&Op, &mut [u8]) + Send + Sync>;
-
-/// Operations that are remembered until they are committed: 2 GiB of 8 KiB writes in 10 MiB. Half
-/// of it taken, the target commits by itself.
+/// Maximum number of uncommitted operations: 2 GiB of 8 KiB writes in 10 MiB of memory. At half of
+/// it, the target sends COMMITs on its own.
 pub const UNCOMMITTED_MAX: usize = 1 << 18;
-/// Silence after which a server does not count as one that answers: half of the second within which
-/// an interrupt has to take effect.
+/// Silence after which a server counts as unresponsive: half of the second within which an
+/// interrupt must take effect.
 const UNRESPONSIVE_NS: u64 = 500_000_000;
-/// Calls beside those of operations: COMMITs of the target's own.
+/// Calls in addition to those of operations: the target's own COMMITs.
 const OWN_CALLS: usize = 16;
-/// The head of a call without its credential and handle: record mark, RPC, the arguments of WRITE.
+/// Size of a call without credential and handle, in bytes: record mark, RPC, the arguments of
+/// WRITE.
 const CALL_BYTES: usize = 80;
 
-/// The files that a worker works on, and over which connections.
+/// The files and connections of a worker.
 #[derive(Clone)]
 pub struct NfsAccess {
     /// The export.
     pub mounted: Arc<Mounted>,
     /// The numbers of this worker's connections among those of the process: connection *i* goes to
-    /// server *i* modulo their number.
+    /// server *i* modulo the number of servers.
     pub connections: std::ops::Range<u32>,
-    /// The files, in the order of `Op::file`.
+    /// The files, indexed by `Op::file`.
     pub files: Vec<Handle>,
-    /// How safe the data of a write is before the write has ended.
+    /// How durable a write is when it completes.
     pub stability: WriteStability,
     /// Largest transfer, in bytes.
     pub transfer_size_max_bytes: u64,
-    /// Whether what is read is kept in the slot's memory, to be verified.
+    /// Whether read data is stored in the slot's memory, to be verified.
     pub keep_read_data: bool,
-    /// Makes the data of a write again; without it data that a server loses is an error of the
-    /// next fsync.
+    /// Generates the data of a write again; without it, data that a server loses fails the next
+    /// fsync.
     pub rewrite: Option<Rewrite>,
-    /// Operations that are remembered until they are committed, [`UNCOMMITTED_MAX`].
+    /// Maximum number of uncommitted operations: [`UNCOMMITTED_MAX`].
     pub uncommitted_max: usize,
 }
 
@@ -82,7 +78,7 @@ pub struct NfsFiles {
     start: Instant,
     /// Operations that were submitted and have not been reaped.
     outstanding: usize,
-    /// The core's time was set since the last reap.
+    /// Whether the core's time was set since the last reap.
     is_time_set: bool,
 }
 
@@ -93,16 +89,16 @@ impl std::fmt::Debug for NfsFiles {
 }
 
 impl NfsFiles {
-    /// Makes the connections, for `queue_depth` operations.
+    /// Opens the connections for `queue_depth` operations.
     ///
     /// # Errors
-    /// A connection cannot be made, or there is no memory.
+    /// A connection cannot be opened, or memory cannot be allocated.
     pub fn open(access: &NfsAccess, queue_depth: u32) -> Result<NfsFiles, TargetError> {
         let mounted = &access.mounted;
         let sockets = Sockets::open(&servers(access), &mounted.url)?;
         let mut core = core(access, queue_depth, first_generation)?;
-        for (place, counters) in core.counters.iter_mut().enumerate() {
-            sockets.name_ends(place, counters);
+        for (connection, counters) in core.counters.iter_mut().enumerate() {
+            sockets.set_endpoints(connection, counters);
         }
         Ok(NfsFiles { core, sockets, start: Instant::now(), outstanding: 0, is_time_set: false })
     }
@@ -112,28 +108,28 @@ impl NfsFiles {
     }
 }
 
-/// Where the connections of a worker go to, in the order of their places.
+/// The server of each of a worker's connections.
 fn servers(access: &NfsAccess) -> Vec<SocketAddr> {
     let servers = &access.mounted.servers;
     access.connections.clone().map(|number| servers[number as usize % servers.len()]).collect()
 }
 
-/// The core for what a worker opens.
+/// The core for a worker's files and connections.
 pub(super) fn core(
     access: &NfsAccess,
     queue_depth: u32,
     mut first_generation: impl FnMut() -> u32,
 ) -> Result<Core, TargetError> {
     let mounted = &access.mounted;
-    let most = |limit: u32| limit.min(access.transfer_size_max_bytes.max(1) as u32);
-    let (rsize, wsize) = (most(mounted.rsize_bytes), most(mounted.wsize_bytes));
+    let limit = |size: u32| size.min(access.transfer_size_max_bytes.max(1) as u32);
+    let (rsize, wsize) = (limit(mounted.rsize_bytes), limit(mounted.wsize_bytes));
     let calls_per_op = access.transfer_size_max_bytes.div_ceil(u64::from(rsize.min(wsize)));
-    let slots_of_memory = queue_depth as usize + REWRITES;
-    let calls = slots_of_memory * calls_per_op.max(1) as usize + OWN_CALLS;
+    let operations = queue_depth as usize + REWRITES;
+    let calls = operations * calls_per_op.max(1) as usize + OWN_CALLS;
     let slots = (mounted.url.slots as usize).min(calls) as u32;
     let reply_bytes = rsize as usize + REPLY_HEAD_BYTES;
     let call_bytes = CALL_BYTES + MAX_AUTH_BYTES.min(mounted.caller.bytes()) + NFS3_FHSIZE;
-    let setting = Setting {
+    let settings = Settings {
         queue_depth,
         rsize_bytes: rsize,
         wsize_bytes: wsize,
@@ -147,11 +143,11 @@ pub(super) fn core(
     };
     let flow = |_| Flow::new(slots, reply_bytes, call_bytes, first_generation());
     Ok(Core::new(
-        setting,
+        settings,
         &access.files,
         access.connections.clone().map(flow).collect(),
         Calls::new(calls),
-        posix::buffers(slots_of_memory, access.transfer_size_max_bytes)?,
+        slot_buffers(operations, access.transfer_size_max_bytes)?,
         access.uncommitted_max.max(1),
     ))
 }
@@ -167,11 +163,11 @@ fn stability(stability: WriteStability) -> stable_how {
 impl Target for NfsFiles {
     #[inline]
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
-        // The core's time is that of the last reap. Where nothing was outstanding, or data has been
-        // made or checked since, calls would seem to be outstanding for all that time.
-        let after_data = op.kind == OpKind::Write || self.core.setting.keep_read_data;
+        // The core's time is that of the last reap. Update it if nothing was outstanding or data
+        // was generated or verified since, so that this time is not counted as outstanding.
+        let after_data = op.kind == OpKind::Write || self.core.settings.keep_read_data;
         if !self.is_time_set && (after_data || self.outstanding == 0) {
-            self.core.at(self.now_ns());
+            self.core.set_time(self.now_ns());
             self.is_time_set = true;
         }
         self.outstanding += 1;
@@ -182,12 +178,12 @@ impl Target for NfsFiles {
     #[inline]
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.sockets.send(&mut self.core);
-        let wait = if self.core.done.is_empty() { wait } else { Wait::Look };
+        let wait = if self.core.done.is_empty() { wait } else { Wait::Poll };
         let start = self.start;
         let clock = move || start.elapsed().as_nanos() as u64;
         self.sockets.receive(&mut self.core, wait, &clock)?;
-        while let Some(wanted) = self.core.advance() {
-            self.sockets.provide(&mut self.core, wanted);
+        while let Some(action) = self.core.advance() {
+            self.sockets.perform(&mut self.core, action);
         }
         self.outstanding -= self.core.done.len();
         done.append(&mut self.core.done);
@@ -216,22 +212,11 @@ impl Target for NfsFiles {
 
     fn connections(&mut self) -> &[ConnectionCounters] {
         let now_ns = self.now_ns();
-        self.core.at(now_ns);
-        self.core.bring_counters_to(now_ns);
-        for (place, counters) in self.core.counters.iter_mut().enumerate() {
-            counters.tcp = self.sockets.tcp(place).or(counters.tcp);
+        self.core.set_time(now_ns);
+        self.core.update_counters(now_ns);
+        for (connection, counters) in self.core.counters.iter_mut().enumerate() {
+            counters.tcp = self.sockets.tcp(connection).or(counters.tcp);
         }
         &self.core.counters
     }
-}
-
-/// What is left of a socket that is closed, for the counters.
-pub(super) fn tcp_state(socket: &OwnedFd, retransmits_before: u64) -> Option<TcpState> {
-    // Nothing can be said of a socket that the kernel will not speak of.
-    let info = uring::socket::tcp_info(socket).ok()?;
-    Some(TcpState {
-        rtt_ns: u64::from(info.rtt_us) * 1000,
-        rtt_deviation_ns: u64::from(info.rtt_deviation_us) * 1000,
-        retransmits: retransmits_before + u64::from(info.retransmits),
-    })
 }

@@ -1,5 +1,5 @@
-//! One connection without its socket: the calls it carries, what of them is still to be sent, and
-//! whether it is there.
+//! One connection without its socket: its calls, which of them are still to be sent, and whether it
+//! is connected.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -13,19 +13,19 @@ use workload::connection::ConnectionCounters;
 
 use super::calls::{CallKind, Calls, List};
 
-/// Waits before a lost connection is made anew; the first attempt comes at once. They grow, so that
-/// a server that is down is not flooded, and end at what a user can wait for.
+/// Waits before a lost connection is opened again; the first attempt is immediate. They grow, so
+/// that a server that is down is not flooded, up to what a user can wait for.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(50)..=Duration::from_secs(5);
 
-/// Whether a connection is there.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// Calls go over it.
+    /// It carries calls.
     Up,
-    /// It is being made, since this moment.
+    /// It has been connecting since this time.
     Connecting { since_ns: u64 },
-    /// It is to be made at this moment.
+    /// It is opened again at this time.
     Down { until_ns: u64 },
 }
 
@@ -33,9 +33,9 @@ pub(super) enum Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outage {
     pub(super) since_ns: u64,
-    /// Up to when it is in the counters.
+    /// Up to when the outage is in the counters.
     counted_ns: u64,
-    /// Why the connection was lost, or the last attempt to make it failed.
+    /// Why the connection was lost, or why the last attempt to open it failed.
     pub(super) errno: Errno,
 }
 
@@ -45,23 +45,23 @@ pub(super) struct Flow {
     pub(super) client: Client,
     /// By slot: the call in it.
     pub(super) call_of: Vec<u32>,
-    /// By slot: whether all of it was handed to the kernel.
+    /// By slot: whether the whole call was passed to the kernel.
     pub(super) is_sent: Vec<bool>,
     /// Slots to be sent, in order.
     unsent: VecDeque<u32>,
-    /// What of the first of them went out already.
+    /// How many bytes of the first of them were sent.
     sent_of_first: usize,
-    /// Calls that wait for a slot of this connection.
+    /// Calls that wait for a free slot of this connection.
     pub(super) waiting: List,
     pub(super) link: Link,
-    /// Since when and why there is no connection.
+    /// The current outage, if it is not connected.
     pub(super) outage: Option<Outage>,
     backoff: Duration,
-    /// When it last gave a sign of life, or was given something to say.
+    /// When the peer last made progress, or the connection became busy.
     pub(super) heard_ns: u64,
-    /// Up to when its time integral runs.
+    /// Up to when the time integral is in the counters.
     counted_ns: u64,
-    /// Whether it is in the list of those with something to send.
+    /// Whether it is in the list of connections with calls to send.
     pub(super) is_listed: bool,
 }
 
@@ -90,7 +90,7 @@ impl Flow {
         }
     }
 
-    /// Takes note that the call in `slot` is to be sent.
+    /// Queues the call in `slot` to be sent.
     #[inline]
     pub(super) fn begin(&mut self, slot: u32, call: u32) {
         self.call_of[slot as usize] = call;
@@ -98,14 +98,14 @@ impl Flow {
         self.unsent.push_back(slot);
     }
 
-    /// Whether something is to be sent.
+    /// Whether calls are queued to be sent.
     #[inline]
     pub(super) fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
     }
 
-    /// Brings the time integral of the outstanding calls up to `now_ns`; to be called before their
-    /// number changes.
+    /// Updates the time integral of outstanding calls to `now_ns`. Called before their number
+    /// changes.
     #[inline]
     pub(super) fn count_time(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
         let outstanding = self.client.outstanding() as u64;
@@ -117,8 +117,8 @@ impl Flow {
         }
     }
 
-    /// Fills `pieces` with what is to be sent next; gives how many it filled. Data is sent from
-    /// where the operation has it.
+    /// Fills `pieces` with what is to be sent next and returns how many it filled. Data is sent
+    /// from the operation's buffer.
     pub(super) fn gather<'a>(
         &'a self,
         calls: &Calls,
@@ -143,7 +143,7 @@ impl Flow {
             let call = &calls[self.call_of[*slot as usize]];
             if let CallKind::Write(_) = call.kind {
                 let memory = buffers.bytes(call.operation as usize);
-                let data = &memory[call.at as usize..][..call.count as usize];
+                let data = &memory[call.buffer_offset as usize..][..call.count as usize];
                 add(data);
                 add(padding(data.len()));
             }
@@ -151,9 +151,9 @@ impl Flow {
         filled
     }
 
-    /// The kernel took `bytes` of what was gathered. Where that goes on with a call of which it had
-    /// taken a part, the peer has made room: as good a sign of life as an answer, and the only one
-    /// that a large call over a slow path gives until all of it is there.
+    /// Notes that the kernel accepted `bytes` of what was gathered. If they continue a call that
+    /// was sent partly, the peer has made room: this proves it alive as a reply does, and is the
+    /// only proof while a large call is sent over a slow path.
     pub(super) fn sent(&mut self, calls: &Calls, bytes: usize, now_ns: u64) {
         if self.sent_of_first > 0 && bytes > 0 {
             self.heard_ns = now_ns;
@@ -172,12 +172,12 @@ impl Flow {
             self.is_sent[*slot as usize] = true;
             self.unsent.pop_front();
         }
-        debug_assert!(left == 0 || !self.unsent.is_empty(), "no more is sent than was gathered");
+        debug_assert!(left == 0 || !self.unsent.is_empty(), "no more was sent than gathered");
         self.sent_of_first = left;
     }
 
-    /// The connection is gone, or was not made: everything outstanding is to be sent again over
-    /// the next one, in the order in which it was begun. Gives how many calls had been sent.
+    /// Notes that the connection is lost, or could not be opened. Its outstanding calls are queued
+    /// for the next connection, in their order. Returns how many of them had been sent.
     pub(super) fn lost(&mut self, now_ns: u64, errno: Errno) -> u64 {
         self.outage = Some(match self.outage {
             Some(outage) => Outage { errno, ..outage },
@@ -196,7 +196,7 @@ impl Flow {
         replays
     }
 
-    /// The connection is there.
+    /// Notes that the connection is established.
     pub(super) fn connected(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
         self.count_down_time(now_ns, counters);
         self.outage = None;
@@ -204,7 +204,7 @@ impl Flow {
         self.heard_ns = now_ns;
     }
 
-    /// Brings the time without a connection up to `now_ns`.
+    /// Updates the time without a connection to `now_ns`.
     fn count_down_time(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
         if let Some(outage) = &mut self.outage {
             counters.down_time_ns += now_ns.saturating_sub(outage.counted_ns);
@@ -212,28 +212,24 @@ impl Flow {
         }
     }
 
-    /// Whether nothing has been heard for `time_ns`, with a connection or without.
+    /// Whether the peer has been silent for `time_ns`, connected or not.
     pub(super) fn is_silent(&self, now_ns: u64, time_ns: u64) -> bool {
         let since_ns = self.outage.map_or(self.heard_ns, |outage| outage.since_ns);
         now_ns.saturating_sub(since_ns) >= time_ns
     }
 
-    /// A reply came: what goes wrong next is no sequel of what went wrong before.
+    /// A reply came: the backoff starts again with the next failure.
     #[inline]
     pub(super) fn answered(&mut self) {
         self.backoff = Duration::ZERO;
     }
-}
 
-impl super::core::Core {
-    /// Makes the counters of all connections those of `now_ns`.
-    pub(super) fn bring_counters_to(&mut self, now_ns: u64) {
-        for (flow, counters) in self.flows.iter_mut().zip(&mut self.counters) {
-            flow.count_time(now_ns, counters);
-            flow.count_down_time(now_ns, counters);
-            counters.down_errno = flow.outage.map_or(0, |outage| outage.errno.raw_os_error());
-            counters.outstanding = flow.client.outstanding() as u64;
-            counters.age_ns = now_ns;
-        }
+    /// Updates all counters of the connection to `now_ns`.
+    pub(super) fn update_counters(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
+        self.count_time(now_ns, counters);
+        self.count_down_time(now_ns, counters);
+        counters.down_errno = self.outage.map_or(0, |outage| outage.errno.raw_os_error());
+        counters.outstanding = self.client.outstanding() as u64;
+        counters.age_ns = now_ns;
     }
 }

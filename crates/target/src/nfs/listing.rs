@@ -1,4 +1,4 @@
-//! Whole directories: READDIR and READDIRPLUS, as many as it takes.
+//! Complete directory listings, with as many READDIR or READDIRPLUS calls as necessary.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,36 +10,35 @@ use nfs3::results::Res3;
 use nfs3::types::{Handle, NFS3_COOKIEVERFSIZE, cookieverf3, nfsstat3, post_op_attr};
 
 use super::error::{NfsError, NfsFailure};
-use super::fault::{FaultyAnswer, ProtocolFault};
+use super::fault::{ProtocolFault, Violation};
 use super::procedures::results;
 use super::session::{NfsFile, Session};
 
-/// Bytes of results asked for at a time, when the server has no preference.
+/// Bytes requested per call if the server has no preference.
 const LISTING_BYTES: u32 = 64 << 10;
-/// How often a listing is begun anew because the directory has changed so much that the server
-/// knows its own cookies no more.
-const FRESH_STARTS_MAX: u32 = 8;
+/// How often a listing is restarted because the directory changed and its cookies became invalid.
+const RESTARTS_MAX: u32 = 8;
 
-/// Entries that are read of one directory at most: the names and attributes of more would take
-/// hundreds of MiB, and a directory in which fourcorners works has a few.
+/// Maximum number of entries that are read of one directory: names and attributes of more would
+/// need hundreds of MiB, and directories used by fourcorners have few.
 pub const ENTRIES_MAX: usize = 1_000_000;
 
-/// A name in a directory; `.` and `..` are among them where the server gives them.
+/// A directory entry; listings include `.` and `..` if the server returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
-    /// The number of what has the name.
+    /// Its file number.
     pub fileid: u64,
     /// The name.
     pub name: Vec<u8>,
-    /// From where to go on.
+    /// Where the listing continues after it.
     pub cookie: u64,
-    /// Its attributes; READDIRPLUS only, and where the server gives them.
+    /// Its attributes; only from READDIRPLUS, and if the server returns them.
     pub attributes: post_op_attr,
-    /// Its handle; READDIRPLUS only, and where the server gives it.
+    /// Its handle; only from READDIRPLUS, and if the server returns it.
     pub handle: Option<Handle>,
 }
 
-/// A part of a listing.
+/// One reply of a listing.
 struct Part {
     verifier: cookieverf3,
     entries: Vec<DirEntry>,
@@ -47,13 +46,13 @@ struct Part {
 }
 
 impl Session {
-    /// READDIR: every name in `dir`.
+    /// READDIR: all names in `dir`.
     ///
     /// # Errors
-    /// A call was not done.
+    /// A call failed.
     pub fn readdir(&mut self, dir: &NfsFile) -> Result<Vec<DirEntry>, NfsError> {
         let count = self.listing_bytes();
-        self.whole(dir, NfsProcedure::READDIR, |session, cookie, cookieverf| {
+        self.read_listing(dir, NfsProcedure::READDIR, |session, cookie, cookieverf| {
             let args = READDIR3args { dir: dir.handle.fh(), cookie, cookieverf, count };
             let take = results!(READDIR, ok => Part {
                 verifier: ok.cookieverf,
@@ -66,17 +65,17 @@ impl Session {
                 }).collect(),
                 eof: ok.reply.eof,
             });
-            session.ask(&dir.path, NfsArguments::READDIR(args), take)
+            session.call(&dir.path, NfsArguments::READDIR(args), take)
         })
     }
 
-    /// READDIRPLUS: every name in `dir` with attributes and handle.
+    /// READDIRPLUS: all names in `dir` with attributes and handles.
     ///
     /// # Errors
-    /// A call was not done; servers without this procedure say NFS3ERR_NOTSUPP.
+    /// A call failed; servers without this procedure reply NFS3ERR_NOTSUPP.
     pub fn readdirplus(&mut self, dir: &NfsFile) -> Result<Vec<DirEntry>, NfsError> {
         let maxcount = self.listing_bytes();
-        self.whole(dir, NfsProcedure::READDIRPLUS, |session, cookie, cookieverf| {
+        self.read_listing(dir, NfsProcedure::READDIRPLUS, |session, cookie, cookieverf| {
             let dir_fh = dir.handle.fh();
             let args =
                 READDIRPLUS3args { dir: dir_fh, cookie, cookieverf, dircount: maxcount, maxcount };
@@ -91,7 +90,7 @@ impl Session {
                 }).collect(),
                 eof: ok.reply.eof,
             });
-            session.ask(&dir.path, NfsArguments::READDIRPLUS(args), take)
+            session.call(&dir.path, NfsArguments::READDIRPLUS(args), take)
         })
     }
 
@@ -102,14 +101,14 @@ impl Session {
         }
     }
 
-    /// All parts of a listing.
-    fn whole(
+    /// Reads all parts of a listing.
+    fn read_listing(
         &mut self,
         dir: &NfsFile,
         procedure: NfsProcedure,
         mut part: impl FnMut(&mut Session, u64, cookieverf3) -> Result<Part, NfsError>,
     ) -> Result<Vec<DirEntry>, NfsError> {
-        let mut fresh_starts = 0;
+        let mut restarts = 0;
         let mut entries: Vec<DirEntry> = Vec::new();
         let (mut cookie, mut verifier) = (0, [0; NFS3_COOKIEVERFSIZE]);
         let mut history = ListingHistory::default();
@@ -122,10 +121,9 @@ impl Session {
             let next = match part(self, cookie, verifier) {
                 Ok(next) => next,
                 Err(error)
-                    if error.is_status(nfsstat3::NFS3ERR_BAD_COOKIE)
-                        && fresh_starts < FRESH_STARTS_MAX =>
+                    if error.is_status(nfsstat3::NFS3ERR_BAD_COOKIE) && restarts < RESTARTS_MAX =>
                 {
-                    fresh_starts += 1;
+                    restarts += 1;
                     entries.clear();
                     history = ListingHistory::default();
                     (cookie, verifier) = (0, [0; NFS3_COOKIEVERFSIZE]);
@@ -136,18 +134,18 @@ impl Session {
             let is_last = next.eof;
             let fault = match next.entries.last().map(|entry| entry.cookie) {
                 _ if is_last => None,
-                None => Some(FaultyAnswer::NoEntries),
-                Some(last) => history.fault_of(&next.entries, last),
+                None => Some(Violation::NoEntries),
+                Some(last) => history.violation_of(&next.entries, last),
             };
             (cookie, verifier) =
                 (next.entries.last().map_or(cookie, |entry| entry.cookie), next.verifier);
             entries.extend(next.entries);
             let fault = match entries.len() > ENTRIES_MAX {
-                true => Some(FaultyAnswer::Endless(ENTRIES_MAX)),
+                true => Some(Violation::Endless(ENTRIES_MAX)),
                 false => fault,
             };
-            if let Some(answer) = fault {
-                let fault = ProtocolFault { procedure, offset_bytes: 0, count_bytes: 0, answer };
+            if let Some(violation) = fault {
+                let fault = ProtocolFault { procedure, offset_bytes: 0, count_bytes: 0, violation };
                 return Err(failed(NfsFailure::Fault(fault)));
             }
             if is_last {
@@ -157,25 +155,25 @@ impl Session {
     }
 }
 
-/// What a listing has given so far, to notice one that repeats.
+/// The pages of a listing so far, to detect one that repeats.
 #[derive(Default)]
 struct ListingHistory {
     /// The last cookie of each page.
     cookies: HashSet<u64>,
-    /// A hash of the names and numbers of each page.
+    /// A hash of each page's names and file numbers.
     pages: HashSet<u64>,
 }
 
 impl ListingHistory {
-    /// What is wrong with a page that is not the last.
-    fn fault_of(&mut self, entries: &[DirEntry], last_cookie: u64) -> Option<FaultyAnswer> {
+    /// The violation in a page that is not the last, if any.
+    fn violation_of(&mut self, entries: &[DirEntry], last_cookie: u64) -> Option<Violation> {
         let mut hasher = DefaultHasher::new();
         entries.iter().for_each(|entry| (&entry.name, entry.fileid).hash(&mut hasher));
         if !self.cookies.insert(last_cookie) {
-            return Some(FaultyAnswer::RepeatedCookie(last_cookie));
+            return Some(Violation::RepeatedCookie(last_cookie));
         }
-        // One entry alone may have been renamed and listed again.
+        // A single entry may be listed again because it was renamed.
         let is_new = entries.len() < 2 || self.pages.insert(hasher.finish());
-        (!is_new).then_some(FaultyAnswer::RepeatedPage)
+        (!is_new).then_some(Violation::RepeatedPage)
     }
 }

@@ -1,17 +1,19 @@
-//! An export of NFS version 3 as a target, in user space: no mount, no kernel client, requests
-//! exactly as asked for, over as many connections as wanted.
+//! An NFSv3 export as a target, accessed in user space: without a mount and the kernel's client,
+//! with exactly the requests and connections that the user configures.
 //!
-//! [`url::NfsUrl`] says where; [`session::Session`] mounts it and does every procedure, one
-//! blocking call at a time; [`files::NfsFiles`] is what a worker measures.
+//! [`url::NfsUrl`] names it; [`session::Session`] mounts it and calls every procedure, blocking;
+//! workers measure through [`files::NfsFiles`].
 
 pub mod dial;
 pub mod error;
 pub mod fault;
 pub mod files;
+pub(crate) mod folder;
 pub mod listing;
 pub mod procedures;
+pub mod run_target;
+pub mod sans_io;
 pub mod session;
-pub mod unwired;
 pub mod url;
 pub mod waiting;
 
@@ -19,20 +21,28 @@ mod calls;
 mod channel;
 mod core;
 mod dispatch;
-mod doubt;
 mod flow;
 mod recovery;
-mod settle;
+mod replies;
+mod restart_check;
 mod sockets;
 mod stable;
 mod uncommitted;
 mod url_text;
 
+pub use core::Rewrite;
 pub use error::{NfsError, NfsFailure};
 pub use fault::ProtocolFault;
 pub use files::{NfsAccess, NfsFiles};
 pub use listing::DirEntry;
 pub use procedures::Written;
+pub use run_target::NfsTarget;
 pub use session::{Mounted, NfsFile, Session, null_round_trip};
 pub use url::{NfsUrl, NfsUrlError, Policy};
-pub use waiting::{WaitObserver, WaitReport};
+pub use waiting::{Observer, WaitObserver, WaitReport};
+
+/// A number that differs between calls and processes.
+pub(crate) fn random_u64() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
+}

@@ -1,4 +1,4 @@
-//! The procedures of NFS 3 as methods of a [`Session`], one each.
+//! The NFSv3 procedures as methods of a [`Session`].
 
 use nfs3::arguments::*;
 use nfs3::request::{NfsArguments, NfsResults};
@@ -11,7 +11,7 @@ use super::error::{NfsError, NfsFailure};
 use super::fault::{self, ProtocolFault};
 use super::session::{NfsFile, Session};
 
-/// Takes the results of one procedure apart: the value of a success, or the status.
+/// Matches the results of one procedure: the value of a success, or the status.
 macro_rules! results {
     ($procedure:ident, $ok:pat => $value:expr) => {
         |results: NfsResults<'_>| match results {
@@ -24,14 +24,14 @@ macro_rules! results {
 
 pub(super) use results;
 
-/// What a WRITE did.
+/// The result of a WRITE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Bytes written, from the front.
+    /// Bytes written, from the start of the data.
     pub bytes: u32,
-    /// How safe they are.
+    /// How durable they are.
     pub committed: stable_how,
-    /// Compare it with that of the COMMIT.
+    /// The write verifier, to compare with that of the COMMIT.
     pub verifier: writeverf3,
 }
 
@@ -44,24 +44,24 @@ fn broken(file: &NfsFile, fault: ProtocolFault) -> NfsError {
     NfsError { procedure, file: file.path.clone(), failure: NfsFailure::Fault(fault) }
 }
 
-type Made = (Option<Handle>, post_op_attr);
+type Created = (Option<Handle>, post_op_attr);
 
-fn made(obj: post_op_fh3<'_>, attributes: post_op_attr) -> Made {
+fn created(obj: post_op_fh3<'_>, attributes: post_op_attr) -> Created {
     (obj.map(Handle::from), attributes)
 }
 
 /// # Errors
-/// Of every method: the procedure was not done; the error names the file.
+/// Of every method: the procedure failed; the error names the file.
 impl Session {
     /// GETATTR: the attributes of `file`.
     pub fn getattr(&mut self, file: &NfsFile) -> Result<fattr3, NfsError> {
         let args = GETATTR3args { object: file.handle.fh() };
         let take = results!(GETATTR, ok => ok.obj_attributes);
-        self.ask(&file.path, NfsArguments::GETATTR(args), take)
+        self.call(&file.path, NfsArguments::GETATTR(args), take)
     }
 
-    /// SETATTR: sets attributes of `file`, only if its ctime is `guard` where one is given. Gives
-    /// the attributes after it, where the server tells them.
+    /// SETATTR: sets attributes of `file`; with a `guard`, only if its ctime equals it. Returns the
+    /// attributes afterwards, if the server does.
     pub fn setattr(
         &mut self,
         file: &NfsFile,
@@ -70,10 +70,10 @@ impl Session {
     ) -> Result<post_op_attr, NfsError> {
         let args = SETATTR3args { object: file.handle.fh(), new_attributes, guard };
         let take = results!(SETATTR, ok => ok.obj_wcc.after);
-        self.ask(&file.path, NfsArguments::SETATTR(args), take)
+        self.call(&file.path, NfsArguments::SETATTR(args), take)
     }
 
-    /// LOOKUP: what has `name` in `dir`, with its attributes where the server gives them.
+    /// LOOKUP: the entry `name` in `dir`, with its attributes if the server returns them.
     pub fn lookup(
         &mut self,
         dir: &NfsFile,
@@ -82,24 +82,24 @@ impl Session {
         let path = dir.path_of(name);
         let args = LOOKUP3args { what: named(dir, name) };
         let take = results!(LOOKUP, ok => (Handle::from(ok.object), ok.obj_attributes));
-        let (handle, attributes) = self.ask(&path, NfsArguments::LOOKUP(args), take)?;
+        let (handle, attributes) = self.call(&path, NfsArguments::LOOKUP(args), take)?;
         Ok((NfsFile { handle, path }, attributes))
     }
 
-    /// ACCESS: those of the bits `ACCESS3_...` that are allowed.
+    /// ACCESS: the allowed ones of the bits `ACCESS3_...`.
     pub fn access(&mut self, file: &NfsFile, access: u32) -> Result<u32, NfsError> {
         let args = ACCESS3args { object: file.handle.fh(), access };
-        self.ask(&file.path, NfsArguments::ACCESS(args), results!(ACCESS, ok => ok.access))
+        self.call(&file.path, NfsArguments::ACCESS(args), results!(ACCESS, ok => ok.access))
     }
 
     /// READLINK: the text of a symbolic link.
     pub fn readlink(&mut self, link: &NfsFile) -> Result<Vec<u8>, NfsError> {
         let args = READLINK3args { symlink: link.handle.fh() };
         let take = results!(READLINK, ok => ok.data.0.to_vec());
-        self.ask(&link.path, NfsArguments::READLINK(args), take)
+        self.call(&link.path, NfsArguments::READLINK(args), take)
     }
 
-    /// READ: fills the front of `memory`, at most `rsize` bytes of it; gives how many, and whether
+    /// READ: fills the start of `memory`, at most `rsize` bytes. Returns their number and whether
     /// the file ends there.
     pub fn read(
         &mut self,
@@ -116,14 +116,14 @@ impl Session {
             memory[..bytes].copy_from_slice(&ok.data.0[..bytes]);
             (ok.data.0.len(), ok.count, ok.eof)
         });
-        let (bytes, announced, eof) = self.ask(&file.path, NfsArguments::READ(args), take)?;
+        let (bytes, announced, eof) = self.call(&file.path, NfsArguments::READ(args), take)?;
         match fault::of_read((offset, count), announced, bytes, eof) {
             None => Ok((bytes, eof)),
             Some(fault) => Err(broken(file, fault)),
         }
     }
 
-    /// WRITE: writes the front of `data`, at most `wsize` bytes of it.
+    /// WRITE: writes the start of `data`, at most `wsize` bytes.
     pub fn write(
         &mut self,
         file: &NfsFile,
@@ -139,7 +139,7 @@ impl Session {
             committed: ok.committed,
             verifier: ok.verf,
         });
-        let written = self.ask(&file.path, NfsArguments::WRITE(args), take)?;
+        let written = self.call(&file.path, NfsArguments::WRITE(args), take)?;
         let Written { bytes, committed, .. } = written;
         match fault::of_write((offset, count as u32), stable, bytes, committed) {
             None => Ok(written),
@@ -147,7 +147,7 @@ impl Session {
         }
     }
 
-    /// CREATE: a file in `dir`. A server that gives no handle is asked for it.
+    /// CREATE: creates a file in `dir`. If the server returns no handle, the file is looked up.
     pub fn create(
         &mut self,
         dir: &NfsFile,
@@ -155,12 +155,12 @@ impl Session {
         how: createhow3,
     ) -> Result<(NfsFile, post_op_attr), NfsError> {
         let args = CREATE3args { r#where: named(dir, name), how };
-        let take = results!(CREATE, ok => made(ok.obj, ok.obj_attributes));
-        let made = self.ask(&dir.path_of(name), NfsArguments::CREATE(args), take)?;
-        self.found(dir, name, made)
+        let take = results!(CREATE, ok => created(ok.obj, ok.obj_attributes));
+        let created = self.call(&dir.path_of(name), NfsArguments::CREATE(args), take)?;
+        self.found(dir, name, created)
     }
 
-    /// MKDIR: a folder in `dir`.
+    /// MKDIR: creates a directory in `dir`.
     pub fn mkdir(
         &mut self,
         dir: &NfsFile,
@@ -168,12 +168,12 @@ impl Session {
         attributes: sattr3,
     ) -> Result<(NfsFile, post_op_attr), NfsError> {
         let args = MKDIR3args { r#where: named(dir, name), attributes };
-        let take = results!(MKDIR, ok => made(ok.obj, ok.obj_attributes));
-        let made = self.ask(&dir.path_of(name), NfsArguments::MKDIR(args), take)?;
-        self.found(dir, name, made)
+        let take = results!(MKDIR, ok => created(ok.obj, ok.obj_attributes));
+        let created = self.call(&dir.path_of(name), NfsArguments::MKDIR(args), take)?;
+        self.found(dir, name, created)
     }
 
-    /// SYMLINK: a symbolic link with `text` in `dir`.
+    /// SYMLINK: creates a symbolic link with `text` in `dir`.
     pub fn symlink(
         &mut self,
         dir: &NfsFile,
@@ -184,12 +184,12 @@ impl Session {
         let symlink =
             symlinkdata3 { symlink_attributes: attributes, symlink_data: filename3(text) };
         let args = SYMLINK3args { r#where: named(dir, name), symlink };
-        let take = results!(SYMLINK, ok => made(ok.obj, ok.obj_attributes));
-        let made = self.ask(&dir.path_of(name), NfsArguments::SYMLINK(args), take)?;
-        self.found(dir, name, made)
+        let take = results!(SYMLINK, ok => created(ok.obj, ok.obj_attributes));
+        let created = self.call(&dir.path_of(name), NfsArguments::SYMLINK(args), take)?;
+        self.found(dir, name, created)
     }
 
-    /// MKNOD: a device, a socket or a named pipe in `dir`.
+    /// MKNOD: creates a device, a socket or a named pipe in `dir`.
     pub fn mknod(
         &mut self,
         dir: &NfsFile,
@@ -197,17 +197,17 @@ impl Session {
         what: mknoddata3,
     ) -> Result<(NfsFile, post_op_attr), NfsError> {
         let args = MKNOD3args { r#where: named(dir, name), what };
-        let take = results!(MKNOD, ok => made(ok.obj, ok.obj_attributes));
-        let made = self.ask(&dir.path_of(name), NfsArguments::MKNOD(args), take)?;
-        self.found(dir, name, made)
+        let take = results!(MKNOD, ok => created(ok.obj, ok.obj_attributes));
+        let created = self.call(&dir.path_of(name), NfsArguments::MKNOD(args), take)?;
+        self.found(dir, name, created)
     }
 
-    /// What was made, looked up where the server did not tell its handle.
+    /// What was created; looked up if the server did not return its handle.
     fn found(
         &mut self,
         dir: &NfsFile,
         name: &[u8],
-        (handle, attributes): Made,
+        (handle, attributes): Created,
     ) -> Result<(NfsFile, post_op_attr), NfsError> {
         match handle {
             Some(handle) => Ok((NfsFile { handle, path: dir.path_of(name) }, attributes)),
@@ -215,19 +215,19 @@ impl Session {
         }
     }
 
-    /// REMOVE: takes the name of anything but a folder away.
+    /// REMOVE: removes the name of a file that is not a directory.
     pub fn remove(&mut self, dir: &NfsFile, name: &[u8]) -> Result<(), NfsError> {
         let args = REMOVE3args { object: named(dir, name) };
-        self.ask(&dir.path_of(name), NfsArguments::REMOVE(args), results!(REMOVE, _ => ()))
+        self.call(&dir.path_of(name), NfsArguments::REMOVE(args), results!(REMOVE, _ => ()))
     }
 
-    /// RMDIR: removes an empty folder.
+    /// RMDIR: removes an empty directory.
     pub fn rmdir(&mut self, dir: &NfsFile, name: &[u8]) -> Result<(), NfsError> {
         let args = RMDIR3args { object: named(dir, name) };
-        self.ask(&dir.path_of(name), NfsArguments::RMDIR(args), results!(RMDIR, _ => ()))
+        self.call(&dir.path_of(name), NfsArguments::RMDIR(args), results!(RMDIR, _ => ()))
     }
 
-    /// RENAME: gives what has `name` in `dir` the name `to_name` in `to`, in place of what has it.
+    /// RENAME: renames `name` in `dir` to `to_name` in `to`, replacing an entry with that name.
     pub fn rename(
         &mut self,
         (dir, name): (&NfsFile, &[u8]),
@@ -235,37 +235,37 @@ impl Session {
     ) -> Result<(), NfsError> {
         let args = RENAME3args { from: named(dir, name), to: named(to, to_name) };
         let path = format!("{} to {}", dir.path_of(name), to.path_of(to_name));
-        self.ask(&path, NfsArguments::RENAME(args), results!(RENAME, _ => ()))
+        self.call(&path, NfsArguments::RENAME(args), results!(RENAME, _ => ()))
     }
 
-    /// LINK: gives `file` the further name `name` in `dir`.
+    /// LINK: gives `file` the additional name `name` in `dir`.
     pub fn link(&mut self, file: &NfsFile, dir: &NfsFile, name: &[u8]) -> Result<(), NfsError> {
         let args = LINK3args { file: file.handle.fh(), link: named(dir, name) };
-        self.ask(&dir.path_of(name), NfsArguments::LINK(args), results!(LINK, _ => ()))
+        self.call(&dir.path_of(name), NfsArguments::LINK(args), results!(LINK, _ => ()))
     }
 
-    /// FSSTAT: what is free on the file system of `file`.
+    /// FSSTAT: the free space of the file system of `file`.
     pub fn fsstat(&mut self, file: &NfsFile) -> Result<FSSTAT3resok, NfsError> {
         let args = FSSTAT3args { fsroot: file.handle.fh() };
-        self.ask(&file.path, NfsArguments::FSSTAT(args), results!(FSSTAT, ok => ok))
+        self.call(&file.path, NfsArguments::FSSTAT(args), results!(FSSTAT, ok => ok))
     }
 
-    /// FSINFO: what the server likes and can do.
+    /// FSINFO: the server's limits and preferences.
     pub fn fsinfo(&mut self, file: &NfsFile) -> Result<FSINFO3resok, NfsError> {
         let args = FSINFO3args { fsroot: file.handle.fh() };
-        self.ask(&file.path, NfsArguments::FSINFO(args), results!(FSINFO, ok => ok))
+        self.call(&file.path, NfsArguments::FSINFO(args), results!(FSINFO, ok => ok))
     }
 
-    /// PATHCONF: limits of names and links.
+    /// PATHCONF: the limits of names and links.
     pub fn pathconf(&mut self, file: &NfsFile) -> Result<PATHCONF3resok, NfsError> {
         let args = PATHCONF3args { object: file.handle.fh() };
-        self.ask(&file.path, NfsArguments::PATHCONF(args), results!(PATHCONF, ok => ok))
+        self.call(&file.path, NfsArguments::PATHCONF(args), results!(PATHCONF, ok => ok))
     }
 
-    /// COMMIT: makes what was written to `file` durable; gives the verifier to compare with those
-    /// of the WRITEs: where they differ the data must be written again.
+    /// COMMIT: makes written data of `file` durable. If the returned verifier differs from those of
+    /// the WRITEs, the data must be rewritten.
     pub fn commit(&mut self, file: &NfsFile) -> Result<writeverf3, NfsError> {
         let args = COMMIT3args { file: file.handle.fh(), offset: 0, count: 0 };
-        self.ask(&file.path, NfsArguments::COMMIT(args), results!(COMMIT, ok => ok.verf))
+        self.call(&file.path, NfsArguments::COMMIT(args), results!(COMMIT, ok => ok.verf))
     }
 }

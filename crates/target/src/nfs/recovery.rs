@@ -1,9 +1,9 @@
-//! When a server has restarted, or says so by another verifier: what it had not committed is
-//! written again, from the operations that made it; and the same after a connection is lost.
+//! Recovery after a server restart, which the write verifier shows: uncommitted data is rewritten
+//! from the operations that wrote it. Also recovery after a lost connection.
 //!
-//! The data of a file goes again in the order in which it went first, only places apart from each
-//! other at the same time, and nothing else is written to the file meanwhile: so that what stands
-//! there in the end is what stood there last. Nor does a read end meanwhile, see `doubt.rs`.
+//! The data of a file is rewritten in its original order (only ranges that do not overlap are
+//! rewritten concurrently), and nothing else is written to the file meanwhile, so that the file
+//! ends with the same content. No read completes meanwhile, see `restart_check.rs`.
 
 use nfs3::arguments::stable_how;
 use nfs3::procedure::NfsProcedure;
@@ -11,54 +11,54 @@ use rustix::io::Errno;
 use workload::op::OpKind;
 
 use super::calls::{CallKind, List, NONE};
-use super::core::{Core, EIO, Operation, Setting, Wanted};
-use super::fault::{FaultyAnswer, ProtocolFault};
+use super::core::{Core, EIO, Operation, Settings, SocketAction};
+use super::fault::{ProtocolFault, Violation};
 use super::flow::Link;
 
 impl Core {
-    /// Holds an operation back until its file's data has been written again.
-    pub(super) fn hold(&mut self, tag: u32) {
+    /// Defers an operation until its file has recovered.
+    pub(super) fn defer(&mut self, tag: u32) {
         self.operations[tag as usize].next = NONE;
         let file = &mut self.files[self.operations[tag as usize].op.file as usize];
-        match file.held {
-            (NONE, _) => file.held = (tag, tag),
+        match file.deferred {
+            (NONE, _) => file.deferred = (tag, tag),
             (_, last) => {
                 self.operations[last as usize].next = tag;
-                file.held.1 = tag;
+                file.deferred.1 = tag;
             }
         }
     }
 
-    /// Begins to write a file's uncommitted data again.
-    pub(super) fn recover(&mut self, place: u32) {
-        let file = &mut self.files[place as usize];
+    /// Starts to rewrite a file's uncommitted data.
+    pub(super) fn recover(&mut self, index: u32) {
+        let file = &mut self.files[index as usize];
         if !file.is_recovering {
             file.is_recovering = true;
             file.is_rewriting = false;
-            self.recovering.push(place);
+            self.recovering.push(index);
         }
-        self.rewrite(place);
+        self.rewrite(index);
     }
 
-    /// Goes on with it as far as possible.
-    pub(super) fn rewrite(&mut self, place: u32) {
-        let file = &mut self.files[place as usize];
+    /// Continues to rewrite a file's data as far as possible.
+    pub(super) fn rewrite(&mut self, index: u32) {
+        let file = &mut self.files[index as usize];
         if !file.is_recovering || file.writes > 0 {
             return;
         }
         if !file.is_rewriting {
             file.is_rewriting = true;
-            file.cursor = self.log.first(place);
-            if self.setting.rewrite.is_none() && file.cursor != NONE {
+            file.cursor = self.log.first(index);
+            if self.settings.rewrite.is_none() && file.cursor != NONE {
                 file.lost_errno = EIO;
                 file.cursor = NONE;
-                self.data_lost(place);
+                self.note_data_loss(index);
             }
         }
-        while self.files[place as usize].cursor != NONE {
-            let cursor = self.files[place as usize].cursor;
-            let op = self.log.op(place, cursor);
-            let depth = self.setting.queue_depth as usize;
+        while self.files[index as usize].cursor != NONE {
+            let cursor = self.files[index as usize].cursor;
+            let op = self.log.op(index, cursor);
+            let depth = self.settings.queue_depth as usize;
             let overlaps = self.operations[depth..].iter().any(|other| {
                 other.calls_left > 0
                     && other.op.file == op.file
@@ -69,30 +69,30 @@ impl Core {
                 return;
             }
             let Some(tag) = self.free_rewrites.pop() else { return };
-            let rewrite = self.setting.rewrite.clone().expect("without it nothing comes here");
+            let rewrite = self.settings.rewrite.clone().expect("without it nothing is rewritten");
             rewrite(&op, &mut self.buffers.slot(tag as usize)[..op.size_bytes as usize]);
             self.operations[tag as usize] = Operation::new(op);
-            let file = &mut self.files[place as usize];
+            let file = &mut self.files[index as usize];
             file.cursor = self.log.after(cursor);
             file.rewrites += 1;
-            // It need not be remembered a second time.
-            self.split(tag, CallKind::Write(stable_how::FILE_SYNC), self.setting.wsize_bytes);
+            // FILE_SYNC, so that the rewrite need not be logged again.
+            self.split(tag, CallKind::Write(stable_how::FILE_SYNC), self.settings.wsize_bytes);
         }
-        if self.files[place as usize].rewrites == 0 {
-            self.recovered(place);
+        if self.files[index as usize].rewrites == 0 {
+            self.recovered(index);
         }
     }
 
-    /// Notes that data of a file is lost and cannot be made again.
-    fn data_lost(&mut self, place: u32) {
+    /// Records that data of a file is lost and cannot be rewritten.
+    fn note_data_loss(&mut self, index: u32) {
         if let [Some(after), Some(before)] = self.verifiers {
-            let answer = FaultyAnswer::DataLost { before, after };
-            self.faults
-                .note(place, ProtocolFault::of_transfer(NfsProcedure::COMMIT, (0, 0), answer));
+            let violation = Violation::DataLost { before, after };
+            let fault = ProtocolFault::of_transfer(NfsProcedure::COMMIT, (0, 0), violation);
+            self.faults.note(index, fault);
         }
     }
 
-    /// A write that was done again has ended.
+    /// Ends a rewrite.
     pub(super) fn end_rewrite(&mut self, tag: u32) {
         let Operation { op, errno, .. } = self.operations[tag as usize];
         self.free_rewrites.push(tag);
@@ -101,50 +101,50 @@ impl Core {
         if errno != 0 {
             file.lost_errno = errno;
         }
-        // Any file may have waited for the memory that is free now.
-        for place in (0..self.recovering.len()).rev() {
-            if let Some(file) = self.recovering.get(place) {
+        // Other files may have waited for the buffer that is now free.
+        for position in (0..self.recovering.len()).rev() {
+            if let Some(file) = self.recovering.get(position) {
                 self.rewrite(*file);
             }
         }
     }
 
-    /// Everything is written again: lets go what was held back.
-    fn recovered(&mut self, place: u32) {
-        self.recovering.retain(|other| *other != place);
-        self.log.committed(place, u64::MAX);
-        self.files[place as usize].is_recovering = false;
-        self.redo_reads(place);
-        self.let_go(place);
+    /// Ends a file's recovery: its data has been rewritten.
+    fn recovered(&mut self, index: u32) {
+        self.recovering.retain(|other| *other != index);
+        self.log.committed(index, u64::MAX);
+        self.files[index as usize].is_recovering = false;
+        self.repeat_reads(index);
+        self.release_deferred(index);
     }
 
-    /// Lets go what a file held back.
-    pub(super) fn let_go(&mut self, place: u32) {
-        let file = &mut self.files[place as usize];
-        let mut next = std::mem::replace(&mut file.held, (NONE, NONE)).0;
+    /// Starts or completes a file's deferred operations.
+    pub(super) fn release_deferred(&mut self, index: u32) {
+        let file = &mut self.files[index as usize];
+        let mut next = std::mem::replace(&mut file.deferred, (NONE, NONE)).0;
         while next != NONE {
             let tag = next;
-            let Operation { op, is_answered, again, next: after, .. } =
+            let Operation { op, is_answered, must_repeat, next: after, .. } =
                 self.operations[tag as usize];
             next = after;
             match op.kind {
                 OpKind::Fsync => {
-                    // What it was for was written again as FILE_SYNC: nothing is left to commit.
-                    let lost = std::mem::take(&mut self.files[place as usize].lost_errno);
+                    // Its data was rewritten as FILE_SYNC, so no COMMIT is needed.
+                    let lost = std::mem::take(&mut self.files[index as usize].lost_errno);
                     self.operations[tag as usize].errno = lost;
                     self.end_operation(tag);
                 }
-                OpKind::Read if again => self.hold_or_redo(tag),
+                OpKind::Read if must_repeat => self.defer_or_repeat_read(tag),
                 OpKind::Read if is_answered => self.end_operation(tag),
                 OpKind::Read | OpKind::Write => self.begin(tag),
             }
         }
     }
 
-    /// A connection is gone, or was not made, for the reason `errno`.
-    pub(super) fn lost(&mut self, place: usize, errno: Errno) {
-        let flow = &mut self.flows[place];
-        let counters = &mut self.counters[place];
+    /// A connection was lost, or could not be opened, because of `errno`.
+    pub(super) fn lost(&mut self, connection: usize, errno: Errno) {
+        let flow = &mut self.flows[connection];
+        let counters = &mut self.counters[connection];
         flow.count_time(self.now_ns, counters);
         counters.replays += flow.lost(self.now_ns, errno);
         if let Link::Down { until_ns } = flow.link {
@@ -152,33 +152,33 @@ impl Core {
         }
     }
 
-    /// A connection was made in place of a lost one: everything outstanding on it is sent.
-    pub(super) fn connected(&mut self, place: usize) {
-        self.counters[place].reconnects += 1;
-        let flow = &mut self.flows[place];
-        flow.connected(self.now_ns, &mut self.counters[place]);
+    /// A connection was opened in place of a lost one: its outstanding calls are sent.
+    pub(super) fn connected(&mut self, connection: usize) {
+        self.counters[connection].reconnects += 1;
+        let flow = &mut self.flows[connection];
+        flow.connected(self.now_ns, &mut self.counters[connection]);
         if flow.has_unsent() && !flow.is_listed {
             flow.is_listed = true;
-            self.unsent.push(place as u32);
+            self.unsent.push(connection as u32);
         }
-        self.begin_doubt();
+        self.begin_restart_check();
     }
 
-    /// Does what is due, and gives one thing at a time that the owner of the sockets is to do.
-    pub(super) fn advance(&mut self) -> Option<Wanted> {
+    /// Does what is due, and returns one action at a time for the owner of the sockets.
+    pub(super) fn advance(&mut self) -> Option<SocketAction> {
         if self.now_ns < self.next_ns() {
             return None;
         }
-        self.retry_jukebox();
-        let wanted = self.look_at_links();
-        if wanted.is_none() {
+        self.repeat_jukebox_calls();
+        let action = self.next_socket_action();
+        if action.is_none() {
             self.plan_next();
         }
-        wanted
+        action
     }
 
-    /// Makes calls again that the server was too busy for.
-    fn retry_jukebox(&mut self) {
+    /// Repeats the calls whose wait after NFS3ERR_JUKEBOX is over.
+    fn repeat_jukebox_calls(&mut self) {
         let mut kept = List::EMPTY;
         while let Some(call) = self.jukebox.pop(&self.calls) {
             if self.calls[call].due_ns <= self.now_ns {
@@ -190,24 +190,23 @@ impl Core {
         self.jukebox = kept;
     }
 
-    fn look_at_links(&mut self) -> Option<Wanted> {
-        let Setting { timeo_ns, connect_timeout_ns, .. } = self.setting;
+    fn next_socket_action(&mut self) -> Option<SocketAction> {
+        let Settings { timeo_ns, connect_timeout_ns, .. } = self.settings;
         let now_ns = self.now_ns;
-        for (place, flow) in self.flows.iter_mut().enumerate() {
-            let place = place as u32;
+        for (connection, flow) in self.flows.iter_mut().enumerate() {
             match flow.link {
                 Link::Down { until_ns } if until_ns <= now_ns => {
                     flow.link = Link::Connecting { since_ns: now_ns };
-                    return Some(Wanted::Connect(place));
+                    return Some(SocketAction::Connect(connection));
                 }
                 Link::Connecting { since_ns } if now_ns - since_ns >= connect_timeout_ns => {
-                    return Some(Wanted::Close(place));
+                    return Some(SocketAction::Close(connection));
                 }
                 Link::Up
                     if flow.client.outstanding() > 0
                         && now_ns.saturating_sub(flow.heard_ns) >= timeo_ns =>
                 {
-                    return Some(Wanted::Close(place));
+                    return Some(SocketAction::Close(connection));
                 }
                 _ => {}
             }
@@ -215,11 +214,11 @@ impl Core {
         None
     }
 
-    /// Finds out when there is something to do next.
+    /// Sets the time of the next necessary [`Core::advance`].
     fn plan_next(&mut self) {
-        self.next_ns = self.now_ns + self.setting.silence_check_ns();
-        for place in 0..self.flows.len() {
-            if let Link::Down { until_ns } = self.flows[place].link {
+        self.next_ns = self.now_ns + self.settings.silence_check_ns();
+        for connection in 0..self.flows.len() {
+            if let Link::Down { until_ns } = self.flows[connection].link {
                 self.wake_at(until_ns);
             }
         }

@@ -1,5 +1,5 @@
-//! A mounted export and its files, one blocking call at a time: for everything around the
-//! measurement. The measured operations go through [`super::files::NfsFiles`].
+//! A mounted export, accessed with one blocking call at a time, for everything except the
+//! measurement. Measured operations use [`super::files::NfsFiles`].
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -22,24 +22,23 @@ use super::error::{NfsError, NfsFailure};
 use super::url::NfsUrl;
 use super::waiting::{Awaited, CallWait, POLL, WaitMonitor, WaitObserver};
 
-/// Waits before a call that was answered NFS3ERR_JUKEBOX is made again: they grow to the second,
-/// which is what the kernel's client waits each time. Outside of a measurement such a call is given
-/// up when it has taken as long as a call may that is not answered.
+/// Waits before a call is repeated after NFS3ERR_JUKEBOX; they grow from 20 ms to the 5 s that the
+/// kernel's client waits. A blocking call fails when its time limit is over.
 pub(super) const JUKEBOX: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(20)..=Duration::from_secs(5);
-/// Bytes of a READ or WRITE when the URL does not say, at most: what the kernel's client takes.
+/// Default maximum of a READ or WRITE, in bytes: the limit of the kernel's client.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
-/// Transfers are of whole pages, those of most clients and servers.
+/// Transfers are multiples of the page size of most clients and servers.
 const PAGE_BYTES: u32 = 4096;
-/// Bytes of a READ or WRITE at least, whatever the server says.
+/// Minimum of a READ or WRITE, in bytes, whatever the server reports.
 const TRANSFER_BYTES_MIN: u32 = 512;
 
-/// Calls whose shortest round-trip time is taken: waiting in a queue only makes it longer.
+/// Calls of which the shortest round-trip time is taken, because queueing only lengthens it.
 const NULL_CALLS: usize = 8;
-/// Longest time to connect for them, and for each of them.
+/// Time limit for connecting, and for each of these calls.
 const NULL_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// Until FSINFO is answered.
+/// Placeholder until FSINFO is answered.
 const NOT_KNOWN_YET: FSINFO3resok = FSINFO3resok {
     obj_attributes: None,
     rtmax: 0,
@@ -57,49 +56,49 @@ const NOT_KNOWN_YET: FSINFO3resok = FSINFO3resok {
 /// An object on an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NfsFile {
-    /// By which the server knows it.
+    /// The server's handle for it.
     pub handle: Handle,
-    /// Server and path by which it was reached, for messages.
+    /// Server and path, for messages.
     pub path: String,
 }
 
 impl NfsFile {
-    /// The path of what has `name` in this directory, for messages.
+    /// The path of the entry `name` in this directory, for messages.
     pub(super) fn path_of(&self, name: &[u8]) -> String {
         format!("{}/{}", self.path.trim_end_matches('/'), String::from_utf8_lossy(name))
     }
 }
 
-/// What mounting has found out; shared by everything that works on the export.
+/// The result of mounting, shared by everything that accesses the export.
 #[derive(Debug)]
 pub struct Mounted {
-    /// What was mounted.
+    /// The URL that was mounted.
     pub url: NfsUrl,
-    /// Where NFS is served: connections are spread over these in turn.
+    /// The addresses of the NFS service, over which connections are distributed in turn.
     pub servers: Vec<SocketAddr>,
-    /// Who calls.
+    /// The identity in every call.
     pub caller: Caller,
     /// The folder that the URL names.
     pub root: NfsFile,
-    /// Most bytes of a READ, see [`Mounted::transfer_bytes`].
+    /// Maximum of a READ in bytes, see [`Mounted::transfer_bytes`].
     pub rsize_bytes: u32,
-    /// Most bytes of a WRITE.
+    /// Maximum of a WRITE in bytes.
     pub wsize_bytes: u32,
-    /// What the server says of itself.
+    /// The server's limits and preferences.
     pub info: FSINFO3resok,
-    /// What the user hears of waits around the measurement, and how they end.
+    /// Reports waits outside of the measurement, and cancels them.
     pub monitor: Arc<WaitMonitor>,
 }
 
 impl Mounted {
-    /// Most bytes of a READ or WRITE: what the URL says, otherwise what the server prefers, and
-    /// what it takes at most (0: it does not say). From 4 KiB on whole pages, like the Linux
-    /// client: where the parts of operations that overlap went other ways they would leave a
-    /// mixture within one page, of which nobody could say whether it is as it should be.
-    pub fn transfer_bytes(wanted: Option<u32>, preferred: u32, most: u32) -> u32 {
-        let most = if most == 0 { TRANSFER_BYTES_MAX } else { most };
-        let preferred = if preferred == 0 { most } else { preferred };
-        let size = wanted.unwrap_or(preferred.min(TRANSFER_BYTES_MAX)).min(most);
+    /// The maximum of a READ or WRITE in bytes: the URL's value (`configured`), or else the
+    /// server's preference, and at most the server's limit `max` (0: not reported). From 4 KiB on
+    /// it is a multiple of the page size, like the Linux client's: otherwise concurrent overlapping
+    /// operations could leave a mixture of their data within one page, which cannot be verified.
+    pub fn transfer_bytes(configured: Option<u32>, preferred: u32, max: u32) -> u32 {
+        let max = if max == 0 { TRANSFER_BYTES_MAX } else { max };
+        let preferred = if preferred == 0 { max } else { preferred };
+        let size = configured.unwrap_or(preferred.min(TRANSFER_BYTES_MAX)).min(max);
         let pages = size - size % PAGE_BYTES;
         if pages == 0 { size.max(TRANSFER_BYTES_MIN) } else { pages }
     }
@@ -113,7 +112,7 @@ pub struct Session {
     jukebox_retries: u64,
 }
 
-/// The address of `host`, with `port`.
+/// Resolves the URL's host.
 fn resolve(url: &NfsUrl, port: u16, monitor: &WaitMonitor) -> Result<SocketAddr, NfsError> {
     let failed = |source: io::Error| NfsError {
         procedure: "CONNECT",
@@ -126,12 +125,12 @@ fn resolve(url: &NfsUrl, port: u16, monitor: &WaitMonitor) -> Result<SocketAddr,
     if let Ok(address) = url.host.parse::<IpAddr>() {
         return Ok(SocketAddr::new(address, port));
     }
-    // A resolver cannot be stopped: where it takes too long its thread ends with the process.
+    // A resolver cannot be interrupted, so it runs in a thread that may outlive this call.
     let (sender, receiver) = mpsc::channel();
     let host = url.host.clone();
     std::thread::spawn(move || {
         let found = (host.as_str(), port).to_socket_addrs().map(|mut found| found.next());
-        // Nobody waits any more for a name that took too long.
+        // The receiver is gone if this took too long.
         let _ = sender.send(found);
     });
     let mut waiting = CallWait::begin(monitor, &url.host);
@@ -152,7 +151,7 @@ fn resolve(url: &NfsUrl, port: u16, monitor: &WaitMonitor) -> Result<SocketAddr,
     found.map_err(failed)?.ok_or_else(none)
 }
 
-/// Asks the portmapper of the URL's host where a program listens.
+/// Asks the portmapper of the URL's host for a program's port.
 fn port_of(
     url: &NfsUrl,
     caller: &Caller,
@@ -165,8 +164,8 @@ fn port_of(
     let address = resolve(url, PMAP_PORT as u16, monitor)?;
     let mut channel = Channel::new(address, false, url, monitor);
     channel.connect().map_err(failed)?;
-    let wanted = mapping { prog: program, vers: version, prot: IPPROTO_TCP, port: 0 };
-    let call = Arguments::Portmap(PortmapArguments::GETPORT(wanted));
+    let requested = mapping { prog: program, vers: version, prot: IPPROTO_TCP, port: 0 };
+    let call = Arguments::Portmap(PortmapArguments::GETPORT(requested));
     let port = channel.call(caller, &call, |results| match results {
         Results::Portmap(PortmapResults::GETPORT(port)) => port,
         _ => 0,
@@ -178,18 +177,18 @@ fn port_of(
 }
 
 impl Session {
-    /// Mounts what `url` names.
+    /// Mounts the folder at `url`.
     ///
     /// # Errors
-    /// The server cannot be reached, does not export the path, or has no such folder.
+    /// The server cannot be reached, does not export the path, or does not have the folder.
     pub fn open(url: &NfsUrl) -> Result<Session, NfsError> {
         Session::open_with(url, &Arc::default())
     }
 
-    /// Mounts what `url` names; `observer` is told what is awaited, and may end it.
+    /// Mounts the folder at `url`; `observer` is notified of waits and can cancel them.
     ///
     /// # Errors
-    /// As [`Session::open`]; [`NfsFailure::Cancelled`] where the observer ended it.
+    /// As [`Session::open`]; [`NfsFailure::Cancelled`] if the observer cancelled.
     pub fn open_observed(
         url: &NfsUrl,
         observer: &Arc<dyn WaitObserver>,
@@ -232,7 +231,7 @@ impl Session {
         };
         let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
         let info = session.fsinfo(&root)?;
-        let mounted = Arc::get_mut(&mut session.mounted).expect("nobody else has it yet");
+        let mounted = Arc::get_mut(&mut session.mounted).expect("it is not shared yet");
         mounted.rsize_bytes = Mounted::transfer_bytes(url.rsize_bytes, info.rtpref, info.rtmax);
         mounted.wsize_bytes = Mounted::transfer_bytes(url.wsize_bytes, info.wtpref, info.wtmax);
         mounted.info = info;
@@ -240,14 +239,14 @@ impl Session {
         Ok(session)
     }
 
-    /// Goes from the export's root down to the folder that the URL names.
+    /// Looks up the folder that the URL names, starting at the root of the export.
     fn descend(&mut self, names: &[String]) -> Result<(), NfsError> {
         if names.is_empty() {
             return Ok(());
         }
         let depth = names.len();
-        let whole = self.mounted.root.path.clone();
-        let above: Vec<&str> = whole.rsplitn(depth + 1, '/').collect();
+        let path = self.mounted.root.path.clone();
+        let above: Vec<&str> = path.rsplitn(depth + 1, '/').collect();
         let mut folder = NfsFile {
             handle: self.mounted.root.handle,
             path: above.last().copied().unwrap_or_default().to_owned(),
@@ -255,17 +254,17 @@ impl Session {
         for name in names {
             folder = self.lookup(&folder, name.as_bytes())?.0;
         }
-        let mounted = Arc::get_mut(&mut self.mounted).expect("nobody else has it yet");
+        let mounted = Arc::get_mut(&mut self.mounted).expect("it is not shared yet");
         mounted.root.handle = folder.handle;
         Ok(())
     }
 
-    /// A further connection to the same export; it is made with the first call.
+    /// Another connection to the same export, opened by the first call.
     pub fn another(&self) -> Session {
         Session::of(&self.mounted)
     }
 
-    /// A connection to a mounted export; it is made with the first call.
+    /// A connection to a mounted export, opened by the first call.
     pub fn of(mounted: &Arc<Mounted>) -> Session {
         let url = &mounted.url;
         Session {
@@ -275,7 +274,7 @@ impl Session {
         }
     }
 
-    /// What mounting has found out.
+    /// The mounted export.
     pub fn mounted(&self) -> &Arc<Mounted> {
         &self.mounted
     }
@@ -285,31 +284,30 @@ impl Session {
         self.mounted.root.clone()
     }
 
-    /// Sets how long a call may take, however often it is sent; twice `timeo` otherwise.
+    /// Sets the time limit of a call including repetitions; by default twice `timeo`.
     pub fn set_deadline(&mut self, deadline: Duration) {
         self.channel.set_deadline(deadline);
     }
 
-    /// Reports no waits from now on; the user's wish to end still ends them.
+    /// Stops reporting waits; the user can still cancel them.
     pub(crate) fn unreported(mut self) -> Session {
         self.channel.set_monitor(self.mounted.monitor.unreported());
         self
     }
 
-    /// Calls that were made again because the server said NFS3ERR_JUKEBOX.
+    /// How often calls were repeated after NFS3ERR_JUKEBOX.
     pub fn jukebox_retries(&self) -> u64 {
         self.jukebox_retries
     }
 
-    /// Connections that were made in place of lost ones.
+    /// How often a lost connection was replaced.
     pub fn reconnects(&self) -> u64 {
         self.channel.reconnects()
     }
 
-    /// Does one procedure of NFS for `file`, and repeats it while the server answers
-    /// NFS3ERR_JUKEBOX, for as long as a call may take. `take` gives `None` for results of another
-    /// procedure.
-    pub(super) fn ask<R>(
+    /// Calls an NFS procedure for `file`, and repeats it after NFS3ERR_JUKEBOX until its time
+    /// limit. `take` returns `None` for results of another procedure.
+    pub(super) fn call<R>(
         &mut self,
         file: &str,
         arguments: NfsArguments<'_>,
@@ -322,14 +320,14 @@ impl Session {
         let server = self.channel.server().to_owned();
         let (mut waiting, mut times) = (CallWait::begin(&monitor, &server), 0);
         loop {
-            let answer =
+            let results =
                 self.channel.call(&self.mounted.caller, &Arguments::Nfs(arguments), |results| {
                     match results {
                         Results::Nfs(results) => take(results),
                         _ => None,
                     }
                 });
-            match answer.map_err(failed)? {
+            match results.map_err(failed)? {
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(nfsstat3::NFS3ERR_JUKEBOX)) => {
                     self.jukebox_retries += 1;
@@ -343,22 +341,21 @@ impl Session {
                     wait = (wait * 2).min(*JUKEBOX.end());
                 }
                 Some(Err(status)) => return Err(failed(NfsFailure::Status(status))),
-                None => return Err(failed(NfsFailure::Malformed("of another kind".to_owned()))),
+                None => return Err(failed(wrong_procedure())),
             }
         }
     }
 }
 
 /// The shortest round-trip time of [`NULL_CALLS`] calls of procedure NULL (RFC 1813, 3.3.0) to the
-/// first server, over a connection of their own: the network and the server's RPC layer, without
-/// storage and its limits. Takes at most twice [`NULL_TIME_MAX`]; `None` where no call was answered
-/// by then.
+/// first server over a separate connection: network and RPC layer, without storage and its limits.
+/// Takes at most twice [`NULL_TIME_MAX`]; `None` if no call was answered in time.
 pub fn null_round_trip(mounted: &Mounted) -> Option<Duration> {
     let until = Instant::now() + NULL_TIME_MAX * 2;
-    let quick =
+    let url =
         NfsUrl { timeo: NULL_TIME_MAX, connect_timeout: NULL_TIME_MAX, ..mounted.url.clone() };
     let server = *mounted.servers.first()?;
-    let mut channel = Channel::new(server, quick.privileged, &quick, &mounted.monitor);
+    let mut channel = Channel::new(server, url.privileged, &url, &mounted.monitor);
     channel.connect().ok()?;
     let call = Arguments::Nfs(NfsArguments::NULL(()));
     let round_trip = || {
@@ -368,11 +365,12 @@ pub fn null_round_trip(mounted: &Mounted) -> Option<Duration> {
         let answered = channel.call(&mounted.caller, &call, is_null);
         answered.ok().filter(|is_null| *is_null).map(|_| begun.elapsed())
     };
-    // The first that fails ends it: a server that does not answer one would take its time for each.
+    // Stops at the first failure: each further call to an unresponsive server would take its limit.
     std::iter::from_fn(round_trip).take(NULL_CALLS).min()
 }
 
-/// The handle of the longest part of the URL's path that the server mounts, and the names below it.
+/// Mounts the longest part of the URL's path that the server accepts; returns its handle and the
+/// names below it.
 fn mount(
     url: &NfsUrl,
     caller: &Caller,
@@ -392,20 +390,18 @@ fn mount(
     for depth in (0..=names.len()).rev() {
         let path = format!("/{}", names[..depth].join("/"));
         let call = Arguments::Mount(MountArguments::MNT(dirpath(path.as_bytes())));
-        let answer = channel.call(caller, &call, |results| match results {
+        let result = channel.call(caller, &call, |results| match results {
             Results::Mount(MountResults::MNT(result)) => {
                 Some(result.map(|ok| Handle::from(ok.fhandle)))
             }
             _ => None,
         });
-        match answer.map_err(|failure| failed("MNT", failure))? {
+        match result.map_err(|failure| failed("MNT", failure))? {
             Some(Ok(handle)) => return Ok((handle, names[depth..].to_vec())),
             Some(Err(status)) => {
                 first_refusal.get_or_insert(status);
             }
-            None => {
-                return Err(failed("MNT", NfsFailure::Malformed("of another kind".to_owned())));
-            }
+            None => return Err(failed("MNT", wrong_procedure())),
         }
     }
     let refusal = first_refusal.expect("at least `/` was tried");
@@ -429,6 +425,10 @@ fn exports(channel: &mut Channel, caller: &Caller) -> Option<Vec<String>> {
         }
         _ => None,
     });
-    // That the export is missing is the finding; a server need not list the others.
+    // A failure is ignored: the list only improves the error message.
     listed.ok().flatten()
+}
+
+fn wrong_procedure() -> NfsFailure {
+    NfsFailure::Malformed("results of another procedure".to_owned())
 }

@@ -1,5 +1,5 @@
-//! The sockets behind the connections of [`super::files::NfsFiles`]: sending, waiting, receiving,
-//! and making lost ones anew. No decisions: those are [`super::core::Core`]'s.
+//! The sockets behind [`super::files::NfsFiles`]: sending, waiting, receiving, and reconnecting.
+//! The decisions are made by [`super::core::Core`].
 
 use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddr};
@@ -12,42 +12,41 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg, sock
 use uring::waiting::Events;
 use workload::connection::{ConnectionCounters, Endpoint, TcpState};
 
-use super::core::{Core, Wanted};
+use super::core::{Core, SocketAction};
 use super::dial::{self, timespec};
-use super::files::tcp_state;
 use super::flow::Link;
 use super::url::NfsUrl;
 use crate::{TargetError, Wait};
 
-/// Received at a time: what fits the caches near the processor, for the kernel copies into it and
-/// we read it at once.
+/// Bytes received with one system call: small enough for the CPU's caches, because the kernel
+/// copies them there immediately before they are read.
 const RECEIVE_BYTES: usize = 256 << 10;
-/// Pieces sent in one system call.
+/// Pieces sent with one system call.
 const PIECES: usize = 128;
-/// Connections told of by one system call.
+/// Events returned by one system call.
 const EVENTS: usize = 64;
-/// A receiving call returns after this long with nothing. Setting it for each call would be another
-/// system call, so shorter waits than this are made by `ppoll`.
-const STANDING: Duration = Duration::from_millis(50);
+/// Receive timeout of the sockets. Changing it per call would need another system call, so shorter
+/// waits use `ppoll`.
+const RECEIVE_TIMEOUT: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 struct Socket {
     address: SocketAddr,
     descriptor: Option<OwnedFd>,
-    /// It takes no more at the moment: sent again when it does.
+    /// The send buffer is full; sending continues when the socket is writable.
     is_full: bool,
-    /// Of the sockets that this connection had before.
+    /// Retransmissions of the earlier sockets of this connection.
     retransmits: u64,
 }
 
-/// All sockets of a target.
+/// All sockets of a worker.
 pub(super) struct Sockets {
     all: Vec<Socket>,
-    /// With several connections.
+    /// Only with several connections.
     epoll: Option<OwnedFd>,
     events: Events,
     received: Vec<u8>,
-    /// Places of the connections to send on, while they are gone through.
+    /// Connections to send on; kept to reuse its memory.
     turn: Vec<u32>,
     privileged: bool,
 }
@@ -57,7 +56,7 @@ fn drive(source: impl Into<std::io::Error>) -> TargetError {
 }
 
 impl Sockets {
-    /// Makes every connection.
+    /// Opens every connection.
     pub(super) fn open(servers: &[SocketAddr], url: &NfsUrl) -> Result<Sockets, TargetError> {
         let epoll = match servers.len() {
             0 | 1 => None,
@@ -71,13 +70,13 @@ impl Sockets {
             turn: Vec::with_capacity(servers.len()),
             privileged: url.privileged,
         };
-        for (place, address) in servers.iter().enumerate() {
+        for (connection, address) in servers.iter().enumerate() {
             let failed = |source| TargetError::Open {
-                path: format!("connection {place} to {address}"),
+                path: format!("connection {connection} to {address}"),
                 source,
             };
             let allowed = url.connect_timeout;
-            // Whoever waits for this thread gives it up when the user wants to end.
+            // No cancellation here: the thread that waits for this one abandons it.
             let stream = dial::connect(*address, url.privileged, allowed, &mut || Ok(()));
             let stream = stream.map_err(failed)?;
             let descriptor = Some(OwnedFd::from(stream));
@@ -87,15 +86,17 @@ impl Sockets {
                 is_full: false,
                 retransmits: 0,
             });
-            sockets.watch(place, epoll::EventFlags::IN, false).map_err(|e| failed(e.into()))?;
-            sockets.made(place).map_err(|error| failed(error.into()))?;
+            sockets
+                .watch(connection, epoll::EventFlags::IN, false)
+                .map_err(|error| failed(error.into()))?;
+            sockets.configure(connection).map_err(|error| failed(error.into()))?;
         }
         Ok(sockets)
     }
 
-    /// Says which ends a connection has.
-    pub(super) fn name_ends(&self, place: usize, counters: &mut ConnectionCounters) {
-        let socket = &self.all[place];
+    /// Stores the addresses of a connection in its counters.
+    pub(super) fn set_endpoints(&self, connection: usize, counters: &mut ConnectionCounters) {
+        let socket = &self.all[connection];
         counters.remote = endpoint(socket.address);
         let local = socket.descriptor.as_ref().map(rustix::net::getsockname);
         if let Some(Ok(local)) = local
@@ -105,17 +106,27 @@ impl Sockets {
         }
     }
 
-    /// What the kernel says of a connection.
-    pub(super) fn tcp(&self, place: usize) -> Option<TcpState> {
-        let Socket { descriptor, retransmits, .. } = &self.all[place];
-        tcp_state(descriptor.as_ref()?, *retransmits)
+    /// The kernel's state of a connection; `None` if there is no socket or the kernel refuses.
+    pub(super) fn tcp(&self, connection: usize) -> Option<TcpState> {
+        let Socket { descriptor, retransmits, .. } = &self.all[connection];
+        let info = uring::socket::tcp_info(descriptor.as_ref()?).ok()?;
+        Some(TcpState {
+            rtt_ns: u64::from(info.rtt_us) * 1000,
+            rtt_deviation_ns: u64::from(info.rtt_deviation_us) * 1000,
+            retransmits: retransmits + u64::from(info.retransmits),
+        })
     }
 
-    fn watch(&self, place: usize, flags: epoll::EventFlags, again: bool) -> rustix::io::Result<()> {
-        let (Some(epoll), Some(socket)) = (&self.epoll, &self.all[place].descriptor) else {
+    fn watch(
+        &self,
+        connection: usize,
+        flags: epoll::EventFlags,
+        again: bool,
+    ) -> rustix::io::Result<()> {
+        let (Some(epoll), Some(socket)) = (&self.epoll, &self.all[connection].descriptor) else {
             return Ok(());
         };
-        let data = epoll::EventData::new_u64(place as u64);
+        let data = epoll::EventData::new_u64(connection as u64);
         if again {
             epoll::modify(epoll, socket, data, flags)
         } else {
@@ -123,14 +134,14 @@ impl Sockets {
         }
     }
 
-    /// A connection was made: sets how its socket waits.
-    fn made(&self, place: usize) -> rustix::io::Result<()> {
-        let socket = self.all[place].descriptor.as_ref().expect("it was just made");
+    /// Makes a connected socket blocking, with a receive timeout.
+    fn configure(&self, connection: usize) -> rustix::io::Result<()> {
+        let socket = self.all[connection].descriptor.as_ref().expect("it was just opened");
         rustix::io::ioctl_fionbio(socket, false)?;
-        sockopt::set_socket_timeout(socket, sockopt::Timeout::Recv, Some(STANDING))
+        sockopt::set_socket_timeout(socket, sockopt::Timeout::Recv, Some(RECEIVE_TIMEOUT))
     }
 
-    /// Sends what is to be sent.
+    /// Sends all queued calls.
     #[inline]
     pub(super) fn send(&mut self, core: &mut Core) {
         if core.unsent.is_empty() {
@@ -138,41 +149,41 @@ impl Sockets {
         }
         std::mem::swap(&mut self.turn, &mut core.unsent);
         for turn in 0..self.turn.len() {
-            let place = self.turn[turn] as usize;
-            core.flows[place].is_listed = false;
-            self.send_on(core, place);
+            let connection = self.turn[turn] as usize;
+            core.flows[connection].is_listed = false;
+            self.send_on(core, connection);
         }
         self.turn.clear();
     }
 
-    fn send_on(&mut self, core: &mut Core, place: usize) {
-        let socket = &mut self.all[place];
-        if core.flows[place].link != Link::Up || socket.is_full {
+    fn send_on(&mut self, core: &mut Core, connection: usize) {
+        let socket = &mut self.all[connection];
+        if core.flows[connection].link != Link::Up || socket.is_full {
             return;
         }
         let descriptor = socket.descriptor.as_ref().expect("a connection that is up has one");
-        while core.flows[place].has_unsent() {
+        while core.flows[connection].has_unsent() {
             let mut pieces = [IoSlice::new(&[]); PIECES];
-            let filled = core.flows[place].gather(&core.calls, &core.buffers, &mut pieces);
+            let filled = core.flows[connection].gather(&core.calls, &core.buffers, &mut pieces);
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             let mut control = SendAncillaryBuffer::default();
             match sendmsg(descriptor, &pieces[..filled], &mut control, flags) {
-                Ok(bytes) => core.flows[place].sent(&core.calls, bytes, core.now_ns),
+                Ok(bytes) => core.flows[connection].sent(&core.calls, bytes, core.now_ns),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     socket.is_full = true;
                     let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-                    if let Err(refused) = self.watch(place, flags, true) {
-                        self.close(core, place, refused);
+                    if let Err(refused) = self.watch(connection, flags, true) {
+                        self.close(core, connection, refused);
                     }
                     return;
                 }
-                Err(errno) => return self.close(core, place, errno),
+                Err(errno) => return self.close(core, connection, errno),
             }
         }
     }
 
-    /// Waits until something has arrived or `wait` is over, and takes it.
+    /// Waits until bytes have arrived or `wait` is over, and processes what arrived.
     #[inline]
     pub(super) fn receive(
         &mut self,
@@ -181,7 +192,7 @@ impl Sockets {
         clock: &dyn Fn() -> u64,
     ) -> Result<(), TargetError> {
         let (time, coarse) = match wait {
-            Wait::Look => (Duration::ZERO, false),
+            Wait::Poll => (Duration::ZERO, false),
             Wait::Precise(time) => (time, false),
             Wait::Coarse(time) => (time, true),
         };
@@ -191,11 +202,11 @@ impl Sockets {
             return self.receive_of_many(core, time, clock);
         }
         let is_plain = core.flows[0].link == Link::Up && !self.all[0].is_full;
-        if is_plain && coarse && time >= STANDING {
+        if is_plain && coarse && time >= RECEIVE_TIMEOUT {
             self.take(core, 0, RecvFlags::empty(), clock);
             return Ok(());
         }
-        // With several calls outstanding something has mostly arrived already.
+        // With several calls outstanding, bytes have usually arrived already.
         if is_plain && (time.is_zero() || core.flows[0].client.outstanding() > 1) {
             let taken = self.take(core, 0, RecvFlags::DONTWAIT, clock);
             if taken || time.is_zero() {
@@ -205,7 +216,7 @@ impl Sockets {
         self.receive_of_one(core, time, clock)
     }
 
-    /// Waits for the only connection, whatever state it is in.
+    /// Waits for the only connection, in any state.
     fn receive_of_one(
         &mut self,
         core: &mut Core,
@@ -214,7 +225,7 @@ impl Sockets {
     ) -> Result<(), TargetError> {
         let Some(socket) = &self.all[0].descriptor else {
             std::thread::sleep(time);
-            core.at(clock());
+            core.set_time(clock());
             return Ok(());
         };
         let mut flags = PollFlags::IN;
@@ -222,15 +233,15 @@ impl Sockets {
             flags |= PollFlags::OUT;
         }
         let mut polled = [PollFd::new(socket, flags)];
-        let answer = poll(&mut polled, Some(&timespec(time)));
-        let seen = polled[0].revents();
-        core.at(clock());
-        match answer {
+        let ready = poll(&mut polled, Some(&timespec(time)));
+        let events = polled[0].revents();
+        core.set_time(clock());
+        match ready {
             Ok(0) | Err(Errno::INTR) => return Ok(()),
             Ok(_) => {}
             Err(refused) => return Err(drive(refused)),
         }
-        self.look_at(core, 0, seen.contains(PollFlags::OUT), clock);
+        self.handle_event(core, 0, events.contains(PollFlags::OUT), clock);
         Ok(())
     }
 
@@ -242,110 +253,113 @@ impl Sockets {
     ) -> Result<(), TargetError> {
         let epoll = self.epoll.as_ref().expect("several connections have one");
         self.events.wait(epoll, Some(time)).map_err(drive)?;
-        core.at(clock());
+        core.set_time(clock());
         for event in 0..self.events.len() {
-            let (flags, place) = self.events.get(event);
+            let (flags, connection) = self.events.get(event);
             let may_send = flags & epoll::EventFlags::OUT.bits() != 0;
-            self.look_at(core, place as usize, may_send, clock);
+            self.handle_event(core, connection as usize, may_send, clock);
         }
         Ok(())
     }
 
-    /// Something is to be done for a connection: it is made, or can be sent on, or something has
-    /// arrived.
-    fn look_at(&mut self, core: &mut Core, place: usize, may_send: bool, clock: &dyn Fn() -> u64) {
-        if let Link::Connecting { .. } = core.flows[place].link {
-            let socket = self.all[place].descriptor.as_ref();
-            let outcome = dial::outcome(socket.expect("what is being made has a socket"));
-            let made = outcome.and_then(|()| {
-                self.made(place)?;
-                Ok(self.watch(place, epoll::EventFlags::IN, true)?)
+    /// Handles a connection that is ready: it is established, writable or readable.
+    fn handle_event(
+        &mut self,
+        core: &mut Core,
+        connection: usize,
+        may_send: bool,
+        clock: &dyn Fn() -> u64,
+    ) {
+        if let Link::Connecting { .. } = core.flows[connection].link {
+            let socket = self.all[connection].descriptor.as_ref();
+            let outcome = dial::outcome(socket.expect("a connecting socket exists"));
+            let configured = outcome.and_then(|()| {
+                self.configure(connection)?;
+                Ok(self.watch(connection, epoll::EventFlags::IN, true)?)
             });
-            if let Err(error) = made {
-                return self.close(core, place, errno(&error));
+            if let Err(error) = configured {
+                return self.close(core, connection, errno(&error));
             }
-            core.connected(place);
-            self.name_ends(place, &mut core.counters[place]);
+            core.connected(connection);
+            self.set_endpoints(connection, &mut core.counters[connection]);
             return;
         }
-        if may_send && self.all[place].is_full {
-            self.all[place].is_full = false;
-            if let Err(refused) = self.watch(place, epoll::EventFlags::IN, true) {
-                return self.close(core, place, refused);
+        if may_send && self.all[connection].is_full {
+            self.all[connection].is_full = false;
+            if let Err(refused) = self.watch(connection, epoll::EventFlags::IN, true) {
+                return self.close(core, connection, refused);
             }
-            self.send_on(core, place);
+            self.send_on(core, connection);
         }
-        if core.flows[place].link == Link::Up {
-            self.take(core, place, RecvFlags::DONTWAIT, clock);
+        if core.flows[connection].link == Link::Up {
+            self.take(core, connection, RecvFlags::DONTWAIT, clock);
         }
     }
 
-    /// Takes what has arrived on a connection. False: nothing has.
+    /// Receives from a connection. Returns false if nothing had arrived.
     #[inline]
     fn take(
         &mut self,
         core: &mut Core,
-        place: usize,
+        connection: usize,
         flags: RecvFlags,
         clock: &dyn Fn() -> u64,
     ) -> bool {
-        let socket = self.all[place].descriptor.as_ref();
+        let socket = self.all[connection].descriptor.as_ref();
         let socket = socket.expect("a connection that is up has one");
-        let answer = recv(socket, self.received.as_mut_slice(), flags);
-        core.at(clock());
-        match answer {
+        let received = recv(socket, self.received.as_mut_slice(), flags);
+        core.set_time(clock());
+        match received {
             Ok((bytes, _)) if bytes > 0 => {
-                if !core.received(place, &self.received[..bytes]) {
-                    self.close(core, place, Errno::PROTO);
+                if !core.received(connection, &self.received[..bytes]) {
+                    self.close(core, connection, Errno::PROTO);
                 }
                 true
             }
             Err(Errno::AGAIN | Errno::INTR) => false,
-            // The server has closed it: what is written to it would be refused so.
+            // The server has closed the connection; sending on it would fail with EPIPE.
             Ok(_) => {
-                self.close(core, place, Errno::PIPE);
+                self.close(core, connection, Errno::PIPE);
                 true
             }
             Err(errno) => {
-                self.close(core, place, errno);
+                self.close(core, connection, errno);
                 true
             }
         }
     }
 
-    /// Gives a connection up. Its calls go over another one, so nothing of them may arrive over
-    /// this one any more: it is reset, for after a plain close the kernel would go on to deliver
-    /// what it had taken, old WRITEs after those that came later.
-    fn close(&mut self, core: &mut Core, place: usize, errno: Errno) {
-        let state = self.tcp(place);
-        let socket = &mut self.all[place];
+    /// Closes a lost connection. Its calls are repeated over another one, so it is reset: after an
+    /// ordinary close the kernel would still deliver buffered WRITEs, possibly after later ones.
+    fn close(&mut self, core: &mut Core, connection: usize, errno: Errno) {
+        let state = self.tcp(connection);
+        let socket = &mut self.all[connection];
         if let Some(socket) = &socket.descriptor {
             let set = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
-            debug_assert!(set.is_ok(), "every TCP socket can be told to be reset: {set:?}");
+            debug_assert!(set.is_ok(), "every TCP socket can be reset: {set:?}");
         }
         if let Some(state) = state {
             socket.retransmits = state.retransmits;
-            core.counters[place].tcp = Some(state);
+            core.counters[connection].tcp = Some(state);
         }
-        // With its last descriptor it leaves the epoll set.
+        // Closing the descriptor also removes it from the epoll set.
         socket.descriptor = None;
         socket.is_full = false;
-        core.lost(place, errno);
+        core.lost(connection, errno);
     }
 
-    /// Does what the core asks for.
-    pub(super) fn provide(&mut self, core: &mut Core, wanted: Wanted) {
-        match wanted {
-            Wanted::Close(place) => self.close(core, place as usize, Errno::TIMEDOUT),
-            Wanted::Connect(place) => {
-                let place = place as usize;
-                let begun = dial::begin(self.all[place].address, self.privileged);
+    /// Performs an action of the core.
+    pub(super) fn perform(&mut self, core: &mut Core, action: SocketAction) {
+        match action {
+            SocketAction::Close(connection) => self.close(core, connection, Errno::TIMEDOUT),
+            SocketAction::Connect(connection) => {
+                let begun = dial::begin(self.all[connection].address, self.privileged);
                 let watched = begun.and_then(|socket| {
-                    self.all[place].descriptor = Some(socket);
-                    Ok(self.watch(place, epoll::EventFlags::OUT, false)?)
+                    self.all[connection].descriptor = Some(socket);
+                    Ok(self.watch(connection, epoll::EventFlags::OUT, false)?)
                 });
                 if let Err(error) = watched {
-                    self.close(core, place, errno(&error));
+                    self.close(core, connection, errno(&error));
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! How safe written data is: UNSTABLE writes are remembered until a COMMIT of the same instance of
-//! the server, told by its verifier; what is remembered stays within its memory.
+//! Durability of writes: UNSTABLE writes are logged until a COMMIT of the same server instance,
+//! which the write verifier identifies. The log's memory is limited.
 
 use nfs3::arguments::stable_how;
 use nfs3::types::writeverf3;
@@ -8,25 +8,24 @@ use workload::op::Op;
 use super::calls::{Call, CallKind, NONE};
 use super::core::Core;
 
-/// COMMITs of the target's own at a time.
+/// Maximum of the target's own outstanding COMMITs.
 const OWN_COMMITS: u32 = 4;
 
 impl Core {
-    /// How safe the next write is to be: safer than asked for where there is no memory to
-    /// remember that it is not.
+    /// The stability of the next write: as configured, or DATA_SYNC if the log has no room.
     pub(super) fn stability(&mut self) -> stable_how {
-        if self.setting.stability != stable_how::UNSTABLE {
-            return self.setting.stability;
+        if self.settings.stability != stable_how::UNSTABLE {
+            return self.settings.stability;
         }
         self.unstable_writes += 1;
-        if self.log.used() + self.unstable_writes > self.log.most() {
+        if self.log.used() + self.unstable_writes > self.log.max() {
             return stable_how::DATA_SYNC;
         }
         stable_how::UNSTABLE
     }
 
     pub(super) fn end_write(&mut self, op: &Op, errno: i32, epoch: u32) {
-        if self.setting.stability == stable_how::UNSTABLE {
+        if self.settings.stability == stable_how::UNSTABLE {
             self.unstable_writes -= 1;
         }
         let file = &mut self.files[op.file as usize];
@@ -36,7 +35,7 @@ impl Core {
             self.log.push(op);
             if epoch < self.epoch {
                 self.recover(op.file);
-            } else if self.log.used() > self.log.most() / 2 {
+            } else if self.log.used() > self.log.max() / 2 {
                 self.sweep();
             }
         }
@@ -45,20 +44,19 @@ impl Core {
         }
     }
 
-    /// The number of the server's instance that a verifier stands for. A verifier that was not seen
-    /// before begins a new one: what the one before had not committed may be lost. It came over the
-    /// connection in `place`.
-    pub(super) fn epoch_of(&mut self, place: usize, verifier: writeverf3) -> u32 {
+    /// The number of the server instance that has this verifier. A new verifier starts a new epoch:
+    /// data that the previous instance had not committed may be lost.
+    pub(super) fn epoch_of(&mut self, connection: usize, verifier: writeverf3) -> u32 {
         if self.verifiers[0] == Some(verifier) {
             return self.epoch;
         }
         if self.verifiers[1] == Some(verifier) {
-            // From a reply that was sent before the restart and is looked at after it.
+            // A reply that was sent before the restart and is processed after it.
             return self.epoch - 1;
         }
         if self.verifiers[0].is_some() {
             self.epoch += 1;
-            self.counters[place].verifier_changes += 1;
+            self.counters[connection].verifier_changes += 1;
         }
         self.verifiers = [Some(verifier), self.verifiers[0]];
         for file in 0..self.files.len() as u32 {
@@ -69,11 +67,11 @@ impl Core {
         self.epoch
     }
 
-    pub(super) fn committed(&mut self, place: usize, index: u32, verifier: writeverf3) {
+    pub(super) fn committed(&mut self, connection: usize, index: u32, verifier: writeverf3) {
         let Call { operation: tag, file, kind, .. } = self.calls[index];
-        self.epoch_of(place, verifier);
+        self.epoch_of(connection, verifier);
         let CallKind::Commit { logged } = kind else { unreachable!("only a COMMIT commits") };
-        // Where an entry is of an earlier epoch its file recovers as soon as that is known.
+        // If a log entry is from an earlier epoch, its file is recovering already.
         let is_lost = self.files[file as usize].is_recovering;
         if !is_lost {
             self.log.committed(file, logged);
@@ -82,16 +80,16 @@ impl Core {
             return self.end_own_commit(index);
         }
         if is_lost {
-            // It ends when the file's data has been written again.
+            // It ends when the file has recovered.
             self.calls.release(index);
-            return self.hold(tag);
+            return self.defer(tag);
         }
         let lost = std::mem::take(&mut self.files[file as usize].lost_errno);
         self.operations[tag as usize].errno = lost;
         self.end_call(index);
     }
 
-    /// Commits file after file, so that what is uncommitted stays within its memory.
+    /// Sends COMMITs for one file after another, to keep the log within its memory.
     pub(super) fn sweep(&mut self) {
         let files = self.files.len() as u32;
         if self.sweep == files && self.sweep_outstanding == 0 {
@@ -111,10 +109,10 @@ impl Core {
     }
 
     pub(super) fn end_own_commit(&mut self, index: u32) {
-        let asked = self.calls[index].offset;
+        let check_number = self.calls[index].offset;
         self.calls.release(index);
-        if asked != 0 {
-            return self.end_doubt(asked);
+        if check_number != 0 {
+            return self.end_restart_check(check_number);
         }
         self.sweep_outstanding -= 1;
         if self.sweep < self.files.len() as u32 {

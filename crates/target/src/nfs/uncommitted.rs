@@ -1,6 +1,5 @@
-//! What was written and may still be lost: for each file, in order, the operations whose data the
-//! server has taken as UNSTABLE and not yet committed. Memory is fixed; it is touched as it is
-//! used.
+//! The log of writes that the server has accepted as UNSTABLE and not committed, per file and in
+//! order. Its maximum memory is fixed and used on demand.
 
 use workload::op::{Op, OpKind};
 
@@ -10,7 +9,7 @@ use super::calls::NONE;
 struct Entry {
     index: u64,
     offset_bytes: u64,
-    /// Grows with each entry of the target.
+    /// Increases with each entry of the target.
     number: u64,
     size_bytes: u32,
     next: u32,
@@ -22,11 +21,11 @@ struct FileLog {
     tail: u32,
 }
 
-/// The logs of all files of a target.
+/// The logs of all files of a worker.
 #[derive(Debug)]
 pub(super) struct Uncommitted {
     entries: Vec<Entry>,
-    most: usize,
+    max: usize,
     free: u32,
     used: usize,
     number: u64,
@@ -34,10 +33,10 @@ pub(super) struct Uncommitted {
 }
 
 impl Uncommitted {
-    pub(super) fn new(files: usize, most: usize) -> Uncommitted {
+    pub(super) fn new(files: usize, max: usize) -> Uncommitted {
         Uncommitted {
-            entries: Vec::with_capacity(most),
-            most,
+            entries: Vec::with_capacity(max),
+            max,
             free: NONE,
             used: 0,
             number: 0,
@@ -45,14 +44,14 @@ impl Uncommitted {
         }
     }
 
-    /// Entries in all.
+    /// Number of entries.
     pub(super) fn used(&self) -> usize {
         self.used
     }
 
-    /// Entries that there is room for.
-    pub(super) fn most(&self) -> usize {
-        self.most
+    /// Maximum number of entries.
+    pub(super) fn max(&self) -> usize {
+        self.max
     }
 
     /// The number of the last entry.
@@ -64,7 +63,7 @@ impl Uncommitted {
         self.files[file as usize].head == NONE
     }
 
-    /// Appends a write. There must be room.
+    /// Appends a write; there must be room.
     pub(super) fn push(&mut self, op: &Op) {
         self.number += 1;
         let entry = Entry {
@@ -74,28 +73,28 @@ impl Uncommitted {
             size_bytes: op.size_bytes,
             next: NONE,
         };
-        let place = match self.free {
+        let position = match self.free {
             NONE => {
-                debug_assert!(self.entries.len() < self.most, "there is room for an entry");
+                debug_assert!(self.entries.len() < self.max, "there is room for an entry");
                 self.entries.push(entry);
                 self.entries.len() as u32 - 1
             }
-            place => {
-                self.free = self.entries[place as usize].next;
-                self.entries[place as usize] = entry;
-                place
+            position => {
+                self.free = self.entries[position as usize].next;
+                self.entries[position as usize] = entry;
+                position
             }
         };
         self.used += 1;
         let log = &mut self.files[op.file as usize];
         match log.tail {
-            NONE => log.head = place,
-            tail => self.entries[tail as usize].next = place,
+            NONE => log.head = position,
+            tail => self.entries[tail as usize].next = position,
         }
-        log.tail = place;
+        log.tail = position;
     }
 
-    /// Forgets the entries of `file` up to `number`.
+    /// Removes the entries of `file` up to `number`.
     pub(super) fn committed(&mut self, file: u32, number: u64) {
         let log = &mut self.files[file as usize];
         while log.head != NONE {
@@ -103,27 +102,27 @@ impl Uncommitted {
             if entry.number > number {
                 return;
             }
-            let place = std::mem::replace(&mut log.head, entry.next);
+            let position = std::mem::replace(&mut log.head, entry.next);
             entry.next = self.free;
-            self.free = place;
+            self.free = position;
             self.used -= 1;
         }
         log.tail = NONE;
     }
 
-    /// The first entry of `file`, to go through all with [`Uncommitted::after`].
+    /// The position of the first entry of `file`; the others follow by [`Uncommitted::after`].
     pub(super) fn first(&self, file: u32) -> u32 {
         self.files[file as usize].head
     }
 
-    /// The entry after `place`.
-    pub(super) fn after(&self, place: u32) -> u32 {
-        self.entries[place as usize].next
+    /// The entry after `position`.
+    pub(super) fn after(&self, position: u32) -> u32 {
+        self.entries[position as usize].next
     }
 
     /// The operation of an entry.
-    pub(super) fn op(&self, file: u32, place: u32) -> Op {
-        let Entry { index, offset_bytes, size_bytes, .. } = self.entries[place as usize];
+    pub(super) fn op(&self, file: u32, position: u32) -> Op {
+        let Entry { index, offset_bytes, size_bytes, .. } = self.entries[position as usize];
         Op { index, offset_bytes, size_bytes, file, kind: OpKind::Write }
     }
 }
@@ -138,16 +137,16 @@ mod tests {
 
     fn indices(log: &Uncommitted, file: u32) -> Vec<u64> {
         let mut found = Vec::new();
-        let mut place = log.first(file);
-        while place != NONE {
-            found.push(log.op(file, place).index);
-            place = log.after(place);
+        let mut position = log.first(file);
+        while position != NONE {
+            found.push(log.op(file, position).index);
+            position = log.after(position);
         }
         found
     }
 
     #[test]
-    fn a_commit_forgets_what_was_logged_before_it_was_sent_and_nothing_else() {
+    fn a_commit_removes_the_entries_logged_before_it_was_sent() {
         let mut log = Uncommitted::new(2, 4);
         log.push(&op(1, 0));
         log.push(&op(2, 1));

@@ -1,8 +1,9 @@
-//! `nfs://host[:port]/export[/path]?key=value&...`: where an export is and how it is reached.
+//! `nfs://host[:port]/export[/path]?key=value&...`: the location of an export and how it is
+//! accessed.
 //!
-//! Every mistake of a URL is told at once, each with what is allowed. What is printed reads back as
-//! the same value. The shape is RFC 2224's; the keys are ours, named like the options of mount.nfs
-//! where it has them.
+//! All mistakes of a URL are reported together, each with what is allowed. A printed URL parses to
+//! the same value. The form is RFC 2224's; the keys are named like the options of mount.nfs where
+//! those exist.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,15 +14,15 @@ use units::{Bytes, parse_duration, print_duration};
 
 use super::url_text::{decode, encode};
 
-/// How operations are dealt out to the connections of a worker.
+/// How a worker's operations are distributed over its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// To one after the other, passing over those that have more than the mean outstanding.
+    /// To each connection in turn, skipping those with more outstanding calls than the mean.
     #[default]
     RoundRobin,
-    /// All of one file to one connection.
+    /// All operations of a file to one connection.
     PerFile,
-    /// To the connection with the fewest calls outstanding.
+    /// To the connection with the fewest outstanding calls.
     LeastOutstanding,
 }
 
@@ -38,73 +39,73 @@ impl Policy {
     }
 }
 
-/// Calls outstanding on a connection at most, when the URL does not say. Our choice: no more than a
-/// service of ours has in progress on one (`outstanding_per_connection_max` in
-/// `data/service_levels.toml`; a test of `cli` compares the two).
+/// Default maximum of outstanding calls per connection. Our choice: at most what the emulated
+/// service processes on one (`outstanding_per_connection_max` in `data/service_levels.toml`; a test
+/// of `cli` compares the two).
 pub const SLOTS: u32 = 128;
-/// Most connections of a process to an export.
+/// Maximum number of connections of a process to an export.
 pub const CONNECTIONS_MAX: u32 = 1024;
-/// A connection that says nothing for this long, with calls outstanding, is made anew: the timeout
-/// of mount.nfs for TCP.
+/// A connection with outstanding calls that is silent for this long is replaced: the timeout of
+/// mount.nfs for TCP.
 pub const TIMEO: Duration = Duration::from_secs(60);
-/// How long a connection may take to be made: a server that is up and not overloaded answers a SYN
-/// within milliseconds, and within some seconds where the first ones are lost. Our choice.
+/// Default time limit for connecting: a server that is up and not overloaded replies to a SYN
+/// within milliseconds, or within seconds if the first ones are lost. Our choice.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// What rsize and wsize may be.
+/// Allowed values of rsize and wsize.
 const TRANSFER_BYTES: std::ops::RangeInclusive<u64> = 512..=16 << 20;
 
-/// An export, a folder on it, and how they are reached.
+/// An export or a folder on it, and how it is accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NfsUrl {
     /// A name, or an address without brackets.
     pub host: String,
-    /// Port of NFS; asked of the portmapper when absent.
+    /// The NFS port; if absent, the portmapper is asked.
     pub port: Option<u16>,
-    /// Port of MOUNT; asked of the portmapper when absent.
+    /// The MOUNT port; if absent, the portmapper is asked.
     pub mount_port: Option<u16>,
-    /// Export and path together, beginning with `/`.
+    /// Export and path, beginning with `/`.
     pub path: String,
-    /// Connections of the whole process to the export.
+    /// Connections of the process to the export.
     pub nconnect: Option<u32>,
-    /// User of every call; the process's own when absent.
+    /// User of every call; by default the process's.
     pub uid: Option<u32>,
-    /// Group of every call; the process's own when absent.
+    /// Group of every call; by default the process's.
     pub gid: Option<u32>,
-    /// Further groups of every call, at most 16.
+    /// Supplementary groups of every call, at most 16.
     pub gids: Vec<u32>,
-    /// Most bytes of a READ; what the server prefers when absent.
+    /// Maximum of a READ in bytes; by default the server's preference.
     pub rsize_bytes: Option<u32>,
-    /// Most bytes of a WRITE; what the server prefers when absent.
+    /// Maximum of a WRITE in bytes; by default the server's preference.
     pub wsize_bytes: Option<u32>,
-    /// Calls outstanding on a connection at most.
+    /// Maximum number of outstanding calls per connection.
     pub slots: u32,
-    /// How operations are dealt out to connections.
+    /// How operations are distributed over connections.
     pub policy: Policy,
-    /// Whether connections come from ports below 1024, as some exports want.
+    /// Whether connections use source ports below 1024, as some exports require.
     pub privileged: bool,
-    /// Addresses of the server over which connections are spread, in turn; `host` when empty.
+    /// Addresses of the server over which connections are distributed in turn; if empty, `host`.
     pub addresses: Vec<IpAddr>,
-    /// How long a connection with calls outstanding may say nothing before it is made anew.
+    /// How long a connection with outstanding calls may be silent before it is replaced.
     pub timeo: Duration,
-    /// How long a connection may take to be made, and a name to be resolved.
+    /// Time limit for connecting, and for resolving a name.
     pub connect_timeout: Duration,
 }
 
-/// Everything that is wrong with a URL.
+/// All mistakes in a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{url} is not a target: {}", mistakes.join("; "))]
 pub struct NfsUrlError {
-    /// As it was written.
+    /// The URL as written.
     pub url: String,
-    /// Each mistake: what was found, what is allowed.
+    /// Each mistake: what was found and what is allowed.
     pub mistakes: Vec<String>,
 }
 
-/// What every URL of an export begins with.
+/// The beginning of every export's URL.
 pub const SCHEME: &str = "nfs://";
 
 impl NfsUrl {
-    /// The export's root at `host`, everything else left to the server and to defaults.
+    /// The URL of `path` on `host` with default options.
     pub fn new(host: &str, path: &str) -> NfsUrl {
         NfsUrl {
             host: host.to_owned(),
@@ -126,7 +127,7 @@ impl NfsUrl {
         }
     }
 
-    /// Host and port as a URL has them, for messages.
+    /// Host and port in the form of a URL, for messages.
     pub fn authority(&self) -> String {
         let host =
             if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -137,7 +138,7 @@ impl NfsUrl {
     }
 }
 
-/// What reading a URL has found so far.
+/// The URL and the mistakes found so far.
 struct Parser {
     url: NfsUrl,
     mistakes: Vec<String>,
@@ -167,17 +168,17 @@ impl Parser {
             return self.wrong(format!("it does not begin with {SCHEME}"));
         };
         if rest.contains('#') {
-            self.wrong("`#` has no meaning here; write %23 where it is part of a name".to_owned());
+            self.wrong("`#` is not supported; write %23 if it is part of a name".to_owned());
         }
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+        let (location, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = location.split_at(location.find('/').unwrap_or(location.len()));
         self.authority(authority);
         match decode(path) {
             Ok(path) if path.is_empty() || path == "/" => {
                 self.wrong("the export is missing; write nfs://host/export".to_owned());
             }
             Ok(path) if path.split('/').any(|part| part == "..") => {
-                self.wrong("`..` in the path leads out of the folder that it names".to_owned());
+                self.wrong("`..` is not allowed in the path".to_owned());
             }
             Ok(path) => self.url.path = path,
             Err(mistake) => self.wrong(format!("the path {path}: {mistake}")),
@@ -200,7 +201,7 @@ impl Parser {
     fn authority(&mut self, authority: &str) {
         let (user, authority) = authority.rsplit_once('@').unwrap_or(("", authority));
         if !user.is_empty() {
-            self.wrong("a user before the host has no meaning; write ?uid=...&gid=...".to_owned());
+            self.wrong("a user before the host is not supported; use ?uid=...&gid=...".to_owned());
         }
         let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
             match rest.split_once(']') {
@@ -255,14 +256,14 @@ impl Parser {
         }
     }
 
-    /// A time, or `default` where it is wrong.
+    /// A duration, or `default` if it is wrong.
     fn time(&mut self, key: &str, value: &str, default: Duration) -> Duration {
         match parse_duration(value) {
             Ok(time) if time >= Duration::from_millis(1) => time,
             _ => {
                 let example = print_duration(default);
                 self.wrong(format!(
-                    "{key} is `{value}`; allowed are times from 1ms on, for example {example}"
+                    "{key} is `{value}`; allowed are times from 1ms, for example {example}"
                 ));
                 default
             }
@@ -275,7 +276,7 @@ impl Parser {
                 let port = self.number(key, value, 1, u64::from(u16::MAX)).map(|n| n as u16);
                 match self.url.port {
                     Some(other) if port.is_some_and(|port| port != other) => self.wrong(format!(
-                        "the port is {other} after the host and {value} in `port`; give one"
+                        "the port is {other} after the host but {value} in `port`; give one"
                     )),
                     _ => self.url.port = port,
                 }
@@ -290,7 +291,7 @@ impl Parser {
             "gids" => {
                 let gids: Vec<&str> = value.split(',').filter(|gid| !gid.is_empty()).collect();
                 if gids.len() > nfs3::rpc::MAX_GIDS {
-                    self.wrong(format!("gids has {}; AUTH_SYS carries 16 at most", gids.len()));
+                    self.wrong(format!("gids has {}; AUTH_SYS allows at most 16", gids.len()));
                 }
                 self.url.gids =
                     gids.iter().filter_map(|gid| self.u32(key, gid, 0, u32::MAX)).collect();
@@ -314,7 +315,7 @@ impl Parser {
                     match address.trim_matches(['[', ']']).parse() {
                         Ok(address) => self.url.addresses.push(address),
                         Err(_) => self.wrong(format!(
-                            "addr has `{address}`, which is no address; give addresses like \
+                            "addr has `{address}`, which is not an address; give addresses like \
                              10.0.0.4,10.0.0.5"
                         )),
                     }
@@ -325,7 +326,7 @@ impl Parser {
                 self.url.connect_timeout = self.time(key, value, CONNECT_TIMEOUT);
             }
             _ => self.wrong(format!(
-                "`{key}` is no option; there are port, mountport, nconnect, uid, gid, gids, rsize, \
+                "`{key}` is not an option; use port, mountport, nconnect, uid, gid, gids, rsize, \
                  wsize, slots, policy, privileged, addr, timeo, connect_timeout"
             )),
         }
@@ -333,7 +334,7 @@ impl Parser {
 }
 
 impl fmt::Display for NfsUrl {
-    /// The shortest URL that reads back as this one.
+    /// The shortest URL that parses to this value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}{}", self.authority(), encode(&self.path))?;
         let mut options: Vec<(&str, String)> = Vec::new();
@@ -370,8 +371,8 @@ impl fmt::Display for NfsUrl {
         if self.connect_timeout != CONNECT_TIMEOUT {
             options.push(("connect_timeout", print_duration(self.connect_timeout)));
         }
-        for (place, (key, value)) in options.iter().enumerate() {
-            write!(f, "{}{key}={value}", if place == 0 { '?' } else { '&' })?;
+        for (index, (key, value)) in options.iter().enumerate() {
+            write!(f, "{}{key}={value}", if index == 0 { '?' } else { '&' })?;
         }
         Ok(())
     }

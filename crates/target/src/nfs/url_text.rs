@@ -1,7 +1,6 @@
-//! Names in URLs: what stands for itself and what is written as `%` and two digits (RFC 3986,
-//! section 2.1).
+//! Percent-encoding of names in URLs (RFC 3986, section 2.1).
 
-/// Takes `%` and its two digits for the byte that they are.
+/// Decodes `%` and two digits to a byte.
 pub(super) fn decode(text: &str) -> Result<String, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -14,15 +13,19 @@ pub(super) fn decode(text: &str) -> Result<String, String> {
         let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         match byte.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(0) | None => return Err("`%` takes two hexadecimal digits, not 00".to_owned()),
+            Some(0) | None => {
+                return Err(
+                    "`%` must be followed by two hexadecimal digits other than 00".to_owned()
+                );
+            }
             Some(byte) => bytes.push(byte),
         }
         rest = &rest[2..];
     }
-    String::from_utf8(bytes).map_err(|_| "the bytes are no UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8".to_owned())
 }
 
-/// Writes everything as `%` and two digits that does not stand for itself in a path.
+/// Encodes every byte that a URL's path cannot contain as `%` and two digits.
 pub(super) fn encode(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -42,7 +45,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_url_with_every_option_is_read_and_printed_alike() {
+    fn a_url_with_every_option_parses_and_prints_unchanged() {
         let text = "nfs://[fe80::1]:2050/vol/a%20b?mountport=635&nconnect=8&uid=0&gid=5&gids=7,8\
                     &rsize=65536&wsize=1048576&slots=64&policy=per-file&privileged=true\
                     &addr=10.0.0.4,10.0.0.5&timeo=5s&connect_timeout=2s";
@@ -61,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_url_leaves_everything_to_the_server() {
+    fn a_plain_url_has_default_options() {
         let url: NfsUrl = "nfs://server/vol".parse().unwrap();
         assert_eq!(url, NfsUrl::new("server", "/vol"));
         assert_eq!(url.to_string(), "nfs://server/vol");
@@ -70,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_at_once() {
+    fn all_mistakes_are_reported_together() {
         let text = "nfs://me@:99999/../x?nconnect=0&policy=any&rsize=100&nconnect=2&addr=here&x=1";
         let error = text.parse::<NfsUrl>().unwrap_err();
-        let told = |part: &str| error.mistakes.iter().any(|mistake| mistake.contains(part));
+        let reported = |part: &str| error.mistakes.iter().any(|mistake| mistake.contains(part));
         for part in [
             "a user before the host",
             "host is missing",
@@ -84,9 +87,9 @@ mod tests {
             "policy is `any`; allowed are round-robin",
             "rsize is `100`",
             "addr has `here`",
-            "`x` is no option; there are port,",
+            "`x` is not an option; use port,",
         ] {
-            assert!(told(part), "{part} in {error}");
+            assert!(reported(part), "{part} in {error}");
         }
         assert_eq!(error.mistakes.len(), 10, "{error}");
         for text in ["file:///x", "nfs://host", "nfs://host/", "nfs://host/%zz", "nfs://[::1/x"] {
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stand_for_itself_comes_back_from_its_digits() {
+    fn encoded_paths_decode_to_the_original() {
         for path in ["/a b", "/%", "/ä?#&=+", "/plain/path.txt"] {
             assert_eq!(decode(&encode(path)).as_deref(), Ok(path));
         }

@@ -1,9 +1,8 @@
-//! Waiting for a server outside of a measurement: when the user is told what is awaited, and how
-//! the user ends it.
+//! Waits for a server outside of a measurement: reporting them to the user, and cancelling them.
 //!
 //! All blocking connections to an export share one [`WaitMonitor`]: a server that answers any of
-//! them is not silent. Not for: the measured operations, whose connections report their state in
-//! `ConnectionCounters`.
+//! them is not silent. The connections of measured operations report their state in
+//! `ConnectionCounters` instead.
 
 use std::fmt;
 use std::io;
@@ -12,15 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a waiting call checks whether it was cancelled: several times within the second in
-/// which an interrupt has to take effect.
+/// which an interrupt must take effect.
 pub(super) const POLL: Duration = Duration::from_millis(100);
-/// How long a call waits for its answer after the user has cancelled: a server that is up answers
-/// within this, so that locks and unfinished directories can still be removed.
+/// How long a call still waits for its reply after the user has cancelled. A server that is up
+/// replies within this, so that locks and unfinished directories can be removed.
 const CANCEL_GRACE: Duration = Duration::from_millis(250);
-/// Silence after which the user is told what is awaited.
+/// Silence after which a wait is reported.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
-/// Shortest time between two reports of different waits, so that a slow server is not reported for
-/// every call.
+/// Minimum time between reports of different waits, so that a slow server is not reported for every
+/// call.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// What a call waits for.
@@ -28,24 +27,24 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 pub enum Awaited {
     /// The address of a name.
     Address,
-    /// A TCP connection that is being made.
+    /// A TCP connection.
     Connection,
     /// A TCP connection, after an attempt failed with this error.
     Reconnection(io::ErrorKind),
-    /// The answer to this procedure.
-    Answer(&'static str),
-    /// Another answer to this procedure than NFS3ERR_JUKEBOX, which was given so many times.
+    /// The reply to this procedure.
+    Reply(&'static str),
+    /// A reply to this procedure other than NFS3ERR_JUKEBOX, which came this many times.
     NotJukebox(&'static str, u64),
 }
 
-/// A wait that the user should know of.
+/// A wait that is reported to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitReport {
     /// The server's address or name.
     pub server: String,
     /// What is awaited.
     pub awaited: Awaited,
-    /// For how long.
+    /// How long.
     pub waited: Duration,
 }
 
@@ -54,29 +53,32 @@ impl fmt::Display for WaitReport {
         let seconds = self.waited.as_secs();
         write!(f, "waiting for NFS server {}: ", self.server)?;
         match self.awaited {
-            Awaited::Address => write!(f, "its name is not resolved for {seconds} s"),
+            Awaited::Address => write!(f, "its name has not been resolved for {seconds} s"),
             Awaited::Connection => write!(f, "no connection for {seconds} s"),
             Awaited::Reconnection(error) => write!(f, "{error}, retrying ({seconds} s)"),
-            Awaited::Answer(procedure) => write!(f, "no answer to {procedure} for {seconds} s"),
+            Awaited::Reply(procedure) => write!(f, "no reply to {procedure} for {seconds} s"),
             Awaited::NotJukebox(procedure, times) => write!(
                 f,
-                "{procedure} answered NFS3ERR_JUKEBOX (try again later) {times} times in \
+                "{procedure} replied NFS3ERR_JUKEBOX (try again later) {times} times in \
                  {seconds} s"
             ),
         }
     }
 }
 
-/// Told of waits, and asked whether to keep waiting; called from several threads.
+/// Receives reports of waits and can cancel them; called from several threads.
 pub trait WaitObserver: fmt::Debug + Send + Sync {
-    /// Whether the user has asked to end.
+    /// Whether the user has cancelled.
     fn is_cancelled(&self) -> bool;
 
-    /// A wait has lasted a second, or twice as long as when it was reported before.
+    /// Reports a wait: after a second, and whenever it has doubled since the last report.
     fn report(&self, wait: &WaitReport);
 }
 
-/// Reports nothing and never ends early.
+/// A shared observer of waits.
+pub type Observer = Arc<dyn WaitObserver>;
+
+/// Reports nothing and never cancels.
 #[derive(Debug)]
 struct Silent;
 
@@ -88,22 +90,21 @@ impl WaitObserver for Silent {
     fn report(&self, _wait: &WaitReport) {}
 }
 
-/// What the blocking connections to an export share about waiting.
+/// The state of waits that the blocking connections to an export share.
 #[derive(Debug)]
 pub struct WaitMonitor {
-    observer: Arc<dyn WaitObserver>,
+    observer: Observer,
     is_reported: bool,
-    last_answer: Mutex<LastAnswer>,
-    /// A call was abandoned after the user cancelled: the server does not answer, and no further
-    /// call waits for it.
+    last_reply: Mutex<LastReply>,
+    /// A call was abandoned after the user cancelled: later calls do not wait for this server.
     is_abandoned: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct LastAnswer {
-    /// The last answer to any call.
-    answered: Instant,
-    /// Silence that is reported next.
+struct LastReply {
+    /// Time of the last reply to any call.
+    at: Instant,
+    /// The silence at which the next report is due.
     report_at: Duration,
     reported: Option<Instant>,
 }
@@ -116,18 +117,18 @@ impl Default for WaitMonitor {
 }
 
 impl WaitMonitor {
-    /// With `observer`.
-    pub fn new(observer: Arc<dyn WaitObserver>) -> WaitMonitor {
-        let last = LastAnswer { answered: Instant::now(), report_at: REPORT_AFTER, reported: None };
+    /// A monitor that reports to `observer`.
+    pub fn new(observer: Observer) -> WaitMonitor {
+        let last = LastReply { at: Instant::now(), report_at: REPORT_AFTER, reported: None };
         WaitMonitor {
             observer,
             is_reported: true,
-            last_answer: Mutex::new(last),
+            last_reply: Mutex::new(last),
             is_abandoned: Arc::default(),
         }
     }
 
-    /// The same observer for calls in the background, whose waits are not the user's.
+    /// A monitor for calls in the background: it can be cancelled but reports nothing.
     pub(crate) fn unreported(&self) -> WaitMonitor {
         WaitMonitor {
             is_reported: false,
@@ -136,40 +137,40 @@ impl WaitMonitor {
         }
     }
 
-    /// Whether the user has asked to end.
+    /// Whether the user has cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.observer.is_cancelled()
     }
 
-    /// The user has asked to end, and the server does not answer.
-    pub(super) fn is_given_up(&self) -> bool {
+    /// Whether the user has cancelled and the server does not reply.
+    pub(super) fn is_abandoned(&self) -> bool {
         self.is_abandoned.load(Ordering::Relaxed) && self.is_cancelled()
     }
 
-    fn last_answer(&self) -> std::sync::MutexGuard<'_, LastAnswer> {
-        // Each of its states is whole.
-        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_reply(&self) -> std::sync::MutexGuard<'_, LastReply> {
+        // Every critical section leaves a consistent state.
+        self.last_reply.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call was answered.
+    /// Records that a call was answered.
     pub(super) fn answered(&self) {
-        let mut last = self.last_answer();
-        last.answered = Instant::now();
+        let mut last = self.last_reply();
+        last.at = Instant::now();
         if last.reported.is_none_or(|reported| reported.elapsed() >= REPORT_EVERY) {
             last.report_at = REPORT_AFTER;
         }
     }
 
-    /// Reports a wait of `waited`, if that is due.
+    /// Reports a wait of `waited` if a report is due.
     fn report(&self, server: &str, awaited: Awaited, waited: Duration) {
         if !self.is_reported {
             return;
         }
         {
-            let mut last = self.last_answer();
+            let mut last = self.last_reply();
             let waited = match awaited {
                 Awaited::NotJukebox(..) => waited,
-                _ => waited.min(last.answered.elapsed()),
+                _ => waited.min(last.at.elapsed()),
             };
             if waited < last.report_at {
                 return;
@@ -181,7 +182,7 @@ impl WaitMonitor {
     }
 }
 
-/// One call's wait.
+/// The wait of one call.
 #[derive(Debug)]
 pub(super) struct CallWait<'p> {
     monitor: &'p WaitMonitor,
@@ -195,15 +196,15 @@ impl<'p> CallWait<'p> {
         CallWait { monitor, server, begun: Instant::now(), cancelled: None }
     }
 
-    /// To be called every [`POLL`] while `awaited` has not come.
+    /// Called every [`POLL`] during the wait.
     ///
     /// # Errors
-    /// `Interrupted`: the user has asked to end.
+    /// `Interrupted`: the user has cancelled.
     pub(super) fn check_wait(&mut self, awaited: Awaited) -> io::Result<()> {
         if self.monitor.is_cancelled() {
             let cancelled = *self.cancelled.get_or_insert_with(Instant::now);
             let is_over = match awaited {
-                Awaited::Answer(_) => cancelled.elapsed() >= CANCEL_GRACE,
+                Awaited::Reply(_) => cancelled.elapsed() >= CANCEL_GRACE,
                 Awaited::NotJukebox(..) => return Err(io::ErrorKind::Interrupted.into()),
                 Awaited::Address | Awaited::Connection | Awaited::Reconnection(_) => true,
             };
@@ -216,10 +217,10 @@ impl<'p> CallWait<'p> {
         Ok(())
     }
 
-    /// Waits for `time` unless the user ends it.
+    /// Sleeps for `time` unless the user cancels.
     ///
     /// # Errors
-    /// `Interrupted`: the user has asked to end.
+    /// `Interrupted`: the user has cancelled.
     pub(super) fn sleep(&mut self, time: Duration, awaited: Awaited) -> io::Result<()> {
         let until = Instant::now() + time;
         loop {
@@ -232,7 +233,7 @@ impl<'p> CallWait<'p> {
         }
     }
 
-    /// How long it has lasted.
+    /// How long the wait has lasted.
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -243,22 +244,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_says_what_is_awaited_from_whom_and_for_how_long() {
-        let said = |awaited| {
+    fn a_report_states_the_server_what_is_awaited_and_the_time() {
+        let text = |awaited| {
             let (server, waited) = ("10.0.0.4".to_owned(), Duration::from_millis(3100));
             WaitReport { server, awaited, waited }.to_string()
         };
         assert_eq!(
-            said(Awaited::Answer("MNT")),
-            "waiting for NFS server 10.0.0.4: no answer to MNT for 3 s"
+            text(Awaited::Reply("MNT")),
+            "waiting for NFS server 10.0.0.4: no reply to MNT for 3 s"
         );
         assert_eq!(
-            said(Awaited::Reconnection(io::ErrorKind::ConnectionRefused)),
+            text(Awaited::Reconnection(io::ErrorKind::ConnectionRefused)),
             "waiting for NFS server 10.0.0.4: connection refused, retrying (3 s)"
         );
         assert_eq!(
-            said(Awaited::NotJukebox("LOOKUP", 7)),
-            "waiting for NFS server 10.0.0.4: LOOKUP answered NFS3ERR_JUKEBOX (try again later) 7 \
+            text(Awaited::NotJukebox("LOOKUP", 7)),
+            "waiting for NFS server 10.0.0.4: LOOKUP replied NFS3ERR_JUKEBOX (try again later) 7 \
              times in 3 s"
         );
     }

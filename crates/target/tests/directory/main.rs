@@ -1,12 +1,12 @@
-//! The directory of a run on real files: every refusal, the fill, the checks before a read, and
-//! `clean`. What needs a file system of its own is in `faults.rs`.
+//! The target directory on real files: every refusal, the fill, verification, and `clean`. Tests
+//! that need a separate file system are in `faults.rs`.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 mod cleaning;
 mod filling;
 mod local;
-mod place;
 mod plans;
 mod refusals;
-mod truths;
+mod test_volume;
+mod verification;

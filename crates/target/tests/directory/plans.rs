@@ -1,10 +1,11 @@
-//! What is wanted of a directory in these tests.
+//! The files that these tests require.
 
-use target::directory::{TargetDirectory, Wanted};
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
 use workload::data::DataPattern;
 use workload::plan::FileSet;
 
-/// Large enough for several chunks of the fill, and not a multiple of one.
+/// Several chunks of the fill, but not a multiple of one.
 pub(crate) const FILE_BYTES: u64 = (5 << 20) / 2;
 pub(crate) const DATA_SEED: u64 = 42;
 
@@ -18,8 +19,12 @@ pub(crate) fn set(files: u32) -> FileSet {
     }
 }
 
-pub(crate) fn wanted(files: u32) -> Wanted {
-    Wanted { file_sets: vec![set(files)], data_seed: DATA_SEED, direct_transfer_min_bytes: None }
+pub(crate) fn required(files: u32) -> RequiredFiles {
+    RequiredFiles {
+        file_sets: vec![set(files)],
+        data_seed: DATA_SEED,
+        direct_transfer_min_bytes: None,
+    }
 }
 
 /// Fills without being stopped, and returns the bytes written.

@@ -1,4 +1,4 @@
-//! What a server can do to a fill and to a run: refuse, be full, start anew, forget.
+//! How a fill and a run react to a server that refuses, is full, restarts, or loses data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,20 +6,21 @@ use std::time::{Duration, Instant};
 
 use files::FileSystem;
 use nfs3::request::NfsArguments;
-use target::directory::{self, TargetDirectory};
+use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::nfs::NfsUrl;
 use target::nfs::Session;
 use target::refusal::{Override, Overrides, Refusal};
+use target::survey;
 use units::Bytes;
 use volume::export_rules::{ExportAccess, ExportRule, ExportRules, Network, Squash};
 use workload::data::TileFound;
 
-use crate::plans::{DATA_SEED, FILE_BYTES, fill, set, wanted};
+use crate::plans::{DATA_SEED, FILE_BYTES, fill, required, set};
 use crate::served::Served;
 
 fn open(url: &NfsUrl) -> Result<TargetDirectory, Refusal> {
-    directory::open(url, wanted(2), Overrides::default())
+    survey::open(url, required(2), Overrides::default())
 }
 
 fn filled(server: &Served) -> TargetDirectory {
@@ -29,11 +30,11 @@ fn filled(server: &Served) -> TargetDirectory {
 }
 
 /// Reads every tile of both files.
-fn every_tile_is_ours(ours: &TargetDirectory) {
-    let mut session = Session::of(ours.mounted().unwrap());
+fn every_tile_is_ours(directory: &TargetDirectory) {
+    let mut session = Session::of(directory.mounted().unwrap());
     let maker = set(2).tile_maker(DATA_SEED);
     let (mut tile, mut scratch) = (vec![0; 4096], vec![0; 4096]);
-    for (index, file) in (0..).zip(ours.handles(&set(2)).unwrap()) {
+    for (index, file) in (0..).zip(directory.handles(&set(2)).unwrap()) {
         for offset in (0..FILE_BYTES).step_by(4096) {
             session.read(&file, offset, &mut tile).unwrap();
             let found = maker.inspect(index, offset, &tile, &mut scratch);
@@ -43,24 +44,24 @@ fn every_tile_is_ours(ours: &TargetDirectory) {
 }
 
 #[test]
-fn what_a_server_lost_because_it_was_started_anew_is_written_again() {
-    // In the middle of the writes; just before what was written is committed.
-    type Moment = fn(&NfsArguments<'_>) -> bool;
-    let moments: [(Moment, u32); 2] = [
+fn data_that_a_restarted_server_lost_is_written_again() {
+    // In the middle of the writes, and just before a COMMIT.
+    type IsCounted = fn(&NfsArguments<'_>) -> bool;
+    let moments: [(IsCounted, u32); 2] = [
         (|arguments| matches!(arguments, NfsArguments::WRITE(_)), 30),
         (|arguments| matches!(arguments, NfsArguments::COMMIT(_)), 2),
     ];
-    for (is_counted, wanted_count) in moments {
+    for (is_counted, restart_at) in moments {
         let server = Served::start();
         let mut ours = open(&server.url()).unwrap();
         let mut count = 0;
         let restarts = Arc::new(AtomicU32::new(0));
-        let told = Arc::clone(&restarts);
+        let counted_restarts = Arc::clone(&restarts);
         server.before_each(move |arguments, files: &mut FileSystem, now| {
             count += u32::from(is_counted(arguments));
-            if is_counted(arguments) && count == wanted_count {
+            if is_counted(arguments) && count == restart_at {
                 files.restart(now);
-                told.fetch_add(1, Ordering::SeqCst);
+                counted_restarts.fetch_add(1, Ordering::SeqCst);
             }
         });
         let mut seen = Vec::new();
@@ -76,7 +77,7 @@ fn what_a_server_lost_because_it_was_started_anew_is_written_again() {
 }
 
 #[test]
-fn a_server_that_loses_everything_again_and_again_ends_the_fill() {
+fn a_server_that_loses_everything_repeatedly_fails_the_fill() {
     let server = Served::start();
     let mut ours = open(&server.url()).unwrap();
     server.before_each(|arguments, files: &mut FileSystem, now| {
@@ -84,15 +85,15 @@ fn a_server_that_loses_everything_again_and_again_ends_the_fill() {
             files.restart(now);
         }
     });
-    let ended = ours.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
-    assert!(ended.to_string().contains("started anew again and again"), "{ended}");
+    let error = ours.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("restarted repeatedly"), "{error}");
     server.before_each(|_, _, _| ());
     fill(&mut ours, &set(2));
     every_tile_is_ours(&ours);
 }
 
 #[test]
-fn a_quota_that_is_used_up_in_the_middle_ends_the_fill_and_a_larger_one_lets_it_go_on() {
+fn a_fill_that_exhausts_the_quota_fails_and_continues_with_a_larger_one() {
     let server = Served::start();
     let mut ours = open(&server.url()).unwrap();
     let set_quota = |quota| {
@@ -100,25 +101,25 @@ fn a_quota_that_is_used_up_in_the_middle_ends_the_fill_and_a_larger_one_lets_it_
         exports.get_mut(volume).unwrap().files.set_quota(quota);
     };
     set_quota(Bytes::mib(3));
-    let ended = ours.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
-    let FillError::NoSpace { path, written_bytes, .. } = &ended else { panic!("{ended}") };
-    assert!(path.to_str().unwrap().starts_with("nfs://127.0.0.1:"), "{ended}");
-    assert!(*written_bytes < 2 * FILE_BYTES, "{ended}");
+    let error = ours.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
+    let FillError::NoSpace { path, written_bytes, .. } = &error else { panic!("{error}") };
+    assert!(path.to_str().unwrap().starts_with("nfs://127.0.0.1:"), "{error}");
+    assert!(*written_bytes < 2 * FILE_BYTES, "{error}");
     drop(ours);
 
-    // The survey asks before a byte is written.
+    // The survey checks the space before a byte is written.
     let refusal = open(&server.url()).unwrap_err();
     assert!(matches!(refusal, Refusal::TooLittleSpace { .. }), "{refusal}");
     assert_eq!(refusal.overridden_by(), Some(Override::IgnoreFreeSpace));
     set_quota(Bytes::mib(64));
     let mut ours = open(&server.url()).unwrap();
-    let kept_bytes: u64 = (0..2).map(|index| ours.kept_bytes(&set(2), index)).sum();
-    assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES - kept_bytes);
+    let durable_bytes: u64 = (0..2).map(|index| ours.durable_bytes(&set(2), index)).sum();
+    assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES - durable_bytes);
     every_tile_is_ours(&ours);
 }
 
 #[test]
-fn a_volume_needs_a_hundredth_and_a_mebibyte_beyond_the_files() {
+fn the_reserve_of_a_volume_is_one_percent_and_a_mebibyte() {
     let needed_bytes = 2 * FILE_BYTES + 2 * FILE_BYTES / 100 + (1 << 20);
     let server = Served::start();
     let set_free = |free_bytes| {
@@ -127,7 +128,7 @@ fn a_volume_needs_a_hundredth_and_a_mebibyte_beyond_the_files() {
         let used = files.used();
         files.set_quota(Bytes::new(used.get() + free_bytes));
     };
-    let survey = || directory::survey(&server.url(), wanted(2), Overrides::default());
+    let survey = || survey::survey(&server.url(), required(2), Overrides::default());
     set_free(needed_bytes);
     assert_eq!(survey().unwrap().free_bytes, needed_bytes);
     set_free(needed_bytes - 1);
@@ -137,7 +138,7 @@ fn a_volume_needs_a_hundredth_and_a_mebibyte_beyond_the_files() {
             if needed == needed_bytes && free_bytes == needed_bytes - 1),
         "{refusal}"
     );
-    // What is there already needs no reserve.
+    // Complete files need no reserve.
     set_free(needed_bytes);
     drop(filled(&server));
     set_free(0);
@@ -156,7 +157,7 @@ fn with_rules(server: &Served, rules: ExportRules) {
 }
 
 #[test]
-fn an_export_that_is_read_only_is_refused() {
+fn a_read_only_export_is_refused() {
     let server = Served::start();
     drop(filled(&server));
     with_rules(&server, rule(ExportAccess::ReadOnly, Squash::None));
@@ -166,7 +167,7 @@ fn an_export_that_is_read_only_is_refused() {
 }
 
 #[test]
-fn an_export_that_does_not_let_us_write_is_refused_with_who_asked() {
+fn an_export_without_write_access_is_refused_with_the_caller() {
     let server = Served::start();
     with_rules(&server, rule(ExportAccess::ReadWrite, Squash::Root));
     for (options, who) in [("", "uid 0"), ("&uid=1000&gid=100", "uid 1000 and gid 100")] {
@@ -175,7 +176,7 @@ fn an_export_that_does_not_let_us_write_is_refused_with_who_asked() {
         assert!(refusal.to_string().contains(who), "{refusal}");
         assert!(refusal.remedy().contains("`uid=`"), "{}", refusal.remedy());
     }
-    // Nothing was made.
+    // Nothing was created.
     with_rules(&server, ExportRules::default());
     let mut session = Session::open(&server.url()).unwrap();
     let root = session.root();
@@ -184,7 +185,7 @@ fn an_export_that_does_not_let_us_write_is_refused_with_who_asked() {
 }
 
 #[test]
-fn a_volume_that_is_taken_away_under_a_run_is_told_with_the_file() {
+fn a_volume_that_is_removed_during_a_run_is_reported_with_the_file() {
     let server = Served::start();
     let ours = filled(&server);
     {
@@ -192,13 +193,13 @@ fn a_volume_that_is_taken_away_under_a_run_is_told_with_the_file() {
         exports.remove(volume).unwrap();
     }
     let refusal = ours.check(&set(2)).unwrap_err();
-    let said = refusal.to_string();
-    assert!(said.contains("NFS3ERR_STALE") && said.contains(".data"), "{said}");
+    let message = refusal.to_string();
+    assert!(message.contains("NFS3ERR_STALE") && message.contains(".data"), "{message}");
     assert!(refusal.remedy().contains("server"), "{}", refusal.remedy());
 }
 
 #[test]
-fn a_file_that_is_removed_while_it_is_filled_ends_the_fill_with_its_name() {
+fn a_file_that_is_removed_during_its_fill_fails_the_fill_with_its_name() {
     let server = Served::start();
     let mut ours = open(&server.url()).unwrap();
     let name = set(2).file_name(1);
@@ -213,20 +214,20 @@ fn a_file_that_is_removed_while_it_is_filled_ends_the_fill_with_its_name() {
         }
         false
     };
-    let ended = ours.fill(&set(2), &stop, &mut |_, _| {}).unwrap_err();
-    assert!(ended.to_string().contains(&name), "{ended}");
-    assert!(ended.to_string().contains("NFS3ERR_STALE"), "{ended}");
-    // The first file was begun before the second, and is kept.
+    let error = ours.fill(&set(2), &stop, &mut |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains(&name), "{error}");
+    assert!(error.to_string().contains("NFS3ERR_STALE"), "{error}");
+    // The first file is kept.
     assert_eq!(fill(&mut ours, &set(2)), FILE_BYTES);
     every_tile_is_ours(&ours);
 }
 
 #[test]
-fn after_a_fill_the_run_is_alone_but_for_one_connection_and_its_lock() {
+fn after_a_fill_only_one_connection_and_the_lock_remain() {
     let server = Served::start();
     let ours = filled(&server);
     let until = Instant::now() + Duration::from_secs(60);
-    // The server sees the end of a connection a moment later.
+    // The server notices closed connections with a delay.
     while server.clients() > 2 {
         assert!(Instant::now() < until, "{} clients", server.clients());
         std::thread::yield_now();

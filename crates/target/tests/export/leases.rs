@@ -1,23 +1,24 @@
-//! The lock of a directory on an export: who holds it, who takes it over, who learns that.
+//! The lock of a directory on an export: its holder, takeover, and loss.
 
 use std::sync::Barrier;
 
 use target::clean::clean;
-use target::directory::{self, TargetDirectory};
+use target::directory::TargetDirectory;
 use target::nfs::{NfsFile, NfsUrl, Session};
 use target::refusal::{Overrides, Refusal};
+use target::survey;
 
-use crate::plans::{fill, set, wanted};
+use crate::plans::{fill, required, set};
 use crate::served::Served;
 
 const LEASE: &[u8] = b".fourcorners.lock";
 
 fn open(url: &NfsUrl) -> Result<TargetDirectory, Refusal> {
-    directory::open(url, wanted(2), Overrides::default())
+    survey::open(url, required(2), Overrides::default())
 }
 
-/// A connection and the directory of ours.
-fn looking(url: &NfsUrl) -> (Session, NfsFile) {
+/// A session and our directory.
+fn our_directory(url: &NfsUrl) -> (Session, NfsFile) {
     let mut session = Session::open(url).unwrap();
     let root = session.root();
     let ours = session.lookup(&root, b"fourcorners").unwrap().0;
@@ -25,20 +26,20 @@ fn looking(url: &NfsUrl) -> (Session, NfsFile) {
 }
 
 fn is_held(url: &NfsUrl) -> bool {
-    let (mut session, ours) = looking(url);
+    let (mut session, ours) = our_directory(url);
     session.lookup(&ours, LEASE).is_ok()
 }
 
-/// What is done once the holder was silent for longer than a holder may be.
+/// The result of `attempt` after the holder was silent for longer than allowed.
 fn once_silent<R>(server: &Served, attempt: impl FnOnce() -> Result<R, Refusal>) -> R {
     server.after_silence(31, attempt).unwrap()
 }
 
 #[test]
-fn the_lock_is_there_while_a_run_works_and_gone_afterwards() {
+fn the_lock_exists_during_a_run_and_not_afterwards() {
     let server = Served::start();
     let ours = open(&server.url()).unwrap();
-    let (mut session, directory) = looking(&server.url());
+    let (mut session, directory) = our_directory(&server.url());
     let lease = session.lookup(&directory, LEASE).unwrap().0;
     let mut text = vec![0; 4096];
     let (bytes, _) = session.read(&lease, 0, &mut text).unwrap();
@@ -49,32 +50,32 @@ fn the_lock_is_there_while_a_run_works_and_gone_afterwards() {
 }
 
 #[test]
-fn a_second_run_is_told_who_holds_the_directory_and_since_when_he_is_silent() {
+fn a_second_run_is_refused_with_the_holder_and_its_silence() {
     let server = Served::start();
     let _ours = open(&server.url()).unwrap();
     let refusal = open(&server.url()).unwrap_err();
     let Refusal::InUse { holder: Some(holder), .. } = &refusal else { panic!("{refusal}") };
     assert_eq!(holder.process, std::process::id());
     assert!(holder.silent_seconds <= 30, "{holder}");
-    let said = refusal.to_string();
-    assert!(said.contains("/vol1/fourcorners` is in use by another run: process "), "{said}");
-    assert!(said.contains("last heard of"), "{said}");
+    let message = refusal.to_string();
+    assert!(message.contains("/vol1/fourcorners` is in use by another run: process "), "{message}");
+    assert!(message.contains("last renewed"), "{message}");
     assert!(refusal.remedy().contains("30 s"), "{}", refusal.remedy());
     let refusal = clean(&server.url()).unwrap_err();
     assert!(matches!(refusal, Refusal::InUse { holder: Some(_), .. }), "{refusal}");
 }
 
 #[test]
-fn a_lock_whose_holder_was_silent_for_long_is_taken_over_and_he_learns_it() {
+fn an_expired_lock_is_taken_over_and_its_holder_is_notified() {
     let server = Served::start();
     let mut first = open(&server.url()).unwrap();
     let second = once_silent(&server, || open(&server.url()));
     let refusal = first.refuse_changed().unwrap_err();
     assert!(matches!(refusal, Refusal::TakenOver { holder: Some(_), .. }), "{refusal}");
     assert!(refusal.remedy().contains("30 s"), "{}", refusal.remedy());
-    let ended = first.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
-    assert!(ended.to_string().contains("lock"), "{ended}");
-    // Who lost it takes nothing from who has it.
+    let error = first.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("lock"), "{error}");
+    // The first holder does not remove the lock of the second.
     drop(first);
     assert!(is_held(&server.url()));
     drop(second);
@@ -82,13 +83,13 @@ fn a_lock_whose_holder_was_silent_for_long_is_taken_over_and_he_learns_it() {
 }
 
 #[test]
-fn a_lock_that_was_left_by_a_run_that_died_is_taken_over_only_when_it_is_old() {
+fn the_lock_of_a_killed_run_is_taken_over_only_when_it_has_expired() {
     let server = Served::start();
     drop(open(&server.url()).unwrap());
-    let (mut session, ours) = looking(&server.url());
-    // Made by somebody who died before he wrote who he is.
-    let made = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
-    session.create(&ours, LEASE, made).unwrap();
+    let (mut session, ours) = our_directory(&server.url());
+    // A lease whose holder was killed before it wrote its content.
+    let exclusive = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
+    session.create(&ours, LEASE, exclusive).unwrap();
     assert!(matches!(open(&server.url()), Err(Refusal::InUse { holder: Some(_), .. })));
     server.later(29);
     assert!(matches!(open(&server.url()), Err(Refusal::InUse { holder: Some(_), .. })));
@@ -99,14 +100,14 @@ fn a_lock_that_was_left_by_a_run_that_died_is_taken_over_only_when_it_is_old() {
 }
 
 #[test]
-fn of_many_who_want_a_lock_one_gets_it() {
+fn only_one_of_many_competing_runs_gets_the_lock() {
     let server = Served::start();
     drop(open(&server.url()).unwrap());
-    for is_old in [false, true] {
-        if is_old {
-            let (mut session, ours) = looking(&server.url());
-            let made = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
-            session.create(&ours, LEASE, made).unwrap();
+    for has_expired in [false, true] {
+        if has_expired {
+            let (mut session, ours) = our_directory(&server.url());
+            let exclusive = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
+            session.create(&ours, LEASE, exclusive).unwrap();
             server.later(40);
         }
         let begin = Barrier::new(8);
@@ -129,21 +130,21 @@ fn of_many_who_want_a_lock_one_gets_it() {
 }
 
 #[test]
-fn a_lock_that_somebody_removed_is_lost() {
+fn a_removed_lock_is_lost() {
     let server = Served::start();
     let ours = open(&server.url()).unwrap();
-    let (mut session, directory) = looking(&server.url());
+    let (mut session, directory) = our_directory(&server.url());
     session.remove(&directory, LEASE).unwrap();
     let refusal = ours.refuse_changed().unwrap_err();
     assert!(matches!(refusal, Refusal::TakenOver { holder: None, .. }), "{refusal}");
-    assert!(refusal.to_string().contains("somebody removed it"), "{refusal}");
+    assert!(refusal.to_string().contains("it was removed"), "{refusal}");
 }
 
 #[test]
 fn a_link_in_place_of_the_lock_is_refused() {
     let server = Served::start();
     drop(open(&server.url()).unwrap());
-    let (mut session, ours) = looking(&server.url());
+    let (mut session, ours) = our_directory(&server.url());
     session.symlink(&ours, LEASE, nfs3::types::sattr3::UNCHANGED, b"/etc/passwd").unwrap();
     server.later(60);
     let refusal = open(&server.url()).unwrap_err();
@@ -151,11 +152,11 @@ fn a_link_in_place_of_the_lock_is_refused() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_cleaned_once_its_lock_is_old() {
+fn the_directory_of_a_killed_run_is_cleaned_once_its_lock_has_expired() {
     let server = Served::start();
     let mut ours = open(&server.url()).unwrap();
     fill(&mut ours, &set(2));
-    // A run that is killed gives nothing back.
+    // A killed run does not return its lock.
     std::mem::forget(ours);
     assert!(matches!(clean(&server.url()), Err(Refusal::InUse { .. })));
     let cleaned = once_silent(&server, || clean(&server.url()));
@@ -163,21 +164,21 @@ fn what_a_killed_run_left_is_cleaned_once_its_lock_is_old() {
 }
 
 #[test]
-fn looking_says_that_another_run_works_there_and_takes_no_lock() {
+fn an_inspection_reports_another_run_and_takes_no_lock() {
     let server = Served::start();
     fill(&mut open(&server.url()).unwrap(), &set(2));
-    let look = || {
-        directory::survey(&server.url(), wanted(2), Overrides::default())
-            .and_then(directory::Survey::inspect)
+    let inspect = || {
+        survey::survey(&server.url(), required(2), Overrides::default())
+            .and_then(survey::Survey::inspect)
     };
-    look().unwrap();
+    inspect().unwrap();
     assert!(!is_held(&server.url()));
     let _ours = open(&server.url()).unwrap();
-    assert!(matches!(look(), Err(Refusal::InUse { holder: Some(_), .. })));
+    assert!(matches!(inspect(), Err(Refusal::InUse { holder: Some(_), .. })));
 }
 
 #[test]
-fn a_lock_is_kept_young_without_reading_or_writing_data() {
+fn a_lock_is_renewed_without_reading_or_writing_data() {
     use nfs3::request::NfsArguments;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -192,18 +193,18 @@ fn a_lock_is_kept_young_without_reading_or_writing_data() {
         }
         .fetch_add(1, Ordering::SeqCst);
     });
-    // Each time the run asks whether the directory is still its own; the files are not there yet.
+    // Each check renews the lock, and fails because there are no files yet.
     for _ in 0..3 {
         ours.refuse_changed().unwrap_err();
     }
     assert!(touches.load(Ordering::SeqCst) >= 3);
     server.before_each(|_, _, _| ());
-    // Beside the touches: the way to the first file, which is missing.
+    // The other calls are lookups of the first file, which is missing.
     assert!(others.load(Ordering::SeqCst) <= 2 * 3, "{others:?}");
 }
 
 #[test]
-fn a_directory_that_was_replaced_before_its_lock_is_locked_again_under_its_name() {
+fn a_directory_replaced_before_it_was_locked_is_locked_again() {
     use files::{Caller, SetAttributes};
     use nfs3::request::NfsArguments;
     let server = Served::start();
@@ -222,7 +223,7 @@ fn a_directory_that_was_replaced_before_its_lock_is_locked_again_under_its_name(
     });
     let refusal = open(&server.url()).unwrap_err();
     assert!(matches!(refusal, Refusal::Unmarked { .. }), "{refusal}");
-    assert!(!is_held(&server.url()), "neither of the two");
+    assert!(!is_held(&server.url()), "neither directory keeps a lease");
     let mut session = Session::open(&server.url()).unwrap();
     let root = session.root();
     let away = session.lookup(&root, b"away").unwrap().0;

@@ -1,7 +1,7 @@
-//! The rules of a run's directory on an export of nfs-ganesha: the same tests as on this machine,
-//! and those that only an export needs. Wants root and nfs-ganesha, as CI has them.
+//! The target directory on an export of nfs-ganesha: the same tests as on local files, and those
+//! that need an export. Needs root and nfs-ganesha, as in CI.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 #[path = "../directory/cleaning.rs"]
 mod cleaning;
@@ -12,12 +12,12 @@ mod filling;
 #[path = "../nfs/ganesha.rs"]
 mod ganesha;
 mod leases;
-mod place;
 #[path = "../directory/plans.rs"]
 mod plans;
 #[path = "../directory/refusals.rs"]
 mod refusals;
 mod served;
 mod service;
-#[path = "../directory/truths.rs"]
-mod truths;
+mod test_volume;
+#[path = "../directory/verification.rs"]
+mod verification;

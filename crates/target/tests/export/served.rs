@@ -1,5 +1,5 @@
-//! The emulated service's volumes on a socket, with a clock that the test sets and a way to step in
-//! between two requests: what no foreign server can be told to do.
+//! The emulated service's volumes on a socket, with a clock that the test sets and a hook before
+//! each request.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,24 +14,25 @@ use target::nfs::NfsUrl;
 use units::Bytes;
 use volume::export_rules::ExportRules;
 use volume::exports::{Export, Exports, VolumeIndex, fsid_of};
+use volume::ids::EndpointId;
 use volume::peer::Peer;
 use volume::reply::Reply;
 
 const NAME: &str = "vol1";
 
-/// Called before each request of NFS.
+/// Called before each NFS request.
 type Before = Box<dyn FnMut(&NfsArguments<'_>, &mut FileSystem, Time) + Send>;
 
 struct Shared {
     exports: Mutex<Exports>,
     volume: VolumeIndex,
     before: Mutex<Before>,
-    /// Signs of life of a lock's holder wait; changed while the exports are locked.
+    /// Renewals by a lock's holder are blocked; changed while the exports are locked.
     is_holder_stopped: AtomicBool,
     holder_continues: Condvar,
     /// Seconds by which the server's clock is ahead.
     ahead_s: AtomicU64,
-    /// Clients that are connected.
+    /// Connected clients.
     clients: AtomicU64,
     ended: AtomicBool,
 }
@@ -49,11 +50,15 @@ impl Shared {
         Time { seconds: (now.as_secs() + ahead_s) as u32, nanoseconds: now.subsec_nanos() }
     }
 
-    /// Answers one client until it goes.
+    /// Serves one client until it disconnects.
     fn serve(&self, mut stream: TcpStream) {
         let programs = Programs { nfs: true, mount: true, portmap: true };
         let options = ServerOptions { programs, max_call_bytes: 2 << 20, max_in_progress: 1 };
-        let peer = Peer::new(stream.peer_addr().unwrap(), 0, stream.local_addr().unwrap().port());
+        let peer = Peer::new(
+            stream.peer_addr().unwrap(),
+            EndpointId::new(0),
+            stream.local_addr().unwrap().port(),
+        );
         let mut rpc = Server::new(options);
         let (mut reply, mut refused) = (Reply::new(), Vec::new());
         let mut bytes = vec![0; 256 << 10];
@@ -67,7 +72,7 @@ impl Shared {
                 let Received::Request(request) = received else { continue };
                 let mut exports = self.exports.lock().unwrap();
                 while self.is_holder_stopped.load(Ordering::SeqCst)
-                    && is_late_sign_of_life(&request.arguments, self.now())
+                    && is_late_renewal(&request.arguments, self.now())
                 {
                     exports = self.holder_continues.wait(exports).unwrap();
                 }
@@ -84,15 +89,15 @@ impl Shared {
                     return;
                 }
             }
-            assert!(refused.is_empty(), "a call of ours was refused");
+            assert!(refused.is_empty(), "a call was refused");
         }
     }
 }
 
-/// Whether a lock's holder of before a jump of the clock touches it. It is the only SETATTR that is
-/// guarded and leaves the size, and its guard is the last touch, which is never older than some
-/// seconds otherwise.
-fn is_late_sign_of_life(arguments: &Arguments<'_>, now: Time) -> bool {
+/// Whether the request renews a lock that was last renewed before a jump of the clock. Renewals are
+/// the only guarded SETATTRs that keep the size; the guard is the last renewal, which is otherwise
+/// at most some seconds old.
+fn is_late_renewal(arguments: &Arguments<'_>, now: Time) -> bool {
     match arguments {
         Arguments::Nfs(NfsArguments::SETATTR(args)) => {
             let is_touch = args.new_attributes.size.is_none();
@@ -149,7 +154,7 @@ impl Served {
         Served { shared, address }
     }
 
-    /// The volume, with further options of the URL.
+    /// The URL of the volume with additional options.
     pub(crate) fn url_with(&self, options: &str) -> NfsUrl {
         let port = self.address.port();
         format!("nfs://127.0.0.1:{port}/{NAME}?mountport={port}{options}").parse().unwrap()
@@ -159,13 +164,12 @@ impl Served {
         self.url_with("")
     }
 
-    /// Lets the server's clock jump.
+    /// Advances the server's clock.
     pub(crate) fn later(&self, seconds: u64) {
         self.shared.ahead_s.fetch_add(seconds, Ordering::SeqCst);
     }
 
-    /// Does `work` so many seconds later, with no sign of life of a lock's holder in between: those
-    /// that arrive are kept until it is done.
+    /// Advances the clock and runs `work` while renewals by the lock's holder are blocked.
     pub(crate) fn after_silence<R>(&self, seconds: u64, work: impl FnOnce() -> R) -> R {
         let set_stopped = |is_stopped| {
             let exports = self.shared.exports.lock().unwrap();
@@ -182,12 +186,12 @@ impl Served {
         result
     }
 
-    /// Clients that are connected at this moment.
+    /// Number of connected clients.
     pub(crate) fn clients(&self) -> u64 {
         self.shared.clients.load(Ordering::SeqCst)
     }
 
-    /// The volumes, while no request is done.
+    /// The volumes, locked against requests.
     pub(crate) fn exports(&self) -> (MutexGuard<'_, Exports>, VolumeIndex) {
         (self.shared.exports.lock().unwrap(), self.shared.volume)
     }
@@ -203,7 +207,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
     }
 }

@@ -1,4 +1,4 @@
-//! What the client makes of everything that a server may do.
+//! The client's behaviour for everything that a server may do.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,42 +15,42 @@ use crate::scripted::{Act, Scripted, byte_of};
 const KIB: u64 = 1 << 10;
 
 fn is_content(op: &Op, memory: &[u8]) -> bool {
-    let place = op.offset_bytes as usize;
-    memory.iter().enumerate().all(|(at, byte)| *byte == byte_of(op.file as usize, place + at))
+    let start = op.offset_bytes as usize;
+    memory.iter().enumerate().all(|(at, byte)| *byte == byte_of(op.file as usize, start + at))
 }
 
-/// Reads everything of a small file in pieces and compares it.
-fn reads_well(act: impl Fn(usize) -> Act + Send + 'static, options: &str) -> Scripted {
+/// Reads a small file in pieces and compares its content.
+fn reads_correctly(act: impl Fn(usize) -> Act + Send + 'static, options: &str) -> Scripted {
     let server = Scripted::start((1, 1 << 20), move |_, world| act(world.seen.len()));
     let mut target = server.open(options, 16, |_| {});
-    let ops: Vec<Op> = (0..128).map(|place| read(place * 8 * KIB, 8192)).collect();
+    let ops: Vec<Op> = (0..128).map(|index| read(index * 8 * KIB, 8192)).collect();
     let results = all(&mut target, &ops, 16, |op, memory| assert!(is_content(op, memory)));
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     server
 }
 
 #[test]
-fn replies_in_another_order_find_their_operations() {
-    reads_well(|_| Act::Reversed(16), "");
+fn replies_in_another_order_are_matched_to_their_operations() {
+    reads_correctly(|_| Act::Reversed(16), "");
 }
 
 #[test]
-fn replies_in_fragments_are_put_together() {
-    reads_well(|_| Act::Fragments, "");
+fn replies_in_fragments_are_reassembled() {
+    reads_correctly(|_| Act::Fragments, "");
 }
 
 #[test]
-fn a_busy_server_is_asked_again_and_the_retries_are_counted() {
+fn calls_to_a_busy_server_are_repeated_and_counted() {
     let jukebox = |seen| {
         if seen % 10 == 1 { Act::Fail(nfsstat3::NFS3ERR_JUKEBOX) } else { Act::Answer }
     };
-    let server = reads_well(jukebox, "");
+    let server = reads_correctly(jukebox, "");
     let calls = server.world.lock().unwrap().seen.len();
     assert!(calls > 128, "{calls}");
 }
 
 #[test]
-fn short_replies_are_continued_and_the_files_end_is_told() {
+fn short_replies_are_continued_until_the_end_of_the_file() {
     let server = Scripted::start((1, 100_000), |_, _| Act::Short(3000));
     let mut target = server.open("", 4, |_| {});
     let ops = [read(0, 65536), read(65536, 65536), read(200_000, 8192)];
@@ -65,7 +65,7 @@ fn short_replies_are_continued_and_the_files_end_is_told() {
 }
 
 #[test]
-fn an_operation_above_rsize_is_several_calls_and_one_operation() {
+fn an_operation_above_rsize_is_split_into_calls() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let mut target = server.open("rsize=4096&wsize=8192", 4, |_| {});
     let ops = [read(0, 65536), read(8192, 10_000), write(65536, 65536), write(0, 12_000)];
@@ -90,7 +90,7 @@ fn the_first_failure_of_a_split_operation_is_its_result() {
 }
 
 #[test]
-fn a_stale_handle_is_the_failure_of_its_operations_alone() {
+fn a_stale_handle_fails_only_its_operations() {
     let server = Scripted::start((2, 1 << 20), |seen, _| match seen.offset {
         0 => Act::Fail(nfsstat3::NFS3ERR_STALE),
         _ => Act::Answer,
@@ -101,7 +101,7 @@ fn a_stale_handle_is_the_failure_of_its_operations_alone() {
 }
 
 #[test]
-fn a_lost_connection_is_made_anew_and_its_calls_are_sent_again_with_their_xids() {
+fn a_lost_connection_is_replaced_and_its_calls_are_repeated_with_their_xids() {
     for options in ["nconnect=1", "nconnect=3"] {
         let server = Scripted::start((1, 1 << 20), |_, world| match world.seen.len() {
             20 => Act::DoAndClose,
@@ -109,7 +109,7 @@ fn a_lost_connection_is_made_anew_and_its_calls_are_sent_again_with_their_xids()
             _ => Act::Answer,
         });
         let mut target = server.open(options, 16, |_| {});
-        let mut ops: Vec<Op> = (0..64).map(|place| write(place * 16 * KIB, 16384)).collect();
+        let mut ops: Vec<Op> = (0..64).map(|index| write(index * 16 * KIB, 16384)).collect();
         for (index, op) in ops.iter_mut().enumerate() {
             op.index = index as u64;
         }
@@ -129,7 +129,7 @@ fn a_lost_connection_is_made_anew_and_its_calls_are_sent_again_with_their_xids()
             fill(op, &mut expected);
             assert!(world.files[0][op.offset_bytes as usize..][..16384] == expected);
         }
-        // What came twice came with one xid: no operation was made up a second time.
+        // Repeated calls keep their xids.
         let writes = world.seen.iter().filter(|seen| seen.procedure == NfsProcedure::WRITE);
         let mut xids: Vec<u32> = writes.map(|seen| seen.xid).collect();
         xids.sort_unstable();
@@ -139,18 +139,18 @@ fn a_lost_connection_is_made_anew_and_its_calls_are_sent_again_with_their_xids()
 }
 
 #[test]
-fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
+fn calls_to_a_silent_server_are_repeated_over_another_connection() {
     let server = Scripted::start((1, 1 << 20), |_, world| match world.seen.len() {
         1..=4 => Act::Silence,
         _ => Act::Answer,
     });
     let mut target = server.open("timeo=100ms", 4, |_| {});
-    let ops: Vec<Op> = (0..8).map(|place| read(place * 8 * KIB, 8192)).collect();
+    let ops: Vec<Op> = (0..8).map(|index| read(index * 8 * KIB, 8192)).collect();
     let results = all(&mut target, &ops, 4, |op, memory| assert!(is_content(op, memory)));
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     let counters = target.connections()[0];
     {
-        // On a slow machine an answer may come too late as well: what counts is what was sent.
+        // On a slow machine a reply may also come too late, so compare with what was sent.
         let world = server.world.lock().unwrap();
         let last = world.seen.iter().map(|seen| seen.connection).max().unwrap();
         let first = world.seen.iter().map(|seen| seen.connection).min().unwrap();
@@ -158,8 +158,8 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
         assert_eq!((counters.reconnects, counters.replays), expected);
         assert!(counters.reconnects >= 1 && counters.replays >= 4, "{counters:?}");
     }
-    // The silent one was reset, so that nothing sent over it arrives after what was sent again.
-    // The server's thread learns of it when it has its turn.
+    // The silent connection was reset, so that nothing sent over it arrives after the repetition.
+    // The server's thread notices this with a delay.
     let begun = Instant::now();
     while server.world.lock().unwrap().resets == 0 {
         assert!(begun.elapsed() < Duration::from_secs(30), "it was closed and not reset");
@@ -168,22 +168,22 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
 }
 
 #[test]
-fn a_stream_of_no_use_is_given_up_and_its_calls_are_sent_again() {
+fn an_unusable_stream_is_abandoned_and_its_calls_are_repeated() {
     let garbage = |seen| if seen == 30 { Act::Garbage } else { Act::Answer };
-    reads_well(garbage, "");
-    reads_well(garbage, "nconnect=2");
+    reads_correctly(garbage, "");
+    reads_correctly(garbage, "nconnect=2");
 }
 
 #[test]
-fn a_server_that_does_not_read_on_gets_the_rest_later() {
+fn calls_that_do_not_fit_the_send_buffer_are_sent_later() {
     for options in ["nconnect=1&slots=512", "nconnect=2&slots=256"] {
         let server = Scripted::start((1, 32 << 20), |_, _| Act::Answer);
         let mut target = server.open(options, 512, |_| {});
-        let ops: Vec<Op> = (0..512).map(|place| write(place * 64 * KIB, 65536)).collect();
-        // Without the world the server gets no further than its first call: more is on its way
-        // than the kernel keeps on both sides.
+        let ops: Vec<Op> = (0..512).map(|index| write(index * 64 * KIB, 65536)).collect();
+        // While its state is locked, the server stops at its first call: the calls exceed what the
+        // kernel buffers on both sides.
         let world = Arc::clone(&server.world);
-        let held = world.lock().unwrap();
+        let locked = world.lock().unwrap();
         let mut done = Vec::with_capacity(512);
         for (tag, op) in (0..).zip(&ops) {
             fill(op, &mut target.buffer(tag).unwrap()[..65536]);
@@ -193,7 +193,7 @@ fn a_server_that_does_not_read_on_gets_the_rest_later() {
             target.reap(Wait::Precise(Duration::from_millis(1)), &mut done).unwrap();
         }
         assert!(done.is_empty());
-        drop(held);
+        drop(locked);
         for _ in 0..100_000 {
             target.reap(Wait::Coarse(Duration::from_millis(100)), &mut done).unwrap();
             if done.len() == ops.len() {
@@ -201,7 +201,7 @@ fn a_server_that_does_not_read_on_gets_the_rest_later() {
             }
         }
         assert_eq!(done.len(), ops.len());
-        assert!(done.iter().all(|end| end.result == 65536));
+        assert!(done.iter().all(|completion| completion.result == 65536));
         let world = server.world.lock().unwrap();
         let mut expected = vec![0; 65536];
         for op in &ops {
@@ -212,7 +212,7 @@ fn a_server_that_does_not_read_on_gets_the_rest_later() {
 }
 
 #[test]
-fn what_a_restarted_server_has_lost_is_written_again_before_the_fsync_ends() {
+fn data_that_a_restarted_server_lost_is_rewritten_before_the_fsync_completes() {
     for restart_at in [NfsProcedure::WRITE, NfsProcedure::COMMIT] {
         let mut restarted = false;
         let server = Scripted::start((1, 1 << 20), move |seen, world| {
@@ -226,8 +226,8 @@ fn what_a_restarted_server_has_lost_is_written_again_before_the_fsync_ends() {
             access.rewrite = Some(Arc::new(|op: &Op, memory: &mut [u8]| fill(op, memory)));
         };
         let mut target = server.open("nconnect=2&wsize=4096", 8, rewrite);
-        // Places are written several times: the last must win.
-        let mut ops: Vec<Op> = (0..64).map(|place| write(place % 24 * 8 * KIB, 8192)).collect();
+        // Ranges are written several times; the last write must win.
+        let mut ops: Vec<Op> = (0..64).map(|index| write(index % 24 * 8 * KIB, 8192)).collect();
         for (index, op) in ops.iter_mut().enumerate() {
             op.index = index as u64;
         }
@@ -241,15 +241,15 @@ fn what_a_restarted_server_has_lost_is_written_again_before_the_fsync_ends() {
         }
         assert_eq!(all(&mut target, &[fsync()], 8, |_, _| {}), [0]);
         let world = server.world.lock().unwrap();
-        assert_eq!(world.verifier[0], 1, "it was restarted");
-        assert!(world.durable[0] == expected, "everything that was written is durable");
+        assert_eq!(world.verifier[0], 1, "the server was restarted");
+        assert!(world.durable[0] == expected, "all written data is durable");
         let again = |seen: &&crate::scripted::Seen| seen.stable == Some(stable_how::FILE_SYNC);
         assert!(world.seen.iter().filter(again).count() > 0);
     }
 }
 
 #[test]
-fn data_that_is_lost_and_cannot_be_made_again_fails_the_next_fsync() {
+fn lost_data_that_cannot_be_rewritten_fails_the_next_fsync() {
     let server = Scripted::start((1, 1 << 20), |seen, world| {
         if seen.procedure == NfsProcedure::COMMIT && world.count(NfsProcedure::COMMIT) == 1 {
             world.restart();
@@ -262,11 +262,11 @@ fn data_that_is_lost_and_cannot_be_made_again_fails_the_next_fsync() {
 }
 
 #[test]
-fn what_is_uncommitted_stays_within_its_memory() {
+fn the_log_of_uncommitted_writes_stays_within_its_memory() {
     let server = Scripted::start((2, 1 << 20), |_, _| Act::Answer);
     let mut target = server.open("", 8, |access| access.uncommitted_max = 32);
     let ops: Vec<Op> = (0..256u64)
-        .map(|place| Op { file: (place % 2) as u32, ..write(place % 128 * 8 * KIB, 8192) })
+        .map(|index| Op { file: (index % 2) as u32, ..write(index % 128 * 8 * KIB, 8192) })
         .collect();
     let results = all(&mut target, &ops, 8, |_, _| {});
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
@@ -278,7 +278,7 @@ fn what_is_uncommitted_stays_within_its_memory() {
 }
 
 #[test]
-fn writes_are_as_safe_as_asked_for() {
+fn writes_have_the_configured_stability() {
     use workload::plan::WriteStability;
     for (asked, wire) in [
         (WriteStability::Unstable, stable_how::UNSTABLE),
@@ -297,8 +297,8 @@ fn a_queue_depth_of_64_over_four_connections_is_16_on_each() {
     for policy in ["round-robin", "least-outstanding"] {
         let server = Scripted::start((1, 1 << 20), |_, _| Act::Together(64));
         let mut target = server.open(&format!("nconnect=4&policy={policy}"), 64, |_| {});
-        let ops: Vec<Op> = (0..128).map(|place| read(place * 4 * KIB, 4096)).collect();
-        // The second time with connections that have already done as much.
+        let ops: Vec<Op> = (0..128).map(|index| read(index * 4 * KIB, 4096)).collect();
+        // The second time with connections that already carried calls.
         for ops in ops.chunks(64) {
             let results = all(&mut target, ops, 64, |_, _| {});
             assert!(results.iter().all(|result| *result == 4096), "{results:?}");
@@ -314,7 +314,7 @@ fn a_queue_depth_of_64_over_four_connections_is_16_on_each() {
 }
 
 #[test]
-fn a_file_keeps_its_connection_by_the_policy_per_file() {
+fn the_policy_per_file_keeps_a_file_on_one_connection() {
     let server = Scripted::start((6, 1 << 20), |_, _| Act::Answer);
     let mut target = server.open("nconnect=3&policy=per-file", 8, |_| {});
     let ops: Vec<Op> =
@@ -335,10 +335,10 @@ fn a_file_keeps_its_connection_by_the_policy_per_file() {
 
 #[test]
 fn operations_beyond_the_slots_of_a_connection_wait_in_the_target() {
-    // Answers come four at a time: with more than four outstanding they would not be four.
+    // Replies are sent in groups of four, so more than four outstanding calls would be noticed.
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Reversed(4));
     let mut target = server.open("slots=4&nconnect=1", 32, |_| {});
-    let ops: Vec<Op> = (0..64).map(|place| read(place * 4 * KIB, 4096)).collect();
+    let ops: Vec<Op> = (0..64).map(|index| read(index * 4 * KIB, 4096)).collect();
     let results = all(&mut target, &ops, 32, |op, memory| assert!(is_content(op, memory)));
     assert!(results.iter().all(|result| *result == 4096), "{results:?}");
     let counters = target.connections()[0];

@@ -1,4 +1,4 @@
-//! What the client makes of servers that break the protocol, and of an owner who takes his time.
+//! The client's behaviour for servers that violate the protocol, and for slow owners.
 
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use nfs3::results::{Res3, WRITE3resok};
 use nfs3::server::reply;
 use nfs3::types::{Handle, wcc_data};
 use target::Target;
-use target::nfs::unwired::{Unwired, Wish};
+use target::nfs::sans_io::{SansIoClient, SocketAction};
 use target::nfs::{NfsFailure, NfsFile};
 
 use crate::drive::{all, read, write};
@@ -20,7 +20,7 @@ fn file() -> NfsFile {
 }
 
 #[test]
-fn an_answer_stands_though_nonsense_follows_it_and_the_next_call_is_done_too() {
+fn a_reply_is_valid_although_garbage_follows_and_the_next_call_works() {
     let server = Scripted::start((1, 8192), |_, world| match world.seen.len() {
         1 => Act::GarbageBehind,
         _ => Act::Answer,
@@ -34,7 +34,7 @@ fn an_answer_stands_though_nonsense_follows_it_and_the_next_call_is_done_too() {
 }
 
 #[test]
-fn answers_to_calls_that_nobody_made_do_not_put_off_a_deadline() {
+fn replies_to_unknown_calls_do_not_extend_a_deadline() {
     let server = Scripted::start((1, 8192), |_, _| Act::Flood);
     let mut session = server.session("timeo=1s");
     session.set_deadline(Duration::from_millis(300));
@@ -42,8 +42,8 @@ fn answers_to_calls_that_nobody_made_do_not_put_off_a_deadline() {
     assert!(matches!(error.failure, NfsFailure::Deadline(_)), "{error}");
 }
 
-/// The bytes that the only connection is to send next.
-fn unsent(client: &mut Unwired) -> Vec<u8> {
+/// The bytes that the only connection sends next.
+fn unsent(client: &mut SansIoClient) -> Vec<u8> {
     client.take_unsent();
     let mut pieces = [IoSlice::new(&[]); 8];
     let filled = client.gather(0, &mut pieces);
@@ -51,10 +51,10 @@ fn unsent(client: &mut Unwired) -> Vec<u8> {
 }
 
 #[test]
-fn calls_that_wait_go_on_after_an_answer_came_before_its_question_was_whole() {
+fn waiting_calls_continue_after_a_reply_to_an_incomplete_call() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let access = server.access("slots=1", |_| {});
-    let mut client = Unwired::new(&access, 2, || 1).unwrap();
+    let mut client = SansIoClient::new(&access, 2, || 1).unwrap();
     client.submit(0, &write(0, 8192));
     client.submit(1, &read(0, 4096));
     let first = unsent(&mut client);
@@ -66,28 +66,28 @@ fn calls_that_wait_go_on_after_an_answer_came_before_its_question_was_whole() {
         verf: [1; 8],
     };
     let xid = u32::from_be_bytes(first[4..8].try_into().unwrap());
-    let mut answer = Vec::new();
-    reply(&mut answer, xid, &Results::Nfs(NfsResults::WRITE(Res3::Ok(ok))));
-    assert!(!client.received(0, &answer), "the server is out of step");
+    let mut early_reply = Vec::new();
+    reply(&mut early_reply, xid, &Results::Nfs(NfsResults::WRITE(Res3::Ok(ok))));
+    assert!(!client.received(0, &early_reply), "the reply violates the protocol");
     client.lost(0);
     let now_ns = client.next_ns();
-    client.at(now_ns);
-    assert_eq!(client.advance(), Some(Wish::Connect(0)));
+    client.set_time(now_ns);
+    assert_eq!(client.advance(), Some(SocketAction::Connect(0)));
     client.connected(0);
     let second = unsent(&mut client);
-    assert!(!second.is_empty() && second[4..8] != first[4..8], "the READ goes over the next one");
+    assert!(!second.is_empty() && second[4..8] != first[4..8], "the READ is sent");
 }
 
 #[test]
-fn several_connections_are_waited_for_on_an_old_kernel_too() {
-    // For all tests of this process from here on: both ways have to do.
+fn several_connections_work_on_an_old_kernel_too() {
+    // Affects all later tests of this process, which must pass either way.
     uring::waiting::wait_as_before_linux_5_11();
     let server = Scripted::start((1, 1 << 20), |_, world| match world.seen.len() {
         20 => Act::DoAndClose,
         _ => Act::Fragments,
     });
     let mut target = server.open("nconnect=3", 16, |_| {});
-    let ops: Vec<_> = (0..128).map(|place| read(place * 8192, 8192)).collect();
+    let ops: Vec<_> = (0..128).map(|index| read(index * 8192, 8192)).collect();
     let results = all(&mut target, &ops, 16, |_, _| {});
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
 }
@@ -96,7 +96,7 @@ fn several_connections_are_waited_for_on_an_old_kernel_too() {
 fn time_before_the_first_operation_is_neither_outstanding_nor_silence() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let mut target = server.open("", 1, |_| {});
-    // Opening has taken some time already. From here on the call is outstanding.
+    // Opening takes some time; the call is outstanding only from here on.
     let begun = Instant::now();
     target.submit(0, &read(0, 8192)).unwrap();
     let counters = target.connections()[0];

@@ -1,4 +1,4 @@
-//! Operations through a target, as the engine would do them, without its schedule.
+//! Runs operations through a target like the engine, without a schedule.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use target::nfs::NfsFiles;
 use target::{Completion, Target, Wait};
 use workload::op::{Op, OpKind};
 
-/// No test takes this long; one that does is stuck.
+/// A test that takes this long is stuck.
 const STUCK: Duration = Duration::from_secs(60);
 
 pub(crate) fn read(offset_bytes: u64, size_bytes: u32) -> Op {
@@ -21,20 +21,20 @@ pub(crate) fn fsync() -> Op {
     Op { kind: OpKind::Fsync, ..read(0, 0) }
 }
 
-/// The data of a write: a function of the operation.
+/// The data of a write, a function of the operation.
 pub(crate) fn fill(op: &Op, memory: &mut [u8]) {
     for (at, byte) in memory.iter_mut().enumerate() {
         *byte = (op.index * 97 + op.offset_bytes / 512 + at as u64 * 3 + 1) as u8;
     }
 }
 
-/// Does all operations with at most `depth` outstanding; gives what became of each, and calls
-/// `look` with the memory of each that has ended.
+/// Runs all operations with at most `depth` outstanding and returns their results; calls `inspect`
+/// with the buffer of each completed operation.
 pub(crate) fn all(
     target: &mut NfsFiles,
     ops: &[Op],
     depth: usize,
-    mut look: impl FnMut(&Op, &[u8]),
+    mut inspect: impl FnMut(&Op, &[u8]),
 ) -> Vec<i32> {
     let begun = Instant::now();
     let mut results = vec![i32::MIN; ops.len()];
@@ -62,10 +62,10 @@ pub(crate) fn all(
         };
         target.reap(wait, &mut done).unwrap();
         for Completion { tag, result } in done.drain(..) {
-            let place = slots[tag as usize].take().expect("only what is outstanding ends");
-            results[place] = result;
-            let op = &ops[place];
-            look(op, &target.buffer(tag).unwrap()[..op.size_bytes as usize]);
+            let index = slots[tag as usize].take().expect("only outstanding operations complete");
+            results[index] = result;
+            let op = &ops[index];
+            inspect(op, &target.buffer(tag).unwrap()[..op.size_bytes as usize]);
             ended += 1;
         }
         assert!(begun.elapsed() < STUCK, "stuck after {ended} of {}", ops.len());

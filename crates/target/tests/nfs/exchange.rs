@@ -1,5 +1,5 @@
 //! The client without sockets, over one connection in virtual time: a test sees every call and
-//! decides in which order, when and how each is answered.
+//! decides when and how each is answered.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -13,7 +13,7 @@ use nfs3::server::{Programs, Received, Server, ServerOptions, reply};
 use nfs3::types::{nfsstat3, wcc_data};
 use target::Completion;
 use target::nfs::NfsAccess;
-use target::nfs::unwired::{Unwired, Wish};
+use target::nfs::sans_io::{SansIoClient, SocketAction};
 use workload::connection::ConnectionCounters;
 use workload::op::{Op, OpKind};
 
@@ -24,7 +24,7 @@ use crate::scripted::{Act, Scripted};
 pub(crate) const FIRST: [u8; 8] = *b"instance";
 pub(crate) const SECOND: [u8; 8] = *b"restart!";
 
-/// A call that was sent and is not answered.
+/// An unanswered call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) xid: u32,
@@ -37,29 +37,29 @@ pub(crate) struct Call {
 }
 
 pub(crate) struct Exchange {
-    pub(crate) client: Unwired,
+    pub(crate) client: SansIoClient,
     server: Server,
-    /// Calls in the order in which they were sent.
+    /// Unanswered calls in the order in which they were sent.
     pub(crate) calls: VecDeque<Call>,
     pub(crate) now_ns: u64,
 }
 
 impl Exchange {
-    /// A client of `files` files whose lost data can be written again.
+    /// A client of `files` files that can rewrite lost data.
     pub(crate) fn new(
         files: usize,
         options: &str,
         depth: u32,
         change: impl Fn(&mut NfsAccess),
     ) -> Exchange {
-        // It is only mounted from.
+        // This server is used only for mounting.
         let mount = Scripted::start((files, 1), |_, _| Act::Answer);
         let access = mount.access(options, |access| {
             access.rewrite = Some(Arc::new(|op: &Op, memory: &mut [u8]| fill(op, memory)));
             change(access);
         });
         Exchange {
-            client: Unwired::new(&access, depth, || 1).unwrap(),
+            client: SansIoClient::new(&access, depth, || 1).unwrap(),
             server: new_server(),
             calls: VecDeque::new(),
             now_ns: 0,
@@ -68,10 +68,10 @@ impl Exchange {
 
     pub(crate) fn at(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
-        self.client.at(now_ns);
+        self.client.set_time(now_ns);
     }
 
-    /// Submits an operation, with its data, and takes what is sent for it.
+    /// Submits an operation with its data, and collects the calls that are sent.
     pub(crate) fn submit(&mut self, tag: u32, op: &Op) {
         if op.kind == OpKind::Write {
             fill(op, &mut self.client.buffer(tag)[..op.size_bytes as usize]);
@@ -80,7 +80,7 @@ impl Exchange {
         self.collect();
     }
 
-    /// Takes everything that the client has to send.
+    /// Collects all calls that the client sends.
     pub(crate) fn collect(&mut self) {
         self.client.take_unsent();
         loop {
@@ -104,7 +104,7 @@ impl Exchange {
                         (args.file, args.offset, args.count, Some(args.stable), data)
                     }
                     NfsArguments::COMMIT(args) => (args.file, 0, 0, None, Vec::new()),
-                    other => panic!("no operation is made of {other:?}"),
+                    other => panic!("no operation consists of {other:?}"),
                 };
                 let (xid, procedure, file) = (request.xid, arguments.procedure(), file.0[1]);
                 let call = Call { xid, procedure, file, offset, count, stable, data };
@@ -113,22 +113,22 @@ impl Exchange {
         }
     }
 
-    /// The only call that is not answered.
+    /// The only unanswered call.
     pub(crate) fn only(&self) -> Call {
         assert_eq!(self.calls.len(), 1, "{:?}", self.calls);
         self.calls[0].clone()
     }
 
     fn send(&mut self, call: &Call, results: NfsResults<'_>) {
-        let place = self.calls.iter().position(|other| other.xid == call.xid);
-        self.calls.remove(place.expect("it is not answered"));
+        let position = self.calls.iter().position(|other| other.xid == call.xid);
+        self.calls.remove(position.expect("the call is unanswered"));
         let mut bytes = Vec::new();
         reply(&mut bytes, call.xid, &Results::Nfs(results));
-        assert!(self.client.received(0, &bytes), "the client takes the answer");
+        assert!(self.client.received(0, &bytes), "the client accepts the reply");
         self.collect();
     }
 
-    /// Answers a READ with zeros, a WRITE as requested, a COMMIT: by the instance with `verf`.
+    /// Answers a call as requested, as the instance with verifier `verf`; READs return zeros.
     pub(crate) fn answer(&mut self, call: &Call, verf: [u8; 8]) {
         self.answer_part(call, call.count, verf);
     }
@@ -161,42 +161,43 @@ impl Exchange {
             }
             NfsProcedure::WRITE => NfsResults::WRITE(Res3::Fail(status, failed)),
             NfsProcedure::COMMIT => NfsResults::COMMIT(Res3::Fail(status, failed)),
-            other => panic!("{other:?} is not made to fail"),
+            other => panic!("{other:?} cannot fail here"),
         };
         self.send(call, results);
     }
 
-    /// Loses the connection and makes it again as soon as the client wants; unanswered calls are
-    /// sent again.
+    /// Loses the connection and reconnects when the client requests it; unanswered calls are sent
+    /// again.
     pub(crate) fn reconnect(&mut self) {
         self.client.lost(0);
-        let wish = loop {
+        let action = loop {
             self.at(self.client.next_ns());
-            if let Some(wish) = self.client.advance() {
-                break wish;
+            if let Some(action) = self.client.advance() {
+                break action;
             }
         };
-        assert_eq!(wish, Wish::Connect(0));
+        assert_eq!(action, SocketAction::Connect(0));
         self.client.connected(0);
         self.calls.clear();
         self.server = new_server();
         self.collect();
     }
 
-    /// What is due, and what is sent because of it.
-    pub(crate) fn advance(&mut self) -> Option<Wish> {
-        let wish = self.client.advance();
+    /// Does what is due, and collects the calls that are sent.
+    pub(crate) fn advance(&mut self) -> Option<SocketAction> {
+        let action = self.client.advance();
         self.collect();
-        wish
+        action
     }
 
-    /// Operations that have ended since this was last asked: their tags and results, by tag.
+    /// Operations completed since the last call: tags and results, sorted by tag.
     pub(crate) fn done(&mut self) -> Vec<(u32, i32)> {
         let mut done: Vec<Completion> = Vec::new();
         self.client.take_done(&mut done);
-        let mut ends: Vec<(u32, i32)> = done.iter().map(|end| (end.tag, end.result)).collect();
-        ends.sort_unstable();
-        ends
+        let mut results: Vec<(u32, i32)> =
+            done.iter().map(|completion| (completion.tag, completion.result)).collect();
+        results.sort_unstable();
+        results
     }
 
     pub(crate) fn counters(&mut self) -> ConnectionCounters {

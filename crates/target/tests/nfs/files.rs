@@ -1,4 +1,4 @@
-//! Files of foreign servers' exports, written and read over several connections, and compared.
+//! Files on third-party servers, written and read over several connections, and compared.
 
 use std::sync::Arc;
 
@@ -22,18 +22,19 @@ fn is_as_written(op: &Op, memory: &[u8]) -> bool {
     expected == memory
 }
 
-/// In what servers differ.
+/// How servers differ.
 struct Server {
-    /// The size that files are made with. Some servers write nothing behind a file's end.
+    /// The size with which files are created, for servers that cannot write beyond the end of a
+    /// file.
     new_bytes: Option<u64>,
-    /// What a removed file's handle gets.
+    /// The error for the handle of a removed file.
     gone: i32,
 }
 
 const GANESHA: Server = Server { new_bytes: None, gone: -116 };
 const MEMFS: Server = Server { new_bytes: Some(FILE_BYTES), gone: -2 };
 
-fn written_is_read(server: Server, url: &str, options: &str, stability: WriteStability) {
+fn written_data_is_read_back(server: Server, url: &str, options: &str, stability: WriteStability) {
     let url: NfsUrl = format!("{url}&{options}").parse().unwrap();
     let mut session = Session::open(&url).unwrap();
     let root = session.root();
@@ -56,12 +57,12 @@ fn written_is_read(server: Server, url: &str, options: &str, stability: WriteSta
         uncommitted_max: target::nfs::files::UNCOMMITTED_MAX,
     };
     let mut target = NfsFiles::open(&access, 32).unwrap();
-    let places = || (0..FILE_BYTES / 16384).flat_map(|place| (0..FILES).map(move |f| (place, f)));
-    let mut writes: Vec<Op> = places()
-        .map(|(place, file)| Op {
-            index: place + u64::from(file),
+    let ranges = || (0..FILE_BYTES / 16384).flat_map(|range| (0..FILES).map(move |f| (range, f)));
+    let mut writes: Vec<Op> = ranges()
+        .map(|(range, file)| Op {
+            index: range + u64::from(file),
             file,
-            ..write(place * 16384, 16384)
+            ..write(range * 16384, 16384)
         })
         .collect();
     writes.extend((0..FILES).map(|file| Op { file, ..fsync() }));
@@ -70,7 +71,7 @@ fn written_is_read(server: Server, url: &str, options: &str, stability: WriteSta
         assert_eq!(*result, op.size_bytes as i32, "{op:?}");
     }
     let reads: Vec<Op> =
-        places().map(|(place, file)| Op { file, ..read(place * 16384, 16384) }).collect();
+        ranges().map(|(range, file)| Op { file, ..read(range * 16384, 16384) }).collect();
     let results = all(&mut target, &reads, 32, |op, memory| assert!(is_as_written(op, memory)));
     assert!(results.iter().all(|result| *result == 16384));
     assert_eq!(all(&mut target, &[read(FILE_BYTES, 8192)], 1, |_, _| {}), [0]);
@@ -82,33 +83,36 @@ fn written_is_read(server: Server, url: &str, options: &str, stability: WriteSta
 
     session.remove(&root, b"f0").unwrap();
     let gone = all(&mut target, &[read(0, 4096)], 1, |_, _| {});
-    assert_eq!(gone, [server.gone], "a removed file's handle leads nowhere");
+    assert_eq!(gone, [server.gone], "the handle of a removed file is invalid");
     assert_eq!(target.connections()[0].kinds[OpKind::Read as usize].bytes % 4096, 0);
 }
 
 #[test]
-fn what_is_written_to_an_export_in_memory_is_read_back() {
+fn data_written_to_an_export_in_memory_is_read_back() {
     let server = Ganesha::start();
-    written_is_read(GANESHA, &server.mem(""), "nconnect=1", WriteStability::Unstable);
-    written_is_read(GANESHA, &server.mem(""), "nconnect=4&rsize=4096", WriteStability::FileSync);
+    let read_back = |options, stability| {
+        written_data_is_read_back(GANESHA, &server.mem(""), options, stability);
+    };
+    read_back("nconnect=1", WriteStability::Unstable);
+    read_back("nconnect=4&rsize=4096", WriteStability::FileSync);
 }
 
 #[test]
-fn what_is_written_to_an_exported_folder_is_read_back() {
+fn data_written_to_an_exported_folder_is_read_back() {
     let server = Ganesha::start();
     let (one, four) = ("nconnect=1&policy=least-outstanding", "nconnect=4&policy=per-file");
-    written_is_read(GANESHA, &server.vfs(""), one, WriteStability::DataSync);
-    written_is_read(GANESHA, &server.vfs(""), four, WriteStability::Unstable);
+    written_data_is_read_back(GANESHA, &server.vfs(""), one, WriteStability::DataSync);
+    written_data_is_read_back(GANESHA, &server.vfs(""), four, WriteStability::Unstable);
 }
 
 #[test]
-fn what_is_written_to_another_hands_server_is_read_back() {
+fn data_written_to_a_third_party_server_is_read_back() {
     let stabilities =
         [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync];
     let options =
         ["nconnect=1", "nconnect=4&rsize=4096&wsize=8192", "nconnect=8&policy=least-outstanding"];
     for (stability, options) in stabilities.into_iter().zip(options) {
         let server = Memfs::start();
-        written_is_read(MEMFS, &server.url(""), options, stability);
+        written_data_is_read_back(MEMFS, &server.url(""), options, stability);
     }
 }

@@ -1,15 +1,15 @@
-//! nfs-ganesha with a MEM and a VFS export on ports of its own, until it is dropped.
+//! nfs-ganesha with a MEM and a VFS export on its own ports, stopped when dropped.
 //!
-//! It does not start without registering at an rpcbind. It gets one of its own, which listens on a
-//! socket in a private `/run` and on no port, so that tests side by side do not meet. Both run in a
-//! process namespace that ends with its first process. Wants root, as CI has it.
+//! It requires an rpcbind at start, and gets one that listens only on a socket in a private `/run`,
+//! so that tests can run in parallel. Both run in a process namespace that ends with its first
+//! process. Needs root, as in CI.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long it may take to start on a busy machine.
+/// How long it may take to start.
 const START: Duration = Duration::from_secs(60);
 
 const SCRIPT: &str = r#"
@@ -32,14 +32,14 @@ pub(crate) struct Ganesha {
     mount_port: u16,
 }
 
-/// Ports that were free a moment ago.
+/// Ports that are currently free.
 fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
     listeners.map(|listener| listener.local_addr().expect("it has an address").port())
 }
 
 impl Ganesha {
-    /// Starts it and waits until it answers.
+    /// Starts it and waits until it accepts connections.
     pub(crate) fn start() -> Ganesha {
         let directory = tempfile::tempdir().expect("make a directory");
         std::fs::create_dir(directory.path().join("vfs")).expect("make the exported folder");
@@ -77,7 +77,7 @@ impl Ganesha {
         let until = Instant::now() + START;
         for port in [self.nfs_port, self.mount_port] {
             while TcpStream::connect(("127.0.0.1", port)).is_err() {
-                let ended = self.child.try_wait().expect("look at a child");
+                let ended = self.child.try_wait().expect("poll a child");
                 let log = std::fs::read_to_string(self.directory.path().join("log"));
                 assert!(ended.is_none(), "nfs-ganesha ended: {ended:?} {log:?}");
                 assert!(Instant::now() < until, "nfs-ganesha does not listen: {log:?}");
@@ -86,17 +86,17 @@ impl Ganesha {
         }
     }
 
-    /// The export in memory, and `path` on it. It keeps 2 MiB of each file.
+    /// The URL of `path` on the export in memory, which keeps 2 MiB of each file.
     pub(crate) fn mem(&self, path: &str) -> String {
         self.url(&format!("/mem{path}"))
     }
 
-    /// The export of a local folder, and `path` on it.
+    /// The URL of `path` on the export of a local folder.
     pub(crate) fn vfs(&self, path: &str) -> String {
         self.url(&format!("{}{path}", self.folder().display()))
     }
 
-    /// The local folder that is exported.
+    /// The exported local folder.
     pub(crate) fn folder(&self) -> PathBuf {
         self.directory.path().join("vfs")
     }
@@ -108,7 +108,7 @@ impl Ganesha {
 
 impl Drop for Ganesha {
     fn drop(&mut self) {
-        // The namespace's first process is killed with it, and everything in the namespace.
+        // This kills the first process of the namespace, and with it all others.
         drop(self.child.kill());
         drop(self.child.wait());
     }

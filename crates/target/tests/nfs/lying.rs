@@ -1,5 +1,5 @@
-//! What the client makes of servers whose answers break RFC 1813: each fault is named with what was
-//! requested, what was answered, and the section.
+//! The client's behaviour for replies that violate RFC 1813: each fault is reported with the
+//! request, the reply, and the section.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use workload::plan::WriteStability;
 use crate::drive::{all, fill, fsync, read, write};
 use crate::scripted::{Act, Scripted};
 
-/// What each faulty answer to 8 KiB at offset 4096 is described as.
+/// Descriptions of invalid replies to 8 KiB at offset 4096.
 const FAULTS: [(Act, OpKind, &str); 7] = [
-    (Act::Announce(9000), OpKind::Write, "and the server answered count 9000"),
-    (Act::Announce(0), OpKind::Write, "and the server answered count 0"),
-    (Act::Unsafe, OpKind::Write, "as FILE_SYNC, and the server answered UNSTABLE"),
-    (Act::Truncated, OpKind::Write, "the server's answer cannot be read: "),
-    (Act::Announce(9000), OpKind::Read, "and the server answered count 9000 with 8192 bytes"),
-    (Act::Announce(100), OpKind::Read, "and the server answered count 100 with 8192 bytes"),
-    (Act::Nothing, OpKind::Read, "and the server answered no bytes and no end of the file"),
+    (Act::Announce(9000), OpKind::Write, "and the server replied count 9000"),
+    (Act::Announce(0), OpKind::Write, "and the server replied count 0"),
+    (Act::Unsafe, OpKind::Write, "as FILE_SYNC, and the server replied UNSTABLE"),
+    (Act::Truncated, OpKind::Write, "the server's reply cannot be decoded: "),
+    (Act::Announce(9000), OpKind::Read, "and the server replied count 9000 with 8192 bytes"),
+    (Act::Announce(100), OpKind::Read, "and the server replied count 100 with 8192 bytes"),
+    (Act::Nothing, OpKind::Read, "and the server replied no bytes and no end of file"),
 ];
 
 fn section(kind: OpKind) -> &'static str {
@@ -34,7 +34,7 @@ fn section(kind: OpKind) -> &'static str {
 }
 
 #[test]
-fn a_measured_operation_that_ends_by_a_fault_names_it() {
+fn a_measured_operation_that_fails_by_a_fault_reports_it() {
     for (act, kind, expected) in FAULTS {
         let server = Scripted::start((2, 1 << 20), move |_, _| act);
         let mut target = server.open("", 1, |access| access.stability = WriteStability::FileSync);
@@ -51,7 +51,7 @@ fn a_measured_operation_that_ends_by_a_fault_names_it() {
 }
 
 #[test]
-fn a_call_around_the_measurement_names_the_fault_too() {
+fn a_blocking_call_reports_the_fault_too() {
     let file = NfsFile { handle: Handle::new(b"f\0").unwrap(), path: "file".to_owned() };
     for (act, kind, expected) in FAULTS {
         let server = Scripted::start((1, 1 << 20), move |_, _| act);
@@ -68,10 +68,10 @@ fn a_call_around_the_measurement_names_the_fault_too() {
 }
 
 #[test]
-fn no_more_faults_are_kept_than_there_is_room_for() {
+fn only_the_first_faults_are_kept() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Nothing);
     let mut target = server.open("", 4, |_| {});
-    let ops: Vec<Op> = (0..50).map(|place| read(place * 8192, 8192)).collect();
+    let ops: Vec<Op> = (0..50).map(|index| read(index * 8192, 8192)).collect();
     let results = all(&mut target, &ops, 4, |_, _| {});
     assert!(results.iter().all(|result| *result < 0), "{results:?}");
     assert_eq!(target.faults().len(), 4);
@@ -80,19 +80,19 @@ fn no_more_faults_are_kept_than_there_is_room_for() {
 #[test]
 fn an_unstable_write_may_be_answered_as_more_stable() {
     // RFC 1813, section 3.3.7: committed may be safer than requested, never less safe.
-    for (asked, result) in [
+    for (requested, result) in [
         (WriteStability::Unstable, 8192),
         (WriteStability::DataSync, -71),
         (WriteStability::FileSync, -71),
     ] {
         let server = Scripted::start((1, 1 << 20), |_, _| Act::Unsafe);
-        let mut target = server.open("", 1, |access| access.stability = asked);
+        let mut target = server.open("", 1, |access| access.stability = requested);
         assert_eq!(all(&mut target, &[write(0, 8192)], 1, |_, _| {}), [result]);
     }
 }
 
 #[test]
-fn data_that_cannot_be_written_again_is_reported_with_both_verifiers() {
+fn data_that_cannot_be_rewritten_is_reported_with_both_verifiers() {
     let server = Scripted::start((1, 1 << 20), |seen, world| {
         if seen.procedure == NfsProcedure::COMMIT {
             world.restart();
@@ -108,7 +108,7 @@ fn data_that_cannot_be_written_again_is_reported_with_both_verifiers() {
 }
 
 #[test]
-fn data_written_again_after_a_restart_is_counted() {
+fn data_rewritten_after_a_restart_is_counted() {
     let server = Scripted::start((1, 1 << 20), |seen, world| {
         if seen.procedure == NfsProcedure::COMMIT && world.count(NfsProcedure::COMMIT) == 1 {
             world.restart();
@@ -118,10 +118,10 @@ fn data_written_again_after_a_restart_is_counted() {
     let mut target = server.open("nconnect=2", 4, |access| {
         access.rewrite = Some(Arc::new(|op: &Op, memory: &mut [u8]| fill(op, memory)));
     });
-    let mut ops: Vec<Op> = (0..4).map(|place| write(place * 8192, 8192)).collect();
+    let mut ops: Vec<Op> = (0..4).map(|index| write(index * 8192, 8192)).collect();
     assert_eq!(all(&mut target, &ops, 4, |_, _| {}), [8192; 4]);
     ops.push(fsync());
-    // The last writes are answered by the new instance and need not be written again.
+    // Writes acknowledged by the new instance need not be rewritten.
     assert_eq!(all(&mut target, &ops[4..], 1, |_, _| {}), [0]);
     let mut totals = (0, 0);
     for connection in target.connections() {
@@ -129,7 +129,7 @@ fn data_written_again_after_a_restart_is_counted() {
         totals.1 += connection.rewritten_bytes;
     }
     assert_eq!(totals, (1, 4 * 8192));
-    // What follows is written once.
+    // Later writes are written once.
     assert_eq!(all(&mut target, &ops, 1, |_, _| {}), [8192, 8192, 8192, 8192, 0]);
     let rewritten: u64 = target.connections().iter().map(|one| one.rewritten_bytes).sum();
     assert_eq!(rewritten, 4 * 8192);
@@ -145,8 +145,8 @@ fn listing(act: impl Fn(u64) -> Act + Send + 'static) -> String {
 }
 
 #[test]
-fn a_listing_that_repeats_a_cookie_ends() {
-    // Cookies 1 to 4, then 1 again, under new names each time.
+fn a_listing_that_repeats_a_cookie_fails() {
+    // Cookies 1 to 4, then 1 again, with new names each time.
     let mut name = 0;
     let server = Scripted::start((1, 8192), move |seen, _| {
         name += 10;
@@ -155,15 +155,15 @@ fn a_listing_that_repeats_a_cookie_ends() {
     let mut session = server.session("");
     let root = session.root();
     let error = session.readdir(&root).unwrap_err().to_string();
-    let expected = "the server gave cookie 2 a second time: the listing repeats (RFC 1813, \
-                    section 3.3.16)";
+    let expected = "the server returned cookie 2 twice: the listing repeats (RFC 1813, section \
+                    3.3.16)";
     assert!(error.contains(expected), "{error}");
-    // 0, 2, 4, and the one that repeats.
+    // At cookies 0, 2 and 4; the last repeats.
     assert_eq!(server.world.lock().unwrap().count(NfsProcedure::READDIR), 3);
 }
 
 #[test]
-fn a_listing_begins_anew_when_the_server_does_not_know_its_cookies() {
+fn a_listing_restarts_when_the_server_rejects_its_cookie() {
     let mut has_forgotten = false;
     let server = Scripted::start((1, 8192), move |seen, _| match seen.offset {
         0 => Act::List { entries: 2, name: 0, cookie: 1 },
@@ -182,7 +182,7 @@ fn a_listing_begins_anew_when_the_server_does_not_know_its_cookies() {
 }
 
 #[test]
-fn a_server_that_never_knows_its_cookies_ends_the_listing() {
+fn a_server_that_always_rejects_cookies_fails_the_listing() {
     let server = Scripted::start((1, 8192), |seen, _| match seen.offset {
         0 => Act::List { entries: 2, name: 0, cookie: 1 },
         _ => Act::Fail(nfsstat3::NFS3ERR_BAD_COOKIE),
@@ -191,24 +191,24 @@ fn a_server_that_never_knows_its_cookies_ends_the_listing() {
     let root = session.root();
     let error = session.readdir(&root).unwrap_err();
     assert!(error.is_status(nfsstat3::NFS3ERR_BAD_COOKIE), "{error}");
-    // Begun once and anew eight times, of two calls each.
+    // One start and eight restarts, of two calls each.
     assert_eq!(server.world.lock().unwrap().count(NfsProcedure::READDIR), 18);
 }
 
 #[test]
-fn a_listing_that_repeats_its_names_under_new_cookies_ends() {
+fn a_listing_that_repeats_its_names_under_new_cookies_fails() {
     let error = listing(|cookie| Act::List { entries: 3, name: 0, cookie: cookie + 1 });
     assert!(error.contains("listed the same names again"), "{error}");
 }
 
 #[test]
-fn a_listing_without_entries_and_end_ends() {
+fn a_listing_without_entries_and_end_fails() {
     let error = listing(|cookie| Act::List { entries: 0, name: 0, cookie });
-    assert!(error.contains("neither entries nor the listing's end"), "{error}");
+    assert!(error.contains("neither entries nor the end of the listing"), "{error}");
 }
 
 #[test]
-fn a_listing_without_end_ends_at_the_bound() {
+fn a_listing_without_end_fails_at_the_maximum() {
     let page = |cookie| Act::List { entries: 20_000, name: cookie, cookie: cookie + 1 };
     let error = listing(page);
     assert!(error.contains("more than 1000000 entries without an end"), "{error}");

@@ -1,6 +1,6 @@
-//! NFS as a target, against foreign servers and against scripted ones.
+//! NFS as a target, with third-party and scripted servers.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failed helper fails its test")]
 
 mod behaviour;
 mod broken;

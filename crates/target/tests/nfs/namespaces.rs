@@ -1,5 +1,5 @@
-//! Client and service in two network namespaces, with a wire of a known rate between them that can
-//! be cut. Wants root, as CI has it.
+//! Client and service in two network namespaces, connected by a link of a known rate that can be
+//! interrupted. Needs root, as in CI.
 
 use std::fs::File;
 use std::net::Ipv4Addr;
@@ -25,36 +25,36 @@ use workload::plan::WriteStability;
 
 use crate::drive::{all, fill, read, write};
 
-/// The wire's rate, each way.
+/// The link's rate in each direction.
 const WIRE_BITS_PER_S: f64 = 200e6;
 
-/// Of an Ethernet frame without options that is full, what TCP carries with time stamps: 1448 of
-/// 1514 bytes. The rest of what does not count (heads of replies) is less than a percent.
+/// The share of a full Ethernet frame that is TCP payload with time stamps: 1448 of 1514 bytes.
+/// Other overhead (reply headers) is below one percent.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
-/// A machine that is busy with other tests makes the pace slower than the wire is, never faster.
-/// So none of these attempts may be faster, and [`UNDISTURBED`] of them must reach the wire's rate:
-/// where each is disturbed with probability 1/4, independently, fewer do in 0.5 % of all tests
-/// (binomial). A client that cannot fill the wire fails all of them.
+/// A busy machine makes transfers slower than the link, never faster. So no attempt may be faster,
+/// and at least [`UNDISTURBED`] must reach the link's rate: if each is disturbed independently with
+/// probability 1/4, fewer do in 0.5 % of all tests (binomial). A client that cannot fill the link
+/// fails all of them.
 const ATTEMPTS: usize = 6;
-/// Attempts that reach the wire's rate.
+/// Attempts that must reach the link's rate.
 const UNDISTURBED: usize = 2;
 /// Transfers of an attempt.
 const TRANSFERS: u64 = 400;
-/// How far from the wire's rate what is measured may be.
+/// Allowed relative difference from the link's rate.
 const TOLERANCE: f64 = 0.05;
 
 const SERVICE: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 1);
-/// The service's second address, on the same wire.
+/// The service's second address on the same link.
 const SECOND: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 3);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 2);
 
 const TRANSFER_BYTES: u32 = 65536;
 
-/// How long the cable is out.
+/// How long the link is down.
 const OUT: Duration = Duration::from_secs(5);
 
-/// Two namespaces and the wire between them; gone with this.
+/// Two network namespaces and the link between them, removed when dropped.
 struct Wire {
     service: String,
     client: String,
@@ -93,7 +93,7 @@ impl Wire {
         run(&format!("ip -n {} link set wire {state}", self.service));
     }
 
-    /// Does something in a thread that is in a namespace of the wire.
+    /// Runs `work` in a thread in one of the namespaces.
     fn within<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -106,7 +106,7 @@ impl Wire {
         })
     }
 
-    /// The service on every address of its side, with its portmapper where clients ask for it.
+    /// The service on every address of its side, with a portmapper.
     fn service(&self) -> Running {
         let text = "[[endpoint]]\nname = \"ep1\"\naddress = \"0.0.0.0:2049\"\n\
              [[pool]]\nname = \"pool1\"\nservice_level = \"ultra\"\nsize = \"4TiB\"\n\
@@ -123,7 +123,7 @@ impl Wire {
             metrics: None,
             data: None,
             connections_max: 100,
-            held_room: 0,
+            deferred_reserve: 0,
             log: Box::new(|_| ()),
         };
         Wire::within(&self.service, || Running::start(options).unwrap())
@@ -133,13 +133,13 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         for side in [&self.service, &self.client] {
-            // Where setting up failed there may be nothing to remove; the test fails anyway.
+            // If setting up failed, there may be nothing to remove; the test fails anyway.
             let _ = Command::new("ip").args(["netns", "del", side]).status();
         }
     }
 }
 
-/// A file on the volume, with a client of so many connections, which asks the portmapper for ports.
+/// A file on the volume, accessed over `connections` connections; ports come from the portmapper.
 fn file(connections: u32, more: &str) -> NfsFiles {
     let url = format!("nfs://{SERVICE}/vol1?nconnect={connections}{more}");
     let url: NfsUrl = url.parse().unwrap();
@@ -160,34 +160,34 @@ fn file(connections: u32, more: &str) -> NfsFiles {
     NfsFiles::open(&access, 16).unwrap()
 }
 
-fn places(count: u64) -> impl Iterator<Item = u64> {
-    (0..count).map(|place| place * u64::from(TRANSFER_BYTES))
+fn offsets(count: u64) -> impl Iterator<Item = u64> {
+    (0..count).map(|index| index * u64::from(TRANSFER_BYTES))
 }
 
-/// Bytes per second of the operations after the first quarter, in which the wire's bucket was full
-/// and TCP had yet to find its pace.
-fn pace(instants: &[Instant]) -> f64 {
+/// Throughput in bytes per second after the first quarter, during which the token bucket is full
+/// and TCP is still adapting.
+fn throughput(instants: &[Instant]) -> f64 {
     let from = instants.len() / 4;
-    let took = instants[instants.len() - 1] - instants[from];
-    ((instants.len() - 1 - from) * TRANSFER_BYTES as usize) as f64 / took.as_secs_f64()
+    let duration = instants[instants.len() - 1] - instants[from];
+    ((instants.len() - 1 - from) * TRANSFER_BYTES as usize) as f64 / duration.as_secs_f64()
 }
 
 #[test]
-fn the_wires_rate_is_what_reading_and_writing_find() {
+fn reading_and_writing_reach_the_rate_of_the_link() {
     let wire = Wire::new();
     let running = wire.service();
-    let wanted = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
+    let expected = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
     let ratios = Wire::within(&wire.client, || {
         let mut target = file(4, "");
         let mut ratios = [Vec::new(), Vec::new()];
-        let writes: Vec<Op> = places(TRANSFERS).map(|at| write(at, TRANSFER_BYTES)).collect();
-        let reads: Vec<Op> = places(TRANSFERS).map(|at| read(at, TRANSFER_BYTES)).collect();
+        let writes: Vec<Op> = offsets(TRANSFERS).map(|at| write(at, TRANSFER_BYTES)).collect();
+        let reads: Vec<Op> = offsets(TRANSFERS).map(|at| read(at, TRANSFER_BYTES)).collect();
         for _ in 0..ATTEMPTS {
             for (ops, ratios) in [&writes, &reads].into_iter().zip(&mut ratios) {
                 let mut instants = Vec::with_capacity(ops.len());
                 let results = all(&mut target, ops, 16, |_, _| instants.push(Instant::now()));
                 assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
-                ratios.push(pace(&instants) / wanted);
+                ratios.push(throughput(&instants) / expected);
             }
         }
         ratios
@@ -195,14 +195,14 @@ fn the_wires_rate_is_what_reading_and_writing_find() {
     for (what, ratios) in ["written", "read"].into_iter().zip(ratios) {
         let faster = ratios.iter().filter(|ratio| **ratio > 1.0 + TOLERANCE).count();
         let reached = ratios.iter().filter(|ratio| **ratio >= 1.0 - TOLERANCE).count();
-        let shares = format!("{what}: {ratios:.3?} of what the wire carries");
+        let shares = format!("{what}: {ratios:.3?} of the link's capacity");
         assert!(faster == 0 && reached >= UNDISTURBED, "{shares}");
     }
     running.stop().unwrap();
 }
 
 #[test]
-fn a_cable_that_is_out_for_five_seconds_delays_and_loses_nothing() {
+fn a_link_that_is_down_for_five_seconds_delays_and_loses_nothing() {
     let wire = Wire::new();
     let running = wire.service();
     let (begun, half) = channel();
@@ -211,13 +211,13 @@ fn a_cable_that_is_out_for_five_seconds_delays_and_loses_nothing() {
         let cable = scope.spawn(move || {
             half.recv().unwrap();
             wire.cable("down");
-            // What is tested is this time without a wire.
+            // The interruption is what this tests.
             std::thread::sleep(OUT);
             wire.cable("up");
         });
         let longest = Wire::within(&wire.client, || {
             let mut target = file(4, "");
-            let writes: Vec<Op> = places(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
+            let writes: Vec<Op> = offsets(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
             let mut instants = Vec::with_capacity(writes.len());
             let results = all(&mut target, &writes, 16, |_, _| {
                 instants.push(Instant::now());
@@ -226,43 +226,43 @@ fn a_cable_that_is_out_for_five_seconds_delays_and_loses_nothing() {
                 }
             });
             assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
-            let reads: Vec<Op> = places(1000).map(|at| read(at, TRANSFER_BYTES)).collect();
+            let reads: Vec<Op> = offsets(1000).map(|at| read(at, TRANSFER_BYTES)).collect();
             all(&mut target, &reads, 16, |op, memory| {
                 let mut expected = vec![0; memory.len()];
                 fill(op, &mut expected);
-                assert!(expected == memory, "what was written at {} is lost", op.offset_bytes);
+                assert!(expected == memory, "data at {} is lost", op.offset_bytes);
             });
             instants.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap()
         });
         cable.join().unwrap();
         longest
     });
-    // Some answers were on their way when the wire was cut.
+    // Some replies were in flight when the link went down.
     assert!(longest >= OUT.mul_f64(0.9), "the longest gap was {longest:?}");
     let last = running.stop().unwrap();
-    let (_, volume) = last.witness.volumes().next().unwrap();
+    let (_, volume) = last.counters.volumes().next().unwrap();
     assert_eq!(volume.outstanding, 0);
     assert!(volume.written_bytes >= 1000 * u64::from(TRANSFER_BYTES));
 }
 
 #[test]
-fn connections_are_spread_over_the_addresses_of_the_export() {
+fn connections_are_distributed_over_the_addresses_of_the_export() {
     let wire = Wire::new();
     let running = wire.service();
     Wire::within(&wire.client, || {
         let mut target = file(6, &format!("&addr={SERVICE},{SECOND}"));
-        let writes: Vec<Op> = places(60).map(|at| write(at, TRANSFER_BYTES)).collect();
+        let writes: Vec<Op> = offsets(60).map(|at| write(at, TRANSFER_BYTES)).collect();
         let results = all(&mut target, &writes, 16, |_, _| {});
         assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
         let seen = running.snapshot().unwrap();
         let mut of_each = [0, 0];
         for one in target.connections() {
             let to = [SERVICE, SECOND].map(|address| format!("{address}:2049"));
-            let place = to.iter().position(|to| *to == one.remote.to_string()).unwrap();
-            of_each[place] += 1;
-            // The flow's name at the service has the address that the client connected to.
+            let index = to.iter().position(|to| *to == one.remote.to_string()).unwrap();
+            of_each[index] += 1;
+            // The service's name of the flow contains the address that the client connected to.
             let name = format!("{}-{}", one.local, one.remote);
-            let (_, flow) = seen.witness.flows().find(|(flow, _)| *flow == name).unwrap();
+            let (_, flow) = seen.counters.flows().find(|(flow, _)| *flow == name).unwrap();
             assert_eq!(flow.written_bytes, one.kinds[OpKind::Write as usize].bytes, "{name}");
             assert!(flow.written_bytes > 0, "{name}");
         }

@@ -1,5 +1,5 @@
-//! A server that does what a test wants: it keeps files in memory and asks the test's script what
-//! to make of each request. MOUNT and NFS are on one port.
+//! A scripted server: it keeps files in memory and asks the test's script how to handle each
+//! request. MOUNT and NFS share one port.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,48 +19,49 @@ use nfs3::types::{Handle, filename3, nfs_fh3, nfsstat3, nfstime3, wcc_data};
 use target::nfs::{NfsAccess, NfsFiles, NfsUrl, Session};
 use workload::plan::WriteStability;
 
-/// What to make of a request of NFS.
+/// How to handle an NFS request. Unless stated otherwise, the request is performed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// Do it and answer.
+    /// Reply.
     Answer,
-    /// Do it, and answer in several fragments, one byte after the other at first.
+    /// Reply in several fragments, the first bytes one by one.
     Fragments,
-    /// Do it, and answer when there are so many such answers on the connection, the last first.
+    /// Reply when this many such replies are pending on the connection, the last first.
     Reversed(usize),
-    /// Do it, and answer when there are so many such answers on all connections.
+    /// Reply when this many such replies are pending on all connections.
     Together(usize),
-    /// Do this many bytes of it at most.
+    /// Perform at most this many bytes of it.
     Short(u32),
-    /// Say this.
+    /// Reply with this status without performing it.
     Fail(nfsstat3),
-    /// Do it, and close the connection in place of an answer.
+    /// Close the connection instead of replying.
     DoAndClose,
-    /// Close the connection and do nothing.
+    /// Close the connection without performing it.
     Close,
-    /// Do it and say nothing.
+    /// Do not reply.
     Silence,
-    /// Do it, and answer with bytes that are no answer.
+    /// Reply with bytes that are not a reply.
     Garbage,
-    /// Do it and answer, with bytes behind it that are no answer.
+    /// Reply, followed by bytes that are not a reply.
     GarbageBehind,
-    /// Do it, and for ever answer a call that nobody made.
+    /// Reply endlessly to a call that was not made.
     Flood,
-    /// Do it, and say that what was written is not safe.
+    /// Reply that written data is UNSTABLE.
     Unsafe,
-    /// Do it, and announce so many bytes.
+    /// Announce this many bytes.
     Announce(u32),
-    /// READ: no data and no end of the file. CREATE: no handle.
+    /// READ: reply without data and without end of file. CREATE: reply without a handle.
     Nothing,
-    /// Do it, and answer with fewer bytes than the results have.
+    /// Reply with fewer bytes than the results have.
     Truncated,
-    /// READDIR: so many entries, the first with this number in its name and this cookie; no end.
+    /// READDIR: reply with this many entries, the first with this number in its name and this
+    /// cookie, and without end.
     List { entries: u64, name: u64, cookie: u64 },
-    /// READDIR: nothing more.
+    /// READDIR: reply with the end of the listing.
     ListEnd,
 }
 
-/// A request that was seen.
+/// A request that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) connection: usize,
@@ -73,25 +74,25 @@ pub(crate) struct Seen {
 
 type Script = Box<dyn FnMut(&Seen, &mut World) -> Act + Send>;
 
-/// What the server holds.
+/// The state of the server.
 pub(crate) struct World {
     pub(crate) files: Vec<Vec<u8>>,
-    /// What survives a restart.
+    /// The content of the files after a restart.
     pub(crate) durable: Vec<Vec<u8>>,
     pub(crate) verifier: [u8; 8],
     pub(crate) seen: Vec<Seen>,
     /// Connections that the client has reset.
     pub(crate) resets: usize,
-    /// FSINFO is answered NFS3ERR_JUKEBOX so many times.
+    /// How many FSINFOs are still answered NFS3ERR_JUKEBOX.
     pub(crate) busy: usize,
-    /// The only paths that MNT knows; any, where there are none.
+    /// The paths that MNT accepts; if empty, all.
     pub(crate) exports: Vec<&'static str>,
     together: Vec<(TcpStream, Vec<u8>)>,
     connections: usize,
 }
 
 impl World {
-    /// Loses what was not committed.
+    /// Loses uncommitted data.
     pub(crate) fn restart(&mut self) {
         self.files.clone_from(&self.durable);
         self.verifier[0] += 1;
@@ -108,7 +109,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// A server with `files` files of `bytes` bytes; it ends with the test's process.
+    /// Starts a server with `files` files of `bytes` bytes; it ends with the test process.
     pub(crate) fn start(
         (files, bytes): (usize, usize),
         script: impl FnMut(&Seen, &mut World) -> Act + Send + 'static,
@@ -133,15 +134,14 @@ impl Scripted {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (world, script) = (Arc::clone(&shared), Arc::clone(&script));
-                // A connection that breaks is the test's own doing.
+                // Errors of a connection are caused by the test.
                 std::thread::spawn(move || drop(serve(stream, &world, &script)));
             }
         });
         Scripted { address, world }
     }
 
-    /// Mounts it with further options, and opens all files over the connections that `nconnect`
-    /// says.
+    /// Mounts the export with additional options and opens all files over `nconnect` connections.
     pub(crate) fn open(
         &self,
         options: &str,
@@ -151,12 +151,12 @@ impl Scripted {
         NfsFiles::open(&self.access(options, change), depth).unwrap()
     }
 
-    /// Mounts it with further options.
+    /// Mounts the export with additional options.
     pub(crate) fn session(&self, options: &str) -> Session {
         Session::open(&self.url(options)).unwrap()
     }
 
-    /// Its only export, with further options.
+    /// The URL of the only export with additional options.
     pub(crate) fn url(&self, options: &str) -> NfsUrl {
         let port = self.address.port();
         format!("nfs://127.0.0.1:{port}/x?mountport={port}&{options}").parse().unwrap()
@@ -182,7 +182,7 @@ impl Scripted {
     }
 }
 
-/// What a file holds at first.
+/// The initial content of a file.
 pub(crate) fn byte_of(file: usize, at: usize) -> u8 {
     (at / 512 * 7 + at + file * 31) as u8
 }
@@ -300,7 +300,7 @@ fn seen(connection: usize, request: &Request<'_>) -> Option<Seen> {
 }
 
 fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<u8>) {
-    let most = if let Act::Short(most) = act { most } else { u32::MAX };
+    let max = if let Act::Short(max) = act { max } else { u32::MAX };
     let names: Vec<String>;
     let fail = if let Act::Fail(status) = act { Some(status) } else { None };
     let results = match request.arguments {
@@ -348,7 +348,7 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
         Arguments::Nfs(NfsArguments::READ(args)) => {
             let file = &world.files[args.file.0[1] as usize];
             let start = file.len().min(args.offset as usize);
-            let end = file.len().min(start + args.count.min(most) as usize);
+            let end = file.len().min(start + args.count.min(max) as usize);
             let data = Data(&file[start..end]);
             let eof = end == file.len();
             let count = (end - start) as u32;
@@ -364,14 +364,14 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
             }))
         }
         Arguments::Nfs(NfsArguments::WRITE(args)) => {
-            let place = args.file.0[1] as usize;
-            let count = args.count.min(most);
+            let index = args.file.0[1] as usize;
+            let count = args.count.min(max);
             if fail.is_none() {
                 let data = &args.data.0[..count as usize];
                 let range = args.offset as usize..args.offset as usize + data.len();
-                world.files[place][range.clone()].copy_from_slice(data);
+                world.files[index][range.clone()].copy_from_slice(data);
                 if args.stable != stable_how::UNSTABLE {
-                    world.durable[place][range].copy_from_slice(data);
+                    world.durable[index][range].copy_from_slice(data);
                 }
             }
             let committed = if act == Act::Unsafe { stable_how::UNSTABLE } else { args.stable };
@@ -384,12 +384,12 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
             }))
         }
         Arguments::Nfs(NfsArguments::COMMIT(args)) => {
-            let place = args.file.0[1] as usize;
+            let index = args.file.0[1] as usize;
             let file_wcc = wcc_data::default();
             Results::Nfs(NfsResults::COMMIT(match fail {
                 Some(status) => Res3::Fail(status, WRITE3resfail { file_wcc }),
                 None => {
-                    world.durable[place] = world.files[place].clone();
+                    world.durable[index] = world.files[index].clone();
                     Res3::Ok(COMMIT3resok { file_wcc, verf: world.verifier })
                 }
             }))
@@ -405,7 +405,7 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
             let ok = LOOKUP3resok { object, obj_attributes: None, dir_attributes: None };
             Results::Nfs(NfsResults::LOOKUP(Res3::Ok(ok)))
         }
-        other => panic!("no test asks for {other:?}"),
+        other => panic!("{other:?} is not used by any test"),
     };
     reply(answer, request.xid, &results);
 }

@@ -1,5 +1,5 @@
-//! Every procedure of a session against nfs-ganesha, in memory and on a local file system, and
-//! those that another hand's server has.
+//! Every procedure of a session with nfs-ganesha, in memory and on a local file system, and those
+//! that another third-party server supports.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -92,7 +92,7 @@ fn names(session: &mut Session) {
     let stale = session.getattr(&dir).unwrap_err();
     assert_eq!(stale.errno(), 116, "{stale}");
 
-    // The export in memory says that it has no bytes at all.
+    // The export in memory reports a size of 0 bytes.
     session.fsstat(&root).unwrap();
     assert!(session.fsinfo(&root).unwrap().rtmax >= 4096);
     assert!(session.pathconf(&root).unwrap().name_max >= 255);
@@ -101,7 +101,7 @@ fn names(session: &mut Session) {
 fn data(session: &mut Session) {
     let root = session.root();
     let file = session.create(&root, b"data", createhow3::GUARDED(PLAIN)).unwrap().0;
-    let data: Vec<u8> = (0..300_000u32).map(|place| (place / 7) as u8).collect();
+    let data: Vec<u8> = (0..300_000u32).map(|offset| (offset / 7) as u8).collect();
     let mut written = 0;
     let mut verifier = None;
     while written < data.len() {
@@ -140,7 +140,7 @@ fn listings(session: &mut Session, always: &[&[u8]]) {
     let full = session.readdirplus(&dir).unwrap();
     for entries in [&plain, &full] {
         let names: BTreeSet<Vec<u8>> = entries.iter().map(|entry| entry.name.clone()).collect();
-        assert_eq!(names.len(), entries.len(), "no name comes twice");
+        assert_eq!(names.len(), entries.len(), "every name is listed once");
         assert!(names == expected);
     }
     let one = full.iter().find(|entry| entry.name.starts_with(b"a file")).unwrap();
@@ -168,13 +168,13 @@ fn path_below_the_export(server: &Ganesha) {
 fn privileged_ports(server: &Ganesha) {
     let url: NfsUrl = format!("{}&privileged=true", server.vfs("")).parse().unwrap();
     let mut session = Session::open(&url).unwrap();
-    let mut further = session.another();
+    let mut another = session.another();
     let root = session.root();
-    assert_eq!(session.getattr(&root).unwrap(), further.getattr(&root).unwrap());
+    assert_eq!(session.getattr(&root).unwrap(), another.getattr(&root).unwrap());
 }
 
 #[test]
-fn another_hands_server_does_what_it_knows_and_says_what_it_does_not_know() {
+fn a_third_party_server_performs_what_it_supports_and_rejects_the_rest() {
     let server = Memfs::start();
     let mut session = open(&server.url(""));
     let root = session.root();
@@ -230,7 +230,7 @@ fn a_new_file_is_looked_up_only_if_the_server_gives_no_handle() {
 }
 
 #[test]
-fn transfers_are_of_whole_pages_unless_they_are_less_than_one() {
+fn transfers_are_multiples_of_pages_unless_smaller_than_one() {
     use target::nfs::Mounted;
     let sizes = [
         (Some(10_000), 0, 0, 8192),
@@ -239,7 +239,7 @@ fn transfers_are_of_whole_pages_unless_they_are_less_than_one() {
         (Some(3584), 65_536, 1 << 20, 3584),
         (None, 0, 0, 1 << 20),
     ];
-    for (wanted, preferred, most, is) in sizes {
-        assert_eq!(Mounted::transfer_bytes(wanted, preferred, most), is, "{wanted:?}");
+    for (configured, preferred, max, expected) in sizes {
+        assert_eq!(Mounted::transfer_bytes(configured, preferred, max), expected, "{configured:?}");
     }
 }

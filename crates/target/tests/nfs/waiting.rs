@@ -1,4 +1,4 @@
-//! What is said of a server that keeps the client waiting, and how the wait ends.
+//! How waits for a server are reported and cancelled.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nfs3::types::{Handle, nfsstat3};
-use target::nfs::unwired::{Unwired, Wish};
+use target::nfs::sans_io::{SansIoClient, SocketAction};
 use target::nfs::waiting::Awaited;
 use target::nfs::{NfsError, NfsFailure, NfsFile, NfsUrl, Session, WaitObserver, WaitReport};
 use target::{Target, Wait};
@@ -14,10 +14,10 @@ use target::{Target, Wait};
 use crate::drive::read;
 use crate::scripted::{Act, Scripted};
 
-/// No test takes this long; one that does is stuck.
+/// A test that takes this long is stuck.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// Keeps reports, and cancels with the first.
+/// Records reports, and cancels with the first.
 #[derive(Debug, Default)]
 struct CancellingObserver {
     is_cancelled: AtomicBool,
@@ -36,7 +36,7 @@ impl WaitObserver for CancellingObserver {
 }
 
 impl CancellingObserver {
-    /// The only report, and that the call ended by it.
+    /// The only report; checks that it cancelled the call.
     fn only(&self, error: &NfsError) -> WaitReport {
         assert!(matches!(error.failure, NfsFailure::Cancelled), "{error}");
         let reports = self.reports.lock().unwrap();
@@ -58,31 +58,31 @@ fn observed(url: &NfsUrl) -> (Arc<CancellingObserver>, Result<Session, NfsError>
 }
 
 #[test]
-fn a_server_that_does_not_answer_mnt_is_reported_and_the_wait_can_be_ended() {
+fn a_server_that_does_not_reply_to_mnt_is_reported_and_the_wait_can_be_cancelled() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let url = format!("nfs://127.0.0.1:{port}/x?mountport={port}").parse().unwrap();
     let (observer, opened) = observed(&url);
     let report = observer.only(&opened.unwrap_err());
-    assert_eq!(report.awaited, Awaited::Answer("MNT"));
-    let said = "waiting for NFS server 127.0.0.1: no answer to MNT for 1 s";
-    assert_eq!(report.to_string(), said);
+    assert_eq!(report.awaited, Awaited::Reply("MNT"));
+    let expected = "waiting for NFS server 127.0.0.1: no reply to MNT for 1 s";
+    assert_eq!(report.to_string(), expected);
 }
 
 #[test]
-fn a_server_that_does_not_answer_a_call_is_reported_and_no_further_call_waits_for_it() {
+fn a_server_that_does_not_reply_is_reported_and_no_further_call_waits_for_it() {
     let server = Scripted::start((1, 8192), |_, _| Act::Silence);
     let (observer, opened) = observed(&server.url(""));
     let mut session = opened.unwrap();
     let error = session.read(&file(), 0, &mut [0; 4096]).unwrap_err();
-    assert_eq!(observer.only(&error).awaited, Awaited::Answer("READ"));
+    assert_eq!(observer.only(&error).awaited, Awaited::Reply("READ"));
     let mut another = session.another();
     let error = another.read(&file(), 0, &mut [0; 4096]).unwrap_err();
     assert!(matches!(error.failure, NfsFailure::Cancelled), "{error}");
 }
 
 #[test]
-fn a_busy_server_is_reported_with_how_often_it_said_so() {
+fn a_busy_server_is_reported_with_the_number_of_its_replies() {
     let busy = Act::Fail(nfsstat3::NFS3ERR_JUKEBOX);
     let server = Scripted::start((1, 8192), move |_, _| busy);
     let (observer, opened) = observed(&server.url(""));
@@ -92,11 +92,11 @@ fn a_busy_server_is_reported_with_how_often_it_said_so() {
 }
 
 #[test]
-fn a_server_that_is_gone_is_reported_with_the_reason() {
+fn an_unreachable_server_is_reported_with_the_reason() {
     let server = Scripted::start((1, 8192), |_, _| Act::Answer);
     let (observer, opened) = observed(&server.url(""));
     let mounted = Arc::clone(opened.unwrap().mounted());
-    // Nobody listens at the port of a listener that is gone.
+    // The port of a closed listener refuses connections.
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut mounted = Arc::into_inner(mounted).unwrap();
     mounted.servers = vec![gone];
@@ -107,7 +107,7 @@ fn a_server_that_is_gone_is_reported_with_the_reason() {
 }
 
 #[test]
-fn a_call_to_a_server_that_answers_is_done_though_the_user_has_cancelled() {
+fn a_call_to_a_responsive_server_completes_although_the_user_has_cancelled() {
     let server = Scripted::start((1, 8192), |_, _| Act::Answer);
     let (observer, opened) = observed(&server.url(""));
     observer.is_cancelled.store(true, Ordering::SeqCst);
@@ -130,40 +130,40 @@ fn an_endless_listing_ends_when_the_user_cancels() {
 }
 
 #[test]
-fn a_busy_server_is_given_up_when_a_call_has_taken_as_long_as_it_may() {
+fn a_call_to_a_busy_server_fails_at_its_time_limit() {
     let busy = Act::Fail(nfsstat3::NFS3ERR_JUKEBOX);
     let server = Scripted::start((1, 8192), move |_, _| busy);
-    // A call may take twice as long as a connection may be silent.
+    // The time limit of a call is twice `timeo`.
     let mut session = server.session("timeo=100ms");
     let error = session.read(&file(), 0, &mut [0; 4096]).unwrap_err();
     let NfsFailure::Jukebox { times, within } = error.failure else { panic!("{error}") };
     assert_eq!(within, Duration::from_millis(200));
-    // After 20, 40 and 80 ms; earlier where this machine was slow.
+    // After 20, 40 and 80 ms; fewer on a slow machine.
     assert!((1..=4).contains(&times), "{times}");
 }
 
 #[test]
-fn a_server_that_is_busy_at_the_mount_is_asked_again() {
+fn a_server_that_is_busy_at_the_mount_is_called_again() {
     let server = Scripted::start((1, 8192), |_, _| Act::Answer);
     server.world.lock().unwrap().busy = 2;
     assert_eq!(server.session("").jukebox_retries(), 2);
 }
 
-/// An address whose connections are never made: its queue of connections to be accepted is full.
+/// An address that accepts no connections: its accept queue is full.
 fn dead_address() -> (TcpListener, Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
-    // A queue of length 0 takes one; the second fills it beyond doubt.
+    // A queue of length 0 holds one connection; the second certainly fills it.
     let waiting = Duration::from_millis(200);
     let taken = (0..4).filter_map(|_| TcpStream::connect_timeout(&address, waiting).ok());
     let taken: Vec<TcpStream> = taken.collect();
-    assert!(taken.len() < 4, "the queue takes connections without end");
+    assert!(taken.len() < 4, "the queue is unlimited");
     (listener, taken)
 }
 
 #[test]
-fn an_address_that_does_not_answer_is_given_up_after_the_connect_timeout() {
+fn an_address_that_does_not_reply_fails_after_the_connect_timeout() {
     let (listener, _taken) = dead_address();
     let port = listener.local_addr().unwrap().port();
     let options = format!("mountport={port}&connect_timeout=300ms");
@@ -187,7 +187,7 @@ fn a_server_that_closes_every_connection_is_given_up_after_the_connect_timeout()
 }
 
 #[test]
-fn a_path_that_is_not_exported_is_answered_with_those_that_are() {
+fn a_path_that_is_not_exported_is_reported_with_the_exports() {
     let server = Scripted::start((1, 8192), |_, _| Act::Answer);
     server.world.lock().unwrap().exports = vec!["/data", "/xx", "/vol/logs"];
     let error = Session::open(&server.url("")).unwrap_err();
@@ -198,26 +198,26 @@ fn a_path_that_is_not_exported_is_answered_with_those_that_are() {
 }
 
 #[test]
-fn a_lost_connection_is_in_the_counters_until_it_is_made_again() {
+fn an_outage_is_counted_until_the_connection_is_replaced() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let access = server.access("", |_| {});
-    let mut client = Unwired::new(&access, 1, || 1).unwrap();
+    let mut client = SansIoClient::new(&access, 1, || 1).unwrap();
     let second = 1_000_000_000;
-    client.at(second);
+    client.set_time(second);
     client.submit(0, &read(0, 4096));
     assert_eq!((client.connections()[0].down_errno, client.connections()[0].down_time_ns), (0, 0));
     client.lost(0);
-    client.at(3 * second);
+    client.set_time(3 * second);
     let counters = client.connections()[0];
     assert_eq!((counters.down_errno, counters.down_time_ns), (104, 2 * second));
-    assert_eq!(client.advance(), Some(Wish::Connect(0)));
-    // The attempt fails: it is the same time without a connection.
+    assert_eq!(client.advance(), Some(SocketAction::Connect(0)));
+    // The attempt fails: the outage continues.
     client.lost(0);
-    client.at(4 * second);
+    client.set_time(4 * second);
     assert_eq!(client.connections()[0].down_time_ns, 3 * second);
-    assert_eq!(client.advance(), Some(Wish::Connect(0)));
+    assert_eq!(client.advance(), Some(SocketAction::Connect(0)));
     client.connected(0);
-    client.at(9 * second);
+    client.set_time(9 * second);
     let counters = client.connections()[0];
     assert_eq!((counters.down_errno, counters.down_time_ns), (0, 3 * second));
 }
@@ -226,21 +226,21 @@ fn a_lost_connection_is_in_the_counters_until_it_is_made_again() {
 fn an_attempt_to_reconnect_ends_after_the_connect_timeout() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let access = server.access("timeo=60s&connect_timeout=5s", |_| {});
-    let mut client = Unwired::new(&access, 1, || 1).unwrap();
+    let mut client = SansIoClient::new(&access, 1, || 1).unwrap();
     let second = 1_000_000_000;
-    client.at(second);
+    client.set_time(second);
     client.submit(0, &read(0, 4096));
     client.lost(0);
-    client.at(2 * second);
-    assert_eq!(client.advance(), Some(Wish::Connect(0)));
-    client.at(7 * second - 1);
+    client.set_time(2 * second);
+    assert_eq!(client.advance(), Some(SocketAction::Connect(0)));
+    client.set_time(7 * second - 1);
     assert_eq!(client.advance(), None);
-    client.at(8 * second);
-    assert_eq!(client.advance(), Some(Wish::Close(0)));
+    client.set_time(8 * second);
+    assert_eq!(client.advance(), Some(SocketAction::Close(0)));
 }
 
 #[test]
-fn a_server_that_is_gone_is_unresponsive_and_the_counters_say_why() {
+fn an_unreachable_server_is_unresponsive_and_the_counters_have_the_reason() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

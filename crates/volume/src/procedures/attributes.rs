@@ -4,10 +4,10 @@ use files::{Access, Changed};
 use nfs3::arguments::{ACCESS3args, SETATTR3args};
 use nfs3::results::{ACCESS3resok, GETATTR3res, GETATTR3resok, READ3resfail, Res3, SETATTR3resok};
 
-use super::wire::{fattr, post_op, set_attributes, status, time_of, wcc};
-use super::{Call, Done};
+use super::call::{Call, Outcome};
+use super::convert::{fattr, post_op, set_attributes, status, time_of, wcc};
 
-pub(crate) fn getattr(call: &mut Call<'_>) -> Done {
+pub(super) fn getattr(call: &mut Call<'_>) -> Outcome {
     let result: GETATTR3res = match call.files.getattr(call.object) {
         Ok(attributes) => Res3::Ok(GETATTR3resok { obj_attributes: fattr(&attributes) }),
         Err(error) => Res3::Fail(status(error), ()),
@@ -15,7 +15,7 @@ pub(crate) fn getattr(call: &mut Call<'_>) -> Done {
     call.answer(result)
 }
 
-pub(crate) fn setattr(call: &mut Call<'_>, args: &SETATTR3args<'_>) -> Done {
+pub(super) fn setattr(call: &mut Call<'_>, args: &SETATTR3args<'_>) -> Outcome {
     let guard = args.guard.map(time_of);
     let changed = match set_attributes(&args.new_attributes) {
         Ok(set) => call.files.setattr(call.object, &set, guard, &call.caller, call.now),
@@ -28,10 +28,10 @@ pub(crate) fn setattr(call: &mut Call<'_>, args: &SETATTR3args<'_>) -> Done {
     })
 }
 
-pub(crate) fn access(call: &mut Call<'_>, args: &ACCESS3args<'_>) -> Done {
-    let given = call.files.access(call.object, Access(args.access), &call.caller);
+pub(super) fn access(call: &mut Call<'_>, args: &ACCESS3args<'_>) -> Outcome {
+    let granted = call.files.access(call.object, Access(args.access), &call.caller);
     let obj_attributes = post_op(&call.files.getattr(call.object));
-    call.answer(match given {
+    call.answer(match granted {
         Ok(Access(access)) => Res3::Ok(ACCESS3resok { obj_attributes, access }),
         Err(error) => Res3::Fail(status(error), READ3resfail { obj_attributes }),
     })

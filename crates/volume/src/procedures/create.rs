@@ -7,48 +7,48 @@ use nfs3::arguments::{
 use nfs3::results::{CREATE3resfail, CREATE3resok, Res3};
 use nfs3::types::{nfs_fh3, nfsstat3, sattr3};
 
-use super::wire::{fattr, set_attributes, status, wcc};
-use super::{Call, Done};
+use super::call::{Call, Outcome};
+use super::convert::{fattr, set_attributes, status, wcc};
 
-pub(crate) fn create(call: &mut Call<'_>, args: &CREATE3args<'_>) -> Done {
+pub(super) fn create(call: &mut Call<'_>, args: &CREATE3args<'_>) -> Outcome {
     let how = match &args.how {
         createhow3::UNCHECKED(set) => set_attributes(set).map(How::Unchecked),
         createhow3::GUARDED(set) => set_attributes(set).map(How::Guarded),
         createhow3::EXCLUSIVE(verifier) => Ok(How::Exclusive(*verifier)),
     };
     let name = args.r#where.name.0;
-    let made = match how {
+    let created = match how {
         Ok(how) => call.files.create(call.object, name, how, &call.caller, call.now),
-        Err(error) => call.not_made(error),
+        Err(error) => call.not_created(error),
     };
-    answer(call, made)
+    answer(call, created)
 }
 
-pub(crate) fn mkdir(call: &mut Call<'_>, args: &MKDIR3args<'_>) -> Done {
+pub(super) fn mkdir(call: &mut Call<'_>, args: &MKDIR3args<'_>) -> Outcome {
     let name = args.r#where.name.0;
-    let made = match set_attributes(&args.attributes) {
+    let created = match set_attributes(&args.attributes) {
         Ok(set) => call.files.mkdir(call.object, name, &set, &call.caller, call.now),
-        Err(error) => call.not_made(error),
+        Err(error) => call.not_created(error),
     };
-    answer(call, made)
+    answer(call, created)
 }
 
-pub(crate) fn symlink(call: &mut Call<'_>, args: &SYMLINK3args<'_>) -> Done {
+pub(super) fn symlink(call: &mut Call<'_>, args: &SYMLINK3args<'_>) -> Outcome {
     let (name, text) = (args.r#where.name.0, args.symlink.symlink_data.0);
-    let made = match set_attributes(&args.symlink.symlink_attributes) {
+    let created = match set_attributes(&args.symlink.symlink_attributes) {
         Ok(set) => call.files.symlink(call.object, name, text, &set, &call.caller, call.now),
-        Err(error) => call.not_made(error),
+        Err(error) => call.not_created(error),
     };
-    answer(call, made)
+    answer(call, created)
 }
 
-pub(crate) fn mknod(call: &mut Call<'_>, args: &MKNOD3args<'_>) -> Done {
+pub(super) fn mknod(call: &mut Call<'_>, args: &MKNOD3args<'_>) -> Outcome {
     let (what, set) = match &args.what {
         mknoddata3::NF3CHR(device) => special(device, Special::CharacterDevice),
         mknoddata3::NF3BLK(device) => special(device, Special::BlockDevice),
         mknoddata3::NF3SOCK(set) => (Special::Socket, set),
         mknoddata3::NF3FIFO(set) => (Special::Fifo, set),
-        // What has a procedure of its own is not MKNOD's to make.
+        // These types have other procedures.
         mknoddata3::NF3REG | mknoddata3::NF3DIR | mknoddata3::NF3LNK => {
             let dir_wcc = wcc(&call.unchanged(call.object));
             let fail = CREATE3resfail { dir_wcc };
@@ -57,11 +57,11 @@ pub(crate) fn mknod(call: &mut Call<'_>, args: &MKNOD3args<'_>) -> Done {
         }
     };
     let name = args.r#where.name.0;
-    let made = match set_attributes(set) {
+    let created = match set_attributes(set) {
         Ok(set) => call.files.mknod(call.object, name, what, &set, &call.caller, call.now),
-        Err(error) => call.not_made(error),
+        Err(error) => call.not_created(error),
     };
-    answer(call, made)
+    answer(call, created)
 }
 
 fn special(device: &devicedata3, kind: fn(u32, u32) -> Special) -> (Special, &sattr3) {
@@ -69,15 +69,15 @@ fn special(device: &devicedata3, kind: fn(u32, u32) -> Special) -> (Special, &sa
 }
 
 impl Call<'_> {
-    fn not_made(&self, error: Error) -> Changed<Created> {
+    fn not_created(&self, error: Error) -> Changed<Created> {
         Changed { result: Err(error), wcc: self.unchanged(self.object) }
     }
 }
 
-fn answer(call: &mut Call<'_>, made: Changed<Created>) -> Done {
-    let dir_wcc = wcc(&made.wcc);
+fn answer(call: &mut Call<'_>, created: Changed<Created>) -> Outcome {
+    let dir_wcc = wcc(&created.wcc);
     let bytes;
-    let result = match made.result {
+    let result = match created.result {
         Ok(created) => {
             bytes = created.handle.to_bytes();
             let obj_attributes = Some(fattr(&created.attributes));

@@ -1,7 +1,6 @@
 //! READ, WRITE and COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
 //!
-//! Reading does not set the time of last access, as on a volume mounted with `noatime`: a READ
-//! changes nothing.
+//! READ does not update the access time, as on a file system mounted with `noatime`.
 
 use files::{Changed, Error, Stability};
 use nfs3::arguments::{COMMIT3args, READ3args, WRITE3args, stable_how};
@@ -9,13 +8,13 @@ use nfs3::results::{COMMIT3resok, READ3resfail, READ3resok, Res3, WRITE3resfail,
 use nfs3::server::reply_read_head;
 use nfs3::types::nfsstat3;
 
-use super::wire::{fattr, post_op, status, wcc};
-use super::{Call, Done};
+use super::call::{Call, Outcome};
+use super::convert::{fattr, post_op, status, wcc};
 
-/// A count above the largest transfer gets as much as that: the RFC lets a server give less.
-pub(crate) fn read(call: &mut Call<'_>, args: &READ3args<'_>) -> Done {
-    let asked = u64::from(args.count.min(call.transfer_max));
-    let read = match call.files.read(call.object, args.offset, asked, &call.caller) {
+/// Returns at most the largest transfer; the RFC allows a server to return less than requested.
+pub(super) fn read(call: &mut Call<'_>, args: &READ3args<'_>) -> Outcome {
+    let requested = u64::from(args.count.min(call.transfer_max));
+    let read = match call.files.read(call.object, args.offset, requested, &call.caller) {
         Ok(read) => read,
         Err(error) => {
             let obj_attributes = post_op(&call.files.getattr(call.object));
@@ -25,16 +24,16 @@ pub(crate) fn read(call: &mut Call<'_>, args: &READ3args<'_>) -> Done {
         }
     };
     let attributes = Some(fattr(&read.attributes));
-    // At most the largest transfer, which is 32 bits wide.
+    // At most `transfer_max`, so it fits.
     let count = read.count as u32;
     reply_read_head(call.reply.head(), call.xid, &attributes, count, read.eof);
     call.reply.set_data(count as usize, read.pieces);
-    Done { status: nfsstat3::NFS3_OK, bytes: u64::from(count) }
+    Outcome { status: nfsstat3::NFS3_OK, bytes: u64::from(count) }
 }
 
-/// Data beyond the largest transfer is left for the client to send again, as the RFC allows. A
-/// count that is not the data's length is INVAL: one of the two is a mistake.
-pub(crate) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Done {
+/// Accepts at most the largest transfer, and the client sends the rest again, as the RFC allows. A
+/// count that differs from the length of the data is NFS3ERR_INVAL.
+pub(super) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Outcome {
     let data = args.data.0;
     let stability = match args.stable {
         stable_how::UNSTABLE => Stability::Unstable,
@@ -42,8 +41,8 @@ pub(crate) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Done {
         stable_how::FILE_SYNC => Stability::FileSync,
     };
     let written = if args.count as usize == data.len() {
-        let taken = &data[..data.len().min(call.transfer_max as usize)];
-        call.files.write(call.object, args.offset, taken, stability, &call.caller, call.now)
+        let accepted = &data[..data.len().min(call.transfer_max as usize)];
+        call.files.write(call.object, args.offset, accepted, stability, &call.caller, call.now)
     } else {
         Changed { result: Err(Error::Inval), wcc: call.unchanged(call.object) }
     };
@@ -58,7 +57,7 @@ pub(crate) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Done {
             let count = done.count as u32;
             let ok = WRITE3resok { file_wcc, count, committed, verf: done.verifier };
             let answered = call.answer(Res3::<_, WRITE3resfail>::Ok(ok));
-            Done { bytes: done.count, ..answered }
+            Outcome { bytes: done.count, ..answered }
         }
         Err(error) => {
             let fail = WRITE3resfail { file_wcc };
@@ -67,7 +66,7 @@ pub(crate) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Done {
     }
 }
 
-pub(crate) fn commit(call: &mut Call<'_>, args: &COMMIT3args<'_>) -> Done {
+pub(super) fn commit(call: &mut Call<'_>, args: &COMMIT3args<'_>) -> Outcome {
     let changed = call.files.commit(call.object, args.offset, u64::from(args.count));
     let file_wcc = wcc(&changed.wcc);
     call.answer(match changed.result {

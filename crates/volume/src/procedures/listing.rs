@@ -1,6 +1,4 @@
 //! READDIR and READDIRPLUS: RFC 1813, sections 3.3.16 and 3.3.17.
-//!
-//! The entries go from the directory straight into the reply.
 
 use files::{Entry, Error, Page};
 use nfs3::arguments::{READDIR3args, READDIRPLUS3args};
@@ -10,13 +8,13 @@ use nfs3::server::reply_written;
 use nfs3::types::{filename3, nfs_fh3, nfsstat3};
 use nfs3::xdr::{Writer, Xdr};
 
-use super::wire::{fattr, post_op, status};
-use super::{Call, Done};
+use super::call::{Call, Outcome};
+use super::convert::{fattr, post_op, status};
 
-/// What a reply may take whatever was asked for, so that no call makes us hold gigabytes.
+/// Most bytes of a reply, whatever the client requests: it bounds the service's memory.
 const REPLY_BYTES_MAX: u32 = 1 << 20;
 
-pub(crate) fn readdir(call: &mut Call<'_>, args: &READDIR3args<'_>) -> Done {
+pub(super) fn readdir(call: &mut Call<'_>, args: &READDIR3args<'_>) -> Outcome {
     let count = args.count.min(REPLY_BYTES_MAX);
     let page = call.files.readdir(call.object, args.cookie, args.cookieverf, count, &call.caller);
     match page {
@@ -27,7 +25,7 @@ pub(crate) fn readdir(call: &mut Call<'_>, args: &READDIR3args<'_>) -> Done {
     }
 }
 
-pub(crate) fn readdirplus(call: &mut Call<'_>, args: &READDIRPLUS3args<'_>) -> Done {
+pub(super) fn readdirplus(call: &mut Call<'_>, args: &READDIRPLUS3args<'_>) -> Outcome {
     let count = args.maxcount.min(REPLY_BYTES_MAX);
     let page = call.files.readdirplus(
         call.object,
@@ -58,7 +56,7 @@ fn encode<E>(
     xid: u32,
     page: &Page<E>,
     mut entry: impl FnMut(&E, &mut Writer<'_>),
-) -> Done {
+) -> Outcome {
     reply_written(reply, xid, |writer| {
         nfsstat3::NFS3_OK.encode(writer);
         Some(fattr(&page.attributes)).encode(writer);
@@ -70,10 +68,10 @@ fn encode<E>(
         writer.bool(false);
         writer.bool(page.eof);
     });
-    Done { status: nfsstat3::NFS3_OK, bytes: 0 }
+    Outcome { status: nfsstat3::NFS3_OK, bytes: 0 }
 }
 
-fn fail(call: &mut Call<'_>, error: Error) -> Done {
+fn fail(call: &mut Call<'_>, error: Error) -> Outcome {
     let obj_attributes = post_op(&call.files.getattr(call.object));
     let fail = READ3resfail { obj_attributes };
     call.answer(Res3::<(), _>::Fail(status(error), fail))

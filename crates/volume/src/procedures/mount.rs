@@ -1,7 +1,5 @@
 //! MOUNT 3: RFC 1813, section 5. From the path of a volume, or of a directory in it, to a handle.
 
-use std::net::IpAddr;
-
 use files::{Caller, Error, Handle, Kind};
 use nfs3::mount::{
     FLAVOR_SYS, dirpath, exportnode, exports, mountbody, mountlist, mountres3_ok, mountstat3, name,
@@ -10,31 +8,20 @@ use nfs3::request::{MountArguments, MountResults, Results};
 use nfs3::server::{Request, reply as encode};
 use nfs3::types::nfs_fh3;
 
-use crate::exports::{Exports, Performed, VolumeIndex};
+use super::performed::Performed;
+use crate::exports::{Exports, VolumeIndex};
 use crate::peer::Peer;
 use crate::reply::Reply;
 
-/// Mounts that DUMP tells of; beyond it the oldest are forgotten. Nothing but DUMP uses them.
-const MOUNTS_MAX: usize = 1024;
-
-/// Symbolic links that one path may lead through, as Linux has it (`MAXSYMLINKS`); MOUNT has no
-/// ELOOP, and a path of more is refused as mountd refuses it. A link that leads out of its export
-/// is refused alike.
+/// Most symbolic links in one path, as in Linux (`MAXSYMLINKS`). MOUNT has no ELOOP: a path with
+/// more, or with a link that leads out of its export, is MNT3ERR_ACCES, as Linux's mountd answers.
 const LINKS_MAX: usize = 40;
 
-/// Who mounts what: the superuser of the client does it for all its users, so the way to a
-/// directory is not held against anyone's rights. The handle alone gives none.
+/// Paths are resolved with the superuser's permissions: a client mounts for all its users, and a
+/// handle gives no rights by itself.
 const MOUNTER: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: true };
 
-/// A mount that DUMP tells of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mounted {
-    client: IpAddr,
-    hostname: String,
-    path: Vec<u8>,
-}
-
-pub(crate) fn perform(
+pub(super) fn perform(
     all: &mut Exports,
     request: &Request<'_>,
     arguments: &MountArguments<'_>,
@@ -49,12 +36,12 @@ pub(crate) fn perform(
             performed.failed = found.is_err();
             if let Ok((index, _)) = found {
                 performed.volume = Some(index);
-                remember(all, path.0, peer);
+                all.mounts.add(peer.address(), path.0);
             }
             let bytes = found.map(|(_, handle)| handle.to_bytes());
             let result = match &bytes {
-                // AUTH_NONE is taken too, as the anonymous user. It is not told here: clients read
-                // it as "credentials are ignored".
+                // AUTH_NONE is accepted too, as the anonymous user, but not listed: clients take
+                // it for "credentials are ignored".
                 Ok(bytes) => {
                     Ok(mountres3_ok { fhandle: nfs_fh3(bytes), auth_flavors: vec![FLAVOR_SYS] })
                 }
@@ -63,19 +50,18 @@ pub(crate) fn perform(
             answer(reply, request.xid, MountResults::MNT(result));
         }
         MountArguments::DUMP(()) => {
-            let mounts = all.mounted.iter().map(|mount| mountbody {
+            let mounts = all.mounts.iter().map(|mount| mountbody {
                 ml_hostname: name(mount.hostname.as_bytes()),
                 ml_directory: dirpath(&mount.path),
             });
             answer(reply, request.xid, MountResults::DUMP(mountlist(mounts.collect())));
         }
         MountArguments::UMNT(path) => {
-            let (client, path) = (peer.address(), path.0);
-            all.mounted.retain(|mount| mount.client != client || mount.path != path);
+            all.mounts.remove(peer.address(), path.0);
             answer(reply, request.xid, MountResults::UMNT(()));
         }
         MountArguments::UMNTALL(()) => {
-            all.mounted.retain(|mount| mount.client != peer.address());
+            all.mounts.remove_all_of(peer.address());
             answer(reply, request.xid, MountResults::UMNTALL(()));
         }
         MountArguments::EXPORT(()) => answer_exports(all, request, peer, reply),
@@ -88,29 +74,29 @@ fn answer(reply: &mut Reply, xid: u32, results: MountResults<'_>) {
 }
 
 fn answer_exports(all: &Exports, request: &Request<'_>, peer: &Peer, reply: &mut Reply) {
-    let told: Vec<(String, Vec<String>)> = all
+    let listed: Vec<(String, Vec<String>)> = all
         .volumes()
         .filter(|(_, volume)| volume.is_served_at(peer.endpoint()))
         .map(|(_, volume)| (format!("/{}", volume.export.name), volume.export.rules.clients()))
         .collect();
-    let nodes = told.iter().map(|(path, clients)| exportnode {
+    let nodes = listed.iter().map(|(path, clients)| exportnode {
         ex_dir: dirpath(path.as_bytes()),
         ex_groups: clients.iter().map(|client| name(client.as_bytes())).collect(),
     });
     answer(reply, request.xid, MountResults::EXPORT(exports(nodes.collect())));
 }
 
-/// The volume of a path, and the handle of the directory that the path names in it.
+/// The volume of a path, and the handle of the directory at the path.
 fn find(all: &Exports, path: &[u8], peer: &Peer) -> Result<(VolumeIndex, Handle), mountstat3> {
     let (index, rest) = volume_of(all, path, peer).ok_or(mountstat3::MNT3ERR_NOENT)?;
     let export = all.get(index).ok_or(mountstat3::MNT3ERR_NOENT)?;
-    if export.rules.granted(peer.address()).is_none() {
+    if export.rules.access_of(peer.address()).is_none() {
         return Err(mountstat3::MNT3ERR_ACCES);
     }
     let files = &export.files;
     let root = files.root();
     let mut at = root;
-    // Names that are still to be followed, the next one last.
+    // The remaining names of the path, the next one last.
     let mut names: Vec<&[u8]> = split(rest).rev().collect();
     let mut links = 0;
     while let Some(part) = names.pop() {
@@ -153,7 +139,7 @@ fn status(error: Error) -> mountstat3 {
     }
 }
 
-/// The volume of a path that is served to a client, and what is left of the path below it.
+/// The volume of a path at the client's endpoint, and the rest of the path.
 fn volume_of<'p>(all: &Exports, path: &'p [u8], peer: &Peer) -> Option<(VolumeIndex, &'p [u8])> {
     let served = all.volumes().filter(|(_, volume)| volume.is_served_at(peer.endpoint()));
     served
@@ -161,26 +147,14 @@ fn volume_of<'p>(all: &Exports, path: &'p [u8], peer: &Peer) -> Option<(VolumeIn
             let volume = &volume.export.name;
             Some((index, volume.len(), below(path, volume)?))
         })
-        // A name may hold a "/": the longest that fits is meant.
+        // Names may contain "/": the longest match is the volume.
         .max_by_key(|(_, length, _)| *length)
         .map(|(index, _, rest)| (index, rest))
 }
 
-/// What is left of a path below the volume of this name.
+/// The rest of a path that begins with the volume's name.
 fn below<'p>(path: &'p [u8], volume: &str) -> Option<&'p [u8]> {
     let start = path.iter().position(|byte| *byte != b'/')?;
     let rest = path[start..].strip_prefix(volume.as_bytes())?;
     (rest.is_empty() || rest.starts_with(b"/")).then_some(rest)
-}
-
-fn remember(all: &mut Exports, path: &[u8], peer: &Peer) {
-    let client = peer.address();
-    let mounted = Mounted { client, hostname: client.to_string(), path: path.to_vec() };
-    if all.mounted.contains(&mounted) {
-        return;
-    }
-    if all.mounted.len() >= MOUNTS_MAX {
-        all.mounted.pop_front();
-    }
-    all.mounted.push_back(mounted);
 }

@@ -10,10 +10,10 @@ use nfs3::results::{
 use nfs3::server::reply_with;
 use nfs3::types::{filename3, nfs_fh3};
 
-use super::wire::{fattr, post_op, status, wcc};
-use super::{Call, Done};
+use super::call::{Call, Outcome};
+use super::convert::{fattr, post_op, status, wcc};
 
-pub(crate) fn lookup(call: &mut Call<'_>, args: &LOOKUP3args<'_>) -> Done {
+pub(super) fn lookup(call: &mut Call<'_>, args: &LOOKUP3args<'_>) -> Outcome {
     let found = call.files.lookup(call.object, args.what.name.0, &call.caller);
     let dir_attributes = post_op(&call.files.getattr(call.object));
     let bytes;
@@ -28,7 +28,7 @@ pub(crate) fn lookup(call: &mut Call<'_>, args: &LOOKUP3args<'_>) -> Done {
     call.answer(result)
 }
 
-pub(crate) fn readlink(call: &mut Call<'_>) -> Done {
+pub(super) fn readlink(call: &mut Call<'_>) -> Outcome {
     let obj_attributes = post_op(&call.files.getattr(call.object));
     let result = match call.files.readlink(call.object) {
         Ok(text) => {
@@ -38,20 +38,20 @@ pub(crate) fn readlink(call: &mut Call<'_>) -> Done {
         Err(error) => Res3::Fail(status(error), READ3resfail { obj_attributes }),
     };
     reply_with(call.reply.head(), call.xid, &result);
-    Done { status: result.status(), bytes: 0 }
+    Outcome { status: result.status(), bytes: 0 }
 }
 
-pub(crate) fn remove(call: &mut Call<'_>, args: &REMOVE3args<'_>) -> Done {
+pub(super) fn remove(call: &mut Call<'_>, args: &REMOVE3args<'_>) -> Outcome {
     let changed = call.files.remove(call.object, args.object.name.0, &call.caller, call.now);
     removed(call, changed)
 }
 
-pub(crate) fn rmdir(call: &mut Call<'_>, args: &RMDIR3args<'_>) -> Done {
+pub(super) fn rmdir(call: &mut Call<'_>, args: &RMDIR3args<'_>) -> Outcome {
     let changed = call.files.rmdir(call.object, args.object.name.0, &call.caller, call.now);
     removed(call, changed)
 }
 
-fn removed(call: &mut Call<'_>, changed: Changed<()>) -> Done {
+fn removed(call: &mut Call<'_>, changed: Changed<()>) -> Outcome {
     let dir_wcc = REMOVE3resok { dir_wcc: wcc(&changed.wcc) };
     call.answer(match changed.result {
         Ok(()) => Res3::Ok(dir_wcc),
@@ -59,9 +59,9 @@ fn removed(call: &mut Call<'_>, changed: Changed<()>) -> Done {
     })
 }
 
-/// The other directory's handle may be of another volume, which is XDEV there; weak cache
-/// consistency data is then given of this volume's directory alone.
-pub(crate) fn rename(call: &mut Call<'_>, args: &RENAME3args<'_>) -> Done {
+/// If the target directory is of another volume, the status is NFS3ERR_XDEV and the reply has weak
+/// cache consistency data of the source directory only.
+pub(super) fn rename(call: &mut Call<'_>, args: &RENAME3args<'_>) -> Outcome {
     let from = (call.object, args.from.name.0);
     let renamed = match Handle::from_bytes(args.to.dir.0) {
         Ok(to) => call.files.rename(from, (to, args.to.name.0), &call.caller, call.now),
@@ -77,7 +77,7 @@ pub(crate) fn rename(call: &mut Call<'_>, args: &RENAME3args<'_>) -> Done {
     })
 }
 
-pub(crate) fn link(call: &mut Call<'_>, args: &LINK3args<'_>) -> Done {
+pub(super) fn link(call: &mut Call<'_>, args: &LINK3args<'_>) -> Outcome {
     let linked = match Handle::from_bytes(args.link.dir.0) {
         Ok(directory) => {
             let name = args.link.name.0;

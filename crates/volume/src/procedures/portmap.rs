@@ -1,16 +1,16 @@
-//! The portmapper, version 2: RFC 1833, section 3. It tells of this service alone, and nobody
-//! registers anything with it.
+//! The portmapper, version 2: RFC 1833, section 3. It lists only this service and accepts no
+//! registrations.
 
 use nfs3::portmap::{IPPROTO_TCP, IPPROTO_UDP, mapping, pmaplist};
 use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3, PMAP_PROG, PMAP_VERS};
 use nfs3::request::{PortmapArguments, PortmapResults, Results};
 use nfs3::server::{Request, reply as encode};
 
-use crate::exports::Performed;
+use super::performed::Performed;
 use crate::peer::Peer;
 use crate::reply::Reply;
 
-pub(crate) fn perform(
+pub(super) fn perform(
     request: &Request<'_>,
     arguments: &PortmapArguments,
     peer: &Peer,
@@ -30,9 +30,9 @@ pub(crate) fn perform(
         PortmapArguments::NULL => (PortmapResults::NULL, false),
         PortmapArguments::SET(_) => (PortmapResults::SET(false), true),
         PortmapArguments::UNSET(_) => (PortmapResults::UNSET(false), true),
-        PortmapArguments::GETPORT(asked) => {
-            let known =
-                served.iter().find(|known| mapping { port: known.port, ..*asked } == **known);
+        PortmapArguments::GETPORT(requested) => {
+            let same = |known: &&mapping| mapping { port: known.port, ..*requested } == **known;
+            let known = served.iter().find(same);
             (PortmapResults::GETPORT(known.map_or(0, |known| known.port)), false)
         }
         PortmapArguments::DUMP => (PortmapResults::DUMP(pmaplist(served)), false),

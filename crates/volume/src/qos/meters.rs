@@ -1,17 +1,17 @@
-//! The two limits of one place, of bytes and of operations, asked and counted together.
+//! The byte and operation limits of one flow, volume or endpoint.
 
 use crate::gcra::{Gcra, Rate};
 
-/// What is limited at one place: bytes and operations per second, both, or nothing.
+/// The limits of one flow, volume or endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that are read and written, together.
+    /// Bytes read and written.
     pub bytes: Option<Rate>,
-    /// Operations of every kind.
+    /// Operations of all procedures.
     pub ops: Option<Rate>,
 }
 
-/// The two limits of one place.
+/// The buckets of the limits of one flow, volume or endpoint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meters {
     bytes: Option<Gcra>,
@@ -40,19 +40,20 @@ impl Meters {
         self.ops.is_some()
     }
 
-    /// The bytes that could go in the time of one operation: 0 where operations are not limited,
-    /// and `most` where only they are.
-    pub(super) fn operation_bytes(&self, most: u64) -> u64 {
+    /// The bytes that can be sent in the time of one operation, up to `max`: 0 if operations are not
+    /// limited, `max` if only they are.
+    pub(super) fn operation_bytes(&self, max: u64) -> u64 {
         match (&self.bytes, &self.ops) {
             (_, None) => 0,
-            (None, Some(_)) => most,
+            (None, Some(_)) => max,
             (Some(bytes), Some(ops)) => {
-                (bytes.rate().per_s.get() / ops.rate().per_s.get()).min(most)
+                (bytes.rate().per_s.get() / ops.rate().per_s.get()).min(max)
             }
         }
     }
 
-    /// The first instant at which both have room. Waiting only drains, so the later of two is it.
+    /// The first instant at which both limits have room: the later of the two, because waiting only
+    /// drains.
     pub(super) fn conforms_at_ns(&self, now_ns: u64, bytes: u64) -> u64 {
         let at = |meter: &Option<Gcra>, cost| {
             meter.as_ref().map_or(now_ns, |gcra| gcra.conforms_at_ns(now_ns, cost))

@@ -1,59 +1,58 @@
-//! One connection of the server: what arrived and was not worked on, and what waits to be sent.
+//! The connections of the server: unprocessed input, and bytes to be sent.
 
 use std::net::SocketAddr;
 
 use files::Piece;
 use nfs3::server::{Programs, ServerOptions};
 
+use crate::chunks::Chunks;
+use crate::ids::{ConnectionId, RequestId};
 use crate::outgoing::Outgoing;
 use crate::peer::Peer;
 use crate::reply::Reply;
-use crate::service;
-use crate::slots::Place;
 
-/// Most bytes of a call: the largest WRITE, and its head with the longest credential, handle and
-/// names that the protocol allows.
+/// Most bytes of a call: the largest WRITE, and a head with the longest credential, handle and names
+/// that the protocol allows.
 const CALL_BYTES: usize = super::volumes::TRANSFER_BYTES as usize + 4096;
 
-/// While more than this waits to be sent to a peer, none of its requests is performed: who reads
-/// slowly waits for himself. Most of it is data by reference, which costs nothing.
-pub(super) const OUTGOING_BYTES: usize = 8 << 20;
+/// While a peer has more than this to be sent, none of its requests is performed: a slow reader
+/// delays only itself. Most of it is data by reference, which needs no memory.
+const OUTGOING_BYTES: usize = 8 << 20;
 
-/// The same for bytes that are a reply's own, such as names of a directory.
-pub(super) const OWN_BYTES: usize = 1 << 20;
+/// The same for bytes that replies own, such as names of a directory.
+const OWN_BYTES: usize = 1 << 20;
 
-/// The same for the own bytes of replies that limits or delays hold: what 128 listings of 64 KiB
-/// have together.
-const HELD_OWN_BYTES: usize = 8 << 20;
+/// The same for the owned bytes of deferred replies: 128 listings of 64 KiB.
+const DEFERRED_OWN_BYTES: usize = 8 << 20;
 
-/// Input that is kept, beyond which a buffer that was worked off is given back.
+/// An empty buffer of kept input keeps at most this much memory.
 const KEPT_BYTES: usize = 4 << 10;
 
-/// A connection. One that is idle has no memory but this.
+/// A connection. An idle one allocates nothing else.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) key: service::Connection,
+    pub(super) id: ConnectionId,
     pub(super) remote: SocketAddr,
     pub(super) peer: Peer,
     pub(super) rpc: nfs3::server::Server,
     pub(super) outgoing: Outgoing<Piece>,
-    /// Places of its replies that are held.
-    pub(super) held: Vec<Place>,
-    /// Bytes of theirs that are not data by reference.
-    pub(super) held_own_bytes: usize,
+    /// Its requests with deferred replies.
+    pub(super) deferred: Vec<RequestId>,
+    /// Bytes of those replies that are not data by reference.
+    pub(super) deferred_own_bytes: usize,
     kept: Vec<u8>,
-    /// Where in `kept` the first byte stands that was not worked on.
+    /// The offset in `kept` of the first unprocessed byte.
     kept_start: usize,
-    /// It stands in the server's list of those that something changed for.
+    /// It is in the server's list of changed connections.
     pub(super) is_ready: bool,
-    /// It stands in the server's list of those that can go on.
+    /// It is in the server's queue of connections with kept input to process.
     pub(super) is_unfinished: bool,
     pub(super) is_broken: bool,
 }
 
 impl Connection {
     pub(super) fn new(
-        key: service::Connection,
+        id: ConnectionId,
         remote: SocketAddr,
         peer: Peer,
         outstanding_max: usize,
@@ -64,13 +63,13 @@ impl Connection {
             max_in_progress: outstanding_max,
         };
         Connection {
-            key,
+            id,
             remote,
             peer,
             rpc: nfs3::server::Server::new(options),
             outgoing: Outgoing::default(),
-            held: Vec::new(),
-            held_own_bytes: 0,
+            deferred: Vec::new(),
+            deferred_own_bytes: 0,
             kept: Vec::new(),
             kept_start: 0,
             is_ready: false,
@@ -79,14 +78,14 @@ impl Connection {
         }
     }
 
-    /// Whether too much waits to be sent, now or later.
+    /// Whether too many bytes are to be sent, now or later.
     pub(super) fn is_full(&self) -> bool {
         self.outgoing.bytes() >= OUTGOING_BYTES
             || self.outgoing.own_bytes() >= OWN_BYTES
-            || self.held_own_bytes >= HELD_OWN_BYTES
+            || self.deferred_own_bytes >= DEFERRED_OWN_BYTES
     }
 
-    /// Whether a request could be performed if it were there.
+    /// Whether the next request may be performed.
     fn is_open(&self) -> bool {
         self.rpc.is_reading_allowed() && !self.is_full() && !self.is_broken
     }
@@ -95,8 +94,8 @@ impl Connection {
         !self.has_kept() && self.is_open()
     }
 
-    /// Whether there is input to work on, and nothing else to wait for.
-    pub(super) fn can_go_on(&self) -> bool {
+    /// Whether kept input can be processed.
+    pub(super) fn can_resume(&self) -> bool {
         self.has_kept() && self.is_open()
     }
 
@@ -104,7 +103,7 @@ impl Connection {
         self.rpc.in_progress() == 0 && self.outgoing.is_empty() && !self.has_kept()
     }
 
-    /// A request's reply goes.
+    /// Queues a reply to be sent.
     pub(super) fn send(&mut self, reply: &mut Reply) {
         reply.send(&mut self.outgoing);
         self.rpc.finished();
@@ -114,19 +113,19 @@ impl Connection {
         self.kept_start < self.kept.len()
     }
 
-    /// Keeps input for later, behind what is kept.
+    /// Appends input to the kept input.
     pub(super) fn keep(&mut self, input: &[u8]) {
         if !input.is_empty() {
             self.kept.extend_from_slice(input);
         }
     }
 
-    /// Gives away what is kept, and where in it the rest begins.
+    /// Takes the kept input, and the offset of its first unprocessed byte.
     pub(super) fn take_kept(&mut self) -> (Vec<u8>, usize) {
         (std::mem::take(&mut self.kept), std::mem::take(&mut self.kept_start))
     }
 
-    /// Takes it back; the first `done` bytes were worked on.
+    /// Puts the kept input back; its first `done` bytes are processed.
     pub(super) fn put_back(&mut self, mut kept: Vec<u8>, done: usize) {
         if done == kept.len() {
             kept.clear();
@@ -135,5 +134,47 @@ impl Connection {
         } else {
             (self.kept, self.kept_start) = (kept, done);
         }
+    }
+}
+
+/// All open connections.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    /// connections[id.index()].
+    connections: Chunks<Option<Connection>>,
+    open: usize,
+}
+
+impl Connections {
+    pub(super) const fn len(&self) -> usize {
+        self.open
+    }
+
+    pub(super) fn get(&self, id: ConnectionId) -> Option<&Connection> {
+        self.connections.get(id.index())?.as_ref().filter(|connection| connection.id == id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        self.connections.get_mut(id.index())?.as_mut().filter(|connection| connection.id == id)
+    }
+
+    pub(super) fn insert(&mut self, connection: Connection) {
+        let index = connection.id.index();
+        while self.connections.len() <= index {
+            self.connections.push(None);
+        }
+        self.connections.get_mut(index).expect("it was just added").replace(connection);
+        self.open += 1;
+    }
+
+    pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
+        let slot = self.connections.get_mut(id.index())?;
+        let connection = slot.take_if(|connection| connection.id == id)?;
+        self.open -= 1;
+        Some(connection)
+    }
+
+    pub(super) fn ids(&self) -> Vec<ConnectionId> {
+        self.connections.iter().flatten().map(|connection| connection.id).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The volumes of the server: what the account says is what clients see.
+//! The volumes of the server: exports and their files, as the configuration defines them.
 
 use cloud::row::LimitName;
 use cloud::service_level::VolumeKind;
@@ -7,38 +7,38 @@ use units::Bytes;
 
 use super::Server;
 use crate::exports::{Export, VolumeIndex, fsid_of};
+use crate::ids::EndpointId;
 use crate::model::Volume;
 
-/// Most bytes of one READ or WRITE: what most servers offer and Linux asks for.
+/// Largest READ or WRITE: what most servers offer and Linux requests.
 pub(super) const TRANSFER_BYTES: u32 = 1 << 20;
 
-/// What a directory entry's link count can hold in every client.
+/// Most links of a file: a count that every client can represent.
 const LINKS_MAX: u32 = 32_000;
 
-/// Everybody may use the root directory: whoever measures seldom is the superuser.
+/// Owner, group and mode of the root directory. All users may write to it, because most load
+/// generators do not run as root.
 const ROOT: (u32, u32, u32) = (0, 0, 0o777);
 
 impl Server {
-    /// Makes volumes that are new, changes those that are there, takes away those that are gone.
-    /// Gives what did not succeed.
-    pub(super) fn bring_volumes_to_the_account(&mut self, now_ns: u64) -> Vec<String> {
+    /// Creates, changes and removes volumes according to the account. Returns the failures.
+    pub(super) fn apply_account(&mut self, now_ns: u64) -> Vec<String> {
         let mut problems = Vec::new();
         let config = self.service.config().clone();
-        let wanted = &config.account;
-        let gone = |(index, export): (VolumeIndex, &Export)| {
-            wanted.volume(&export.name).is_none().then_some(index)
+        let account = &config.account;
+        let if_removed = |(index, export): (VolumeIndex, &Export)| {
+            account.volume(&export.name).is_none().then_some(index)
         };
-        let gone: Vec<VolumeIndex> = self.exports.iter().filter_map(gone).collect();
-        for index in gone {
+        let removed: Vec<VolumeIndex> = self.exports.iter().filter_map(if_removed).collect();
+        for index in removed {
             self.exports.remove(index);
             self.volumes[index.get()] = None;
         }
-        for (volume, rules) in wanted.volumes.iter().zip(&config.rules) {
-            let at = |(index, name): (usize, &str)| {
-                volume.endpoints.iter().any(|endpoint| endpoint == name).then_some(index)
-            };
-            let names = config.endpoints.iter().map(|endpoint| &*endpoint.name);
-            let endpoints = Some(names.enumerate().filter_map(at).collect());
+        for (volume, rules) in account.volumes.iter().zip(&config.rules) {
+            let ids = config.endpoints.iter().enumerate().filter_map(|(index, endpoint)| {
+                volume.endpoints.contains(&endpoint.name).then_some(EndpointId::new(index))
+            });
+            let endpoints = Some(ids.collect());
             if let Some(index) = self.exports.find(&volume.name)
                 && let Some(export) = self.exports.get_mut(index)
             {
@@ -47,7 +47,7 @@ impl Server {
                 continue;
             }
             let options = self.options_of(now_ns, volume);
-            let files = match (self.open)(&volume.name, options) {
+            let files = match (self.open_files)(&volume.name, options) {
                 Ok(files) => files,
                 Err(problem) => {
                     problems.push(problem);
@@ -60,7 +60,7 @@ impl Server {
             match added {
                 Ok(index) => {
                     self.volumes.resize(index.get() + 1, None);
-                    self.volumes[index.get()] = self.service.volume_key(&volume.name);
+                    self.volumes[index.get()] = self.service.volume_id(&volume.name);
                 }
                 Err(error) => problems.push(error.to_string()),
             }
@@ -69,27 +69,26 @@ impl Server {
         problems
     }
 
-    /// Makes safe what was performed, where volumes are kept, and lets each volume have what memory
-    /// the others leave.
-    pub(super) fn make_safe(&mut self) {
+    /// Syncs volumes that are on disk, and divides the free memory anew.
+    pub(super) fn sync_volumes(&mut self) {
         let mut failed = Vec::new();
         for (index, export) in self.exports.iter_mut() {
             if !self.failed.contains(&index)
                 && let Err(error) = export.files.sync()
             {
-                failed.push((index, format!("keep volume `{}`: {error:?}", export.name)));
+                failed.push((index, format!("sync volume `{}`: {error:?}", export.name)));
             }
         }
         for (index, line) in failed {
-            // Replies may promise what is not kept. They are never sent: clients ask again on
-            // another connection, and are told that the volume fails.
+            // Pending replies may acknowledge lost data, so they are discarded: clients repeat their
+            // requests on another connection and get errors.
             self.failed.push(index);
-            self.notices.say(&format!("{line}; all connections are closed"));
-            for place in self.connections.places() {
-                if let Some(connection) = self.connections.get_mut(place) {
+            self.notices.log(&format!("{line}; all connections are closed"));
+            for id in self.connections.ids() {
+                if let Some(connection) = self.connections.get_mut(id) {
                     connection.is_broken = true;
                 }
-                self.note(place);
+                self.mark_ready(id);
             }
         }
         if self.volumes.len() > 1 {
@@ -97,13 +96,14 @@ impl Server {
         }
     }
 
+    /// Lets each volume use the memory that no volume uses.
     fn share_memory(&mut self) {
         let used = |export: &Export| export.files.memory().get();
         let all: u64 = self.exports.iter().map(|(_, export)| used(export)).sum();
-        let left = self.options.memory.get().saturating_sub(all);
+        let free = self.options.memory.get().saturating_sub(all);
         for (_, export) in self.exports.iter_mut() {
-            let most = used(export).saturating_add(left);
-            export.files.set_memory_max(Bytes::new(most));
+            let max = used(export).saturating_add(free);
+            export.files.set_memory_max(Bytes::new(max));
         }
     }
 

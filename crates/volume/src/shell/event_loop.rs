@@ -1,72 +1,78 @@
-//! The one thread that serves: waits, reads, lets the core work, writes.
+//! The serving thread: waits, reads, runs the core, writes.
 //!
-//! For: moving bytes between sockets and [`Server`], a turn at a time. In each turn each connection
-//! that can be read is read once (so that none starves another), and what it is to be sent goes in
-//! one system call; what becomes due meanwhile does not wait for the turn's end. Not for: deciding
-//! anything about a request.
+//! For: moving bytes between sockets and [`Server`], a turn at a time. Each turn reads each readable
+//! connection once, so that none starves another, and sends its replies in one system call; replies
+//! that become due meanwhile do not wait for the end of the turn. Not for: decisions about requests.
 
 use std::io::{self, ErrorKind, IoSlice, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::datagrams::Datagrams;
-use super::haste::Haste;
-use super::http::{Answer, Conversation, Waits};
+use super::http::{Answer, HttpConnections};
 use super::poll::{Events, Interest, Poll, Waker};
-use super::{Command, Snapshot};
-use crate::notice::Kind;
-use crate::server::{Conn, Server};
+use super::snapshot::Snapshot;
+use super::udp_portmapper::UdpPortmapper;
+use super::wakeup::Wakeup;
+use crate::config::Config;
+use crate::ids::{ConnectionId, EndpointId};
+use crate::notice::NoticeKind;
+use crate::rules::Breach;
+use crate::server::Server;
 
-/// What one read takes at most; shared by all connections.
+/// Size of the receive buffer, which all connections share.
 const RECEIVE_BYTES: usize = 1 << 20;
 
-/// Pieces that one system call sends at most.
+/// Most pieces in one system call.
 const SEND_PIECES: usize = 256;
 
-/// Connections taken from one listener in a turn.
+/// Most connections accepted from one listener in a turn.
 const ACCEPTS: usize = 64;
 
-/// A look at memory is not begun within this of what is due: it may take 125 us, and what leaves
-/// less than 50 us late is in time.
-const LOOK_NS: u64 = 90_000;
+/// No prefetch starts within this time of the next due reply: a prefetch may take 125 us, and a
+/// reply may be 50 us late.
+const PREFETCH_MARGIN_NS: u64 = 90_000;
 
-/// How long listeners rest when the system has nothing left for a connection.
-const REST_NS: u64 = 100_000_000;
+/// How long accepting pauses when the system has no resources for another connection.
+const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
-/// Conversations over HTTP at once.
-pub(super) const CONVERSATIONS: usize = 64;
-
-/// The upper bits of the number of a socket that is no connection of NFS.
+/// Set in the event number of every socket that is not an NFS connection. The upper half of such a
+/// number is the class of the socket, the lower half its index.
 const SPECIAL: u64 = 1 << 63;
 const WAKER: u64 = SPECIAL;
 const LISTENER: u64 = SPECIAL | 1 << 32;
-const CONVERSATION: u64 = SPECIAL | 2 << 32;
-const DATAGRAMS: u64 = SPECIAL | 3 << 32;
+const HTTP: u64 = SPECIAL | 2 << 32;
+const UDP_PORTMAPPER: u64 = SPECIAL | 3 << 32;
 const CLASS: u64 = !0 << 32;
 
-/// What connections come to.
+/// A request from another thread, with the channel for the answer.
+pub(super) enum Command {
+    Snapshot(Sender<Snapshot>),
+    Change(Box<Config>, Sender<Result<(), Vec<Breach>>>),
+    Stop(Sender<Snapshot>),
+}
+
+/// A listener and what it serves.
 #[derive(Debug)]
 pub(super) struct Listening {
     pub(super) listener: TcpListener,
     pub(super) serves: Serves,
 }
 
-/// What is served at a listener.
+/// What a listener serves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Serves {
     /// The volumes of an endpoint.
     Endpoint {
-        /// Its number in the description.
-        endpoint: usize,
-        /// What the portmapper tells.
+        endpoint: EndpointId,
+        /// The port that the portmapper returns.
         nfs_port: u16,
     },
-    /// What was seen.
+    /// `/metrics` and `/stat.json`.
     Http,
 }
 
@@ -74,44 +80,42 @@ pub(super) enum Serves {
 #[derive(Debug)]
 struct Socket {
     stream: TcpStream,
-    conn: Conn,
+    id: ConnectionId,
     interest: Interest,
-    /// The peer has nothing more to say.
+    /// The peer closed its sending side.
     ended: bool,
-    /// The peer has something to say and may not.
-    waits: bool,
+    /// Reading is paused: the peer sent more than the server accepts now.
+    is_paused: bool,
 }
 
-/// Everything that the thread owns.
+/// The state of the serving thread.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     poll: Poll,
-    haste: Haste,
+    wakeup: Wakeup,
     server: Server,
     listening: Vec<Listening>,
-    datagrams: Vec<Datagrams>,
+    udp_portmappers: Vec<UdpPortmapper>,
     waker: Waker,
     commands: Receiver<Command>,
     started: Instant,
-    /// sockets[conn.index()].
+    /// sockets[id.index()].
     sockets: Vec<Option<Socket>>,
-    conversations: Vec<Option<Conversation>>,
+    http: HttpConnections,
     buffer: Vec<u8>,
-    /// Connections whose sockets are to be looked at before this turn ends.
-    touched: Vec<Conn>,
-    /// Connections that are to be closed before this turn ends.
-    closing: Vec<Conn>,
-    /// The conversation that gives way to the next when there are too many.
-    oldest: usize,
-    /// Until when nothing is accepted.
-    resting_until_ns: Option<u64>,
+    /// Connections whose sockets are updated before this turn ends.
+    touched: Vec<ConnectionId>,
+    /// Connections to close before this turn ends.
+    closing: Vec<ConnectionId>,
+    /// Accepting is paused until this instant.
+    accept_paused_until_ns: Option<u64>,
     turns: u64,
 }
 
-/// Whether to go on after what others asked for.
+/// What the loop does after the commands of other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Obeyed {
-    GoOn,
+enum LoopAction {
+    Continue,
     Stop,
 }
 
@@ -119,7 +123,7 @@ impl EventLoop {
     pub(super) fn new(
         server: Server,
         listening: Vec<Listening>,
-        datagrams: Vec<Datagrams>,
+        udp_portmappers: Vec<UdpPortmapper>,
         waker: Waker,
         commands: Receiver<Command>,
         started: Instant,
@@ -130,142 +134,142 @@ impl EventLoop {
             one.listener.set_nonblocking(true)?;
             poll.add(&one.listener, LISTENER | index as u64, Interest::READ)?;
         }
-        for (index, one) in datagrams.iter().enumerate() {
+        for (index, one) in udp_portmappers.iter().enumerate() {
             one.socket.set_nonblocking(true)?;
-            poll.add(&one.socket, DATAGRAMS | index as u64, Interest::READ)?;
+            poll.add(&one.socket, UDP_PORTMAPPER | index as u64, Interest::READ)?;
         }
         Ok(EventLoop {
             poll,
-            haste: Haste::new(),
+            wakeup: Wakeup::new(),
             server,
             listening,
-            datagrams,
+            udp_portmappers,
             waker,
             commands,
             started,
             sockets: Vec::new(),
-            conversations: Vec::new(),
+            http: HttpConnections::default(),
             buffer: vec![0; RECEIVE_BYTES],
             touched: Vec::new(),
             closing: Vec::new(),
-            oldest: 0,
-            resting_until_ns: None,
+            accept_paused_until_ns: None,
             turns: 0,
         })
     }
 
-    /// Serves until it is told to stop. Memory for the first `held_room` replies is found here, by
-    /// the thread that will give it back.
-    pub(super) fn run(&mut self, held_room: usize) -> io::Result<()> {
-        self.server.make_room(held_room);
+    /// Serves until [`Command::Stop`]. First allocates memory for `deferred_reserve` replies, in the
+    /// thread that will free it.
+    pub(super) fn run(&mut self, deferred_reserve: usize) -> io::Result<()> {
+        self.server.reserve_deferred(deferred_reserve);
         let mut events = Events::new();
         loop {
             let timeout_ns = self.timeout_ns();
             let count = self.poll.wait(&mut events, timeout_ns)?;
             let mut now_ns = self.now_ns();
-            self.haste.woke(now_ns, count > 0);
+            self.wakeup.woke(now_ns, count > 0);
             self.turns += 1;
             for index in 0..count {
-                now_ns = self.answer_between(now_ns);
-                let happened = events.happened(index);
-                match happened.number & CLASS {
+                now_ns = self.flush_if_due(now_ns);
+                let event = events.get(index);
+                let index = (event.number & !CLASS) as usize;
+                match event.number & CLASS {
                     WAKER => {
                         self.waker.drain();
-                        if self.obey(now_ns) == Obeyed::Stop {
+                        if self.apply_commands(now_ns) == LoopAction::Stop {
                             return Ok(());
                         }
                     }
-                    LISTENER => self.accept(now_ns, (happened.number & !CLASS) as usize),
-                    DATAGRAMS => {
-                        let index = (happened.number & !CLASS) as usize;
-                        if let Err(error) = self.datagrams[index].answer(&mut self.server) {
+                    LISTENER => self.accept(now_ns, index),
+                    UDP_PORTMAPPER => {
+                        if let Err(error) = self.udp_portmappers[index].answer(&mut self.server) {
                             let failed = || format!("receive a datagram: {error}");
-                            self.server.notices().tell(now_ns, Kind::System, failed);
+                            self.server.notices().log_limited(now_ns, NoticeKind::System, failed);
                         }
                     }
-                    CONVERSATION => self.converse(now_ns, (happened.number & !CLASS) as usize),
+                    HTTP => self.serve_http(now_ns, index),
                     _ => {
-                        let Some(conn) = self.conn(happened.number) else { continue };
-                        if happened.over {
-                            self.closing.push(conn);
+                        let Some(id) = self.connection(event.number) else { continue };
+                        if event.is_closed {
+                            self.closing.push(id);
                             continue;
                         }
-                        if happened.readable {
-                            self.receive(now_ns, conn);
+                        if event.is_readable {
+                            self.receive(now_ns, id);
                         }
-                        if happened.writable {
-                            self.touched.push(conn);
+                        if event.is_writable {
+                            self.touched.push(id);
                         }
                     }
                 }
             }
-            if self.resting_until_ns.is_some_and(|until_ns| until_ns <= now_ns) {
-                self.accept_again();
+            if self.accept_paused_until_ns.is_some_and(|until_ns| until_ns <= now_ns) {
+                self.resume_accepting();
             }
-            self.answer(now_ns);
+            self.flush(now_ns);
             self.close_all(now_ns);
         }
     }
 
-    /// Answers what became due while others were read: a turn in which hundreds of connections
-    /// have much to say takes tens of milliseconds. Gives the time as it is then.
-    fn answer_between(&mut self, now_ns: u64) -> u64 {
+    /// Sends replies that became due during this turn, and returns the time. A turn in which hundreds
+    /// of connections send a lot takes tens of milliseconds.
+    fn flush_if_due(&mut self, now_ns: u64) -> u64 {
         let Some(due_ns) = self.server.next_ns() else { return now_ns };
         let now_ns = self.now_ns();
         if due_ns <= now_ns {
-            self.answer(now_ns);
+            self.flush(now_ns);
         }
         now_ns
     }
 
-    /// Releases what is due, and sends to everyone who is to be sent something.
-    fn answer(&mut self, now_ns: u64) {
+    /// Releases due replies, and sends to every connection that has bytes to send.
+    fn flush(&mut self, now_ns: u64) {
         self.server.advance(now_ns);
         self.server.take_ready(&mut self.touched);
-        while let Some(conn) = self.touched.pop() {
-            self.settle(now_ns, conn);
+        while let Some(id) = self.touched.pop() {
+            self.update_socket(now_ns, id);
         }
         if self.server.has_released() {
-            self.server.left(self.now_ns());
-            self.look_ahead();
+            self.server.released_were_sent(self.now_ns());
+            self.prefetch();
         }
     }
 
-    /// Looks at what is to be sent later, for as long as nothing is due soon.
-    fn look_ahead(&mut self) {
-        let until_ns = self.server.next_ns().map_or(u64::MAX, |at| at.saturating_sub(LOOK_NS));
-        while self.now_ns() < until_ns && self.server.look_ahead() {}
+    /// Prefetches replies that are sent later, until a reply is due soon.
+    fn prefetch(&mut self) {
+        let until_ns =
+            self.server.next_ns().map_or(u64::MAX, |at| at.saturating_sub(PREFETCH_MARGIN_NS));
+        while self.now_ns() < until_ns && self.server.prefetch() {}
     }
 
-    /// The connection of this number, unless it was closed earlier in this turn.
-    fn conn(&self, number: u64) -> Option<Conn> {
+    /// The connection of this event number, unless it was closed earlier in this turn.
+    fn connection(&self, number: u64) -> Option<ConnectionId> {
         let index = (number & !CLASS) as usize;
-        let conn = self.sockets.get(index)?.as_ref()?.conn;
-        (conn.number() == number).then_some(conn)
+        let id = self.sockets.get(index)?.as_ref()?.id;
+        (id.number() == number).then_some(id)
     }
 
     fn now_ns(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// How long the next wait may be; for ever where nothing is due.
+    /// The timeout of the next wait; `None` if nothing is due.
     fn timeout_ns(&mut self) -> Option<u64> {
-        let due_ns = [self.server.next_ns(), self.resting_until_ns].into_iter().flatten().min()?;
-        // What was done since the turn's reading of the clock took time too.
+        let due_ns =
+            [self.server.next_ns(), self.accept_paused_until_ns].into_iter().flatten().min()?;
         let now_ns = self.now_ns();
-        Some(self.haste.wait_ns(now_ns, due_ns))
+        Some(self.wakeup.wait_ns(now_ns, due_ns))
     }
 
-    /// Does what other threads ask for.
-    fn obey(&mut self, now_ns: u64) -> Obeyed {
+    /// Applies the commands of other threads.
+    fn apply_commands(&mut self, now_ns: u64) -> LoopAction {
         while let Ok(command) = self.commands.try_recv() {
             match command {
-                // Who asked may have gone away without waiting for the answer.
+                // The thread that sent the command may have stopped waiting for the answer.
                 Command::Stop(answer) => {
-                    // What this turn performed and did not answer is kept too, as far as it goes.
+                    // Syncs to disk what this turn performed.
                     self.server.advance(now_ns);
                     let _ = answer.send(self.snapshot(now_ns));
-                    return Obeyed::Stop;
+                    return LoopAction::Stop;
                 }
                 Command::Snapshot(answer) => {
                     let _ = answer.send(self.snapshot(now_ns));
@@ -275,27 +279,27 @@ impl EventLoop {
                 }
             }
         }
-        Obeyed::GoOn
+        LoopAction::Continue
     }
 
     fn snapshot(&self, now_ns: u64) -> Snapshot {
-        let config = self.server.service().config();
+        let config = self.server.config();
         Snapshot {
             now_ns,
-            witness: self.server.service().witness().clone(),
-            account: self.server.service().account().clone(),
+            counters: self.server.counters().clone(),
+            account: self.server.account().clone(),
             endpoints: config.endpoints.iter().map(|one| one.name.clone()).collect(),
             limits_enforced: config.limits.enforced,
             connections: self.server.connections(),
-            held: self.server.held(),
+            deferred: self.server.deferred(),
             turns: self.turns,
-            processor_ns: processor_ns(),
+            cpu_ns: cpu_ns(),
         }
     }
 
     fn accept(&mut self, now_ns: u64, index: usize) {
         for number in 0..ACCEPTS {
-            // Sixty take some 15 ms on a virtual machine; the rest are there in the next turn too.
+            // Accepting 64 takes some 15 ms on a virtual machine; the next turn accepts the rest.
             if number > 0 && self.server.next_ns().is_some_and(|due_ns| due_ns <= self.now_ns()) {
                 return;
             }
@@ -303,186 +307,164 @@ impl EventLoop {
             let (stream, peer) = match one.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // The peer was gone before we came to it.
+                // The peer closed the connection before it was accepted.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    let rest = || format!("accept connection: {error}; resting for 100 ms");
-                    self.server.notices().tell(now_ns, Kind::System, rest);
-                    self.rest(now_ns);
+                    let paused = || format!("accept a connection: {error}; paused for 100 ms");
+                    self.server.notices().log_limited(now_ns, NoticeKind::System, paused);
+                    self.pause_accepting(now_ns);
                     return;
                 }
             };
-            let taken = match one.serves {
+            let added = match one.serves {
                 Serves::Endpoint { endpoint, nfs_port } => {
-                    self.take(now_ns, endpoint, nfs_port, stream, peer)
+                    self.add_connection(now_ns, endpoint, nfs_port, stream, peer)
                 }
-                Serves::Http => self.begin_conversation(stream),
+                Serves::Http => self.add_http(stream),
             };
-            if let Err(error) = taken {
-                let failed = || format!("take connection of {peer}: {error}");
-                self.server.notices().tell(now_ns, Kind::System, failed);
+            if let Err(error) = added {
+                let failed = || format!("accept the connection from {peer}: {error}");
+                self.server.notices().log_limited(now_ns, NoticeKind::System, failed);
             }
         }
     }
 
-    /// Stops listening for a while, for the system has nothing left: a level-triggered wait would
-    /// else return at once, for ever.
-    fn rest(&mut self, now_ns: u64) {
-        self.resting_until_ns = Some(now_ns + REST_NS);
+    /// Pauses accepting when the system is out of resources. Without a pause, the level-triggered wait
+    /// would return immediately each time.
+    fn pause_accepting(&mut self, now_ns: u64) {
+        self.accept_paused_until_ns = Some(now_ns + ACCEPT_PAUSE_NS);
         self.listen(Interest { read: false, write: false });
     }
 
-    fn accept_again(&mut self) {
-        self.resting_until_ns = None;
+    fn resume_accepting(&mut self) {
+        self.accept_paused_until_ns = None;
         self.listen(Interest::READ);
     }
 
     fn listen(&mut self, interest: Interest) {
         for (index, one) in self.listening.iter().enumerate() {
             let changed = self.poll.change(&one.listener, LISTENER | index as u64, interest);
-            changed.expect("a listener stays in the set for as long as it is open");
+            changed.expect("an open listener is in the epoll set");
         }
     }
 
-    fn take(
+    fn add_connection(
         &mut self,
         now_ns: u64,
-        endpoint: usize,
+        endpoint: EndpointId,
         nfs_port: u16,
         stream: TcpStream,
         peer: SocketAddr,
     ) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        // A peer that vanished without a word would else keep its place for ever.
+        // Detects vanished peers, which would otherwise keep their connection forever.
         sockopt::set_socket_keepalive(&stream, true)?;
         let local = stream.local_addr()?;
         let accepted = self.server.accept(now_ns, endpoint, local, peer, nfs_port);
-        let Some(conn) = accepted else { return Ok(()) };
-        if let Err(error) = self.poll.add(&stream, conn.number(), Interest::READ) {
-            self.server.closed(now_ns, conn);
+        let Some(id) = accepted else { return Ok(()) };
+        if let Err(error) = self.poll.add(&stream, id.number(), Interest::READ) {
+            self.server.closed(now_ns, id);
             return Err(error);
         }
-        let index = conn.index();
+        let index = id.index();
         if index >= self.sockets.len() {
             self.sockets.resize_with(index + 1, || None);
         }
         let interest = Interest::READ;
-        self.sockets[index] = Some(Socket { stream, conn, interest, ended: false, waits: false });
+        self.sockets[index] = Some(Socket { stream, id, interest, ended: false, is_paused: false });
         Ok(())
     }
 
-    /// Reads what one connection has, once.
-    fn receive(&mut self, now_ns: u64, conn: Conn) {
-        let Some(socket) = socket_of(&mut self.sockets, conn) else { return };
-        if socket.ended || !self.server.wants_to_read(conn) {
-            // Only now that it has something to say need it be told to wait.
-            socket.waits = !self.server.is_unfinished(conn);
-            self.touched.push(conn);
+    /// Reads from one connection, once.
+    fn receive(&mut self, now_ns: u64, id: ConnectionId) {
+        let Some(socket) = socket_of(&mut self.sockets, id) else { return };
+        if socket.ended || !self.server.wants_to_read(id) {
+            // Reading is paused only when the peer sends more, which is rare.
+            socket.is_paused = !self.server.is_unfinished(id);
+            self.touched.push(id);
             return;
         }
         match (&socket.stream).read(&mut self.buffer) {
             Ok(0) => {
                 socket.ended = true;
-                self.touched.push(conn);
+                self.touched.push(id);
             }
-            Ok(count) => self.server.received(now_ns, conn, &self.buffer[..count]),
+            Ok(count) => self.server.received(now_ns, id, &self.buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // The peer is gone; that is its right.
-            Err(_) => self.closing.push(conn),
+            // The peer reset the connection; this is not logged.
+            Err(_) => self.closing.push(id),
         }
     }
 
-    /// Sends what waits, and brings what is waited for up to date.
-    fn settle(&mut self, now_ns: u64, conn: Conn) {
-        let Some(socket) = socket_of(&mut self.sockets, conn) else { return };
-        if self.server.is_broken(conn) {
-            return self.closing.push(conn);
+    /// Sends pending bytes of a connection, and updates its events of interest.
+    fn update_socket(&mut self, now_ns: u64, id: ConnectionId) {
+        let Some(socket) = socket_of(&mut self.sockets, id) else { return };
+        if self.server.is_broken(id) {
+            return self.closing.push(id);
         }
         let full = match send(&mut self.server, socket) {
             Ok(full) => full,
-            Err(_) => return self.closing.push(conn),
+            Err(_) => return self.closing.push(id),
         };
-        if socket.ended && self.server.is_idle(conn) {
-            return self.closing.push(conn);
+        if socket.ended && self.server.is_idle(id) {
+            return self.closing.push(id);
         }
-        // A connection that may not speak is made to wait when it wants to (`receive`), and heard
-        // again as soon as it may: as a rule neither is needed.
-        socket.waits &= !self.server.wants_to_read(conn);
-        let wanted = Interest { read: !socket.ended && !socket.waits, write: full };
-        if wanted != socket.interest {
-            let number = conn.number();
-            if let Err(error) = self.poll.change(&socket.stream, number, wanted) {
-                let failed = || format!("wait for connection: {error}; it is closed");
-                self.server.notices().tell(now_ns, Kind::System, failed);
-                return self.closing.push(conn);
+        // `receive` pauses reading; it resumes as soon as the server accepts more.
+        socket.is_paused &= !self.server.wants_to_read(id);
+        let interest = Interest { read: !socket.ended && !socket.is_paused, write: full };
+        if interest != socket.interest {
+            if let Err(error) = self.poll.change(&socket.stream, id.number(), interest) {
+                let failed = || format!("wait for a connection: {error}; it is closed");
+                self.server.notices().log_limited(now_ns, NoticeKind::System, failed);
+                return self.closing.push(id);
             }
-            socket.interest = wanted;
+            socket.interest = interest;
         }
     }
 
-    /// Closes what is to be closed. Hundreds may go at once: what becomes due meanwhile does not
-    /// wait for all of them.
+    /// Closes connections, and sends replies that become due meanwhile: there may be hundreds of
+    /// connections to close.
     fn close_all(&mut self, mut now_ns: u64) {
-        while let Some(conn) = self.closing.pop() {
-            self.close(now_ns, conn);
-            now_ns = self.answer_between(now_ns);
+        while let Some(id) = self.closing.pop() {
+            self.close(now_ns, id);
+            now_ns = self.flush_if_due(now_ns);
         }
     }
 
-    fn close(&mut self, now_ns: u64, conn: Conn) {
-        if socket_of(&mut self.sockets, conn).is_none() {
+    fn close(&mut self, now_ns: u64, id: ConnectionId) {
+        if socket_of(&mut self.sockets, id).is_none() {
             return;
         }
-        // Closing a socket takes it out of the set.
-        self.sockets[conn.index()] = None;
-        self.server.closed(now_ns, conn);
+        // Closing a socket removes it from the epoll set.
+        self.sockets[id.index()] = None;
+        self.server.closed(now_ns, id);
     }
 
-    fn begin_conversation(&mut self, stream: TcpStream) -> io::Result<()> {
+    fn add_http(&mut self, stream: TcpStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
-        let index = match self.conversations.iter().position(Option::is_none) {
-            Some(index) => index,
-            None if self.conversations.len() < CONVERSATIONS => {
-                self.conversations.push(None);
-                self.conversations.len() - 1
-            }
-            // Who came first has had the most time.
-            None => {
-                self.oldest = (self.oldest + 1) % CONVERSATIONS;
-                self.oldest
-            }
-        };
-        self.conversations[index] = None;
-        self.poll.add(&stream, CONVERSATION | index as u64, Interest::READ)?;
-        self.conversations[index] = Some(Conversation::new(stream));
+        let index = self.http.free_index();
+        self.poll.add(&stream, HTTP | index as u64, Interest::READ)?;
+        self.http.insert(index, stream);
         Ok(())
     }
 
-    fn converse(&mut self, now_ns: u64, index: usize) {
-        let Some(Some(mut conversation)) = self.conversations.get_mut(index).map(Option::take)
-        else {
-            return;
-        };
-        let waits = conversation.go_on(|path| self.tell(now_ns, path));
-        let write = match waits {
-            Ok(Waits::ToRead) => false,
-            Ok(Waits::ToWrite) => true,
-            Ok(Waits::ForNothing) | Err(_) => return,
-        };
-        let (number, interest) = (CONVERSATION | index as u64, Interest { read: !write, write });
-        if self.poll.change(conversation.stream(), number, interest).is_ok() {
-            self.conversations[index] = Some(conversation);
+    fn serve_http(&mut self, now_ns: u64, index: usize) {
+        let Some(mut connection) = self.http.take(index) else { return };
+        let answer = |path: &str| self.answer_http(now_ns, path);
+        let Ok(Some(interest)) = connection.resume(answer) else { return };
+        if self.poll.change(connection.stream(), HTTP | index as u64, interest).is_ok() {
+            self.http.put_back(index, connection);
         }
     }
 
-    fn tell(&self, now_ns: u64, path: &str) -> Answer {
+    fn answer_http(&self, now_ns: u64, path: &str) -> Answer {
         match path {
             "/metrics" => Answer::found(
                 "text/plain; version=0.0.4; charset=utf-8",
-                self.server.service().witness().prometheus(),
+                self.server.counters().prometheus(),
             ),
             "/stat.json" => Answer::found("application/json", self.snapshot(now_ns).to_json()),
             _ => Answer::not_found("/metrics and /stat.json"),
@@ -490,27 +472,27 @@ impl EventLoop {
     }
 }
 
-/// The processor time that this thread has used.
-fn processor_ns() -> u64 {
+/// The CPU time used by this thread.
+fn cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
-/// Sends what a connection has, in one system call where its socket takes it; true if it does not.
+/// Sends a connection's pending bytes; true if its socket does not take all of them.
 fn send(server: &mut Server, socket: &Socket) -> io::Result<bool> {
     loop {
         let mut slices = [IoSlice::new(&[]); SEND_PIECES];
-        let count = server.gather(socket.conn, &mut slices);
+        let count = server.gather(socket.id, &mut slices);
         if count == 0 {
             return Ok(false);
         }
         let slices = &slices[..count];
-        let wanted: usize = slices.iter().map(|slice| slice.len()).sum();
+        let pending: usize = slices.iter().map(|slice| slice.len()).sum();
         let mut none = SendAncillaryBuffer::default();
         match sendmsg(&socket.stream, slices, &mut none, SendFlags::NOSIGNAL) {
             Ok(sent) => {
-                server.sent(socket.conn, sent);
-                if sent < wanted {
+                server.sent(socket.id, sent);
+                if sent < pending {
                     return Ok(true);
                 }
             }
@@ -521,6 +503,6 @@ fn send(server: &mut Server, socket: &Socket) -> io::Result<bool> {
     }
 }
 
-fn socket_of(sockets: &mut [Option<Socket>], conn: Conn) -> Option<&mut Socket> {
-    sockets.get_mut(conn.index())?.as_mut().filter(|socket| socket.conn == conn)
+fn socket_of(sockets: &mut [Option<Socket>], id: ConnectionId) -> Option<&mut Socket> {
+    sockets.get_mut(id.index())?.as_mut().filter(|socket| socket.id == id)
 }

@@ -1,7 +1,4 @@
-//! Waiting for many sockets at once, and for an instant.
-//!
-//! For: epoll, level-triggered, behind three functions. Not for: who the sockets are; each has a
-//! number that its owner chose.
+//! Waiting for events of many sockets, with a timeout: level-triggered epoll.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,15 +8,15 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use uring::waiting;
 
-/// Events that one wait can bring.
+/// Most events that one wait returns.
 const EVENTS: usize = 512;
 
-/// The kernel lets an epoll wait end late by up to a thousandth of its length (`fs/select.c`,
-/// `select_estimate_accuracy`). Waits longer than this are cut short of their end, so that the
-/// last one is exact to a few microseconds.
+/// The kernel may end an epoll wait late by a thousandth of its length (`fs/select.c`,
+/// `select_estimate_accuracy`). Longer waits than this are shortened, so that the last one is exact
+/// to a few microseconds.
 const EXACT_NS: u64 = 10_000_000;
 
-/// What is waited for at a socket.
+/// The events of interest of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interest {
     pub(crate) read: bool,
@@ -37,22 +34,23 @@ impl Interest {
     }
 }
 
-/// What happened at a socket.
+/// An event of a socket.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Happened {
+pub(crate) struct Event {
+    /// The number that the socket was added with.
     pub(crate) number: u64,
-    /// Something can be read, or the peer has nothing more to say.
-    pub(crate) readable: bool,
-    pub(crate) writable: bool,
+    /// Bytes can be read, or the peer closed its sending side.
+    pub(crate) is_readable: bool,
+    pub(crate) is_writable: bool,
     /// Both directions are closed, or the connection failed.
-    pub(crate) over: bool,
+    pub(crate) is_closed: bool,
 }
 
-/// The set of sockets.
+/// The set of sockets, each with a number.
 #[derive(Debug)]
 pub(crate) struct Poll(OwnedFd);
 
-/// What one wait brought; made in the thread that waits.
+/// The events of one wait. Created in the thread that waits.
 pub(crate) struct Events(waiting::Events);
 
 impl Events {
@@ -60,15 +58,14 @@ impl Events {
         Events(waiting::Events::new(EVENTS))
     }
 
-    pub(crate) fn happened(&self, index: usize) -> Happened {
+    pub(crate) fn get(&self, index: usize) -> Event {
         let (flags, number) = self.0.get(index);
         let flags = EventFlags::from_bits_retain(flags);
-        let over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        Happened {
+        Event {
             number,
-            readable: flags.contains(EventFlags::IN),
-            writable: flags.contains(EventFlags::OUT),
-            over,
+            is_readable: flags.contains(EventFlags::IN),
+            is_writable: flags.contains(EventFlags::OUT),
+            is_closed: flags.intersects(EventFlags::HUP | EventFlags::ERR),
         }
     }
 }
@@ -86,11 +83,11 @@ impl Poll {
         Ok(epoll::modify(&self.0, fd, EventData::new_u64(number), interest.flags())?)
     }
 
-    /// Waits for sockets, at most so long (`None`: for ever), and says how many events there are.
-    /// It may end early without any.
+    /// Waits for events, at most for the timeout (`None`: without one), and returns how many there
+    /// are. May return early without any.
     ///
-    /// To be exact to less than a millisecond this must be `epoll_pwait2` (Linux 5.11), which
-    /// rustix takes with its feature `linux_5_11` only.
+    /// Timeouts below a millisecond need `epoll_pwait2` (Linux 5.11), which rustix uses only with its
+    /// feature `linux_5_11`; hence `uring::waiting`.
     pub(crate) fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<usize> {
         let timeout = timeout_ns
             .map(|ns| Duration::from_nanos(if ns > EXACT_NS { ns - ns / 16 } else { ns }));
@@ -99,7 +96,7 @@ impl Poll {
     }
 }
 
-/// Ends a wait from another thread.
+/// Ends a wait of another thread.
 #[derive(Debug)]
 pub(crate) struct Waker(OwnedFd);
 
@@ -116,13 +113,13 @@ impl Waker {
         Ok(Waker(self.0.try_clone()?))
     }
 
-    /// Wakes; a waker that was not drained since is awake already.
+    /// Ends the current or next wait.
     pub(crate) fn wake(&self) {
         let awake = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
         debug_assert!(matches!(awake, Ok(8) | Err(rustix::io::Errno::AGAIN)), "{awake:?}");
     }
 
-    /// Lets the next wait sleep again.
+    /// Resets the waker after it ended a wait.
     pub(crate) fn drain(&self) {
         let drained = rustix::io::read(&self.0, &mut [0_u8; 8]);
         debug_assert!(matches!(drained, Ok(8) | Err(rustix::io::Errno::AGAIN)), "{drained:?}");
@@ -136,43 +133,40 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn a_wait_tells_which_socket_can_do_what() {
+    fn events_have_the_socket_and_its_state() {
         let (poll, mut events) = (Poll::new().unwrap(), Events::new());
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         poll.add(&ours, 7, Interest::READ).unwrap();
         assert_eq!(poll.wait(&mut events, Some(0)).unwrap(), 0);
         theirs.write_all(b"x").unwrap();
         for _ in 0..2 {
-            assert_eq!(
-                poll.wait(&mut events, None).unwrap(),
-                1,
-                "level-triggered: until it is read"
-            );
-            let happened = events.happened(0);
-            assert_eq!((happened.number, happened.readable), (7, true));
-            assert!(!happened.writable && !happened.over);
+            // Level-triggered: the event is repeated until the byte is read.
+            assert_eq!(poll.wait(&mut events, None).unwrap(), 1);
+            let event = events.get(0);
+            assert_eq!((event.number, event.is_readable), (7, true));
+            assert!(!event.is_writable && !event.is_closed);
         }
         ours.read_exact(&mut [0]).unwrap();
         poll.change(&ours, 8, Interest { read: false, write: true }).unwrap();
         assert_eq!(poll.wait(&mut events, None).unwrap(), 1);
-        assert!(events.happened(0).writable && events.happened(0).number == 8);
+        assert!(events.get(0).is_writable && events.get(0).number == 8);
         drop(theirs);
         poll.change(&ours, 9, Interest { read: false, write: false }).unwrap();
         assert_eq!(poll.wait(&mut events, None).unwrap(), 1);
-        assert!(events.happened(0).over);
+        assert!(events.get(0).is_closed);
     }
 
     #[test]
-    fn a_wait_may_be_shorter_than_a_millisecond() {
+    fn a_wait_can_be_shorter_than_a_millisecond() {
         let (poll, mut events) = (Poll::new().unwrap(), Events::new());
         let mut wait = |ns| {
-            let begun = std::time::Instant::now();
+            let started = std::time::Instant::now();
             assert_eq!(poll.wait(&mut events, Some(ns)).unwrap(), 0);
-            begun.elapsed().as_nanos() as u64
+            started.elapsed().as_nanos() as u64
         };
-        // Where waits were rounded up to milliseconds the two would last equally long, so either
-        // would be the longer one by chance: 75 of 100 have a probability of 3e-7. Where they are
-        // not, only a wait that is held up by 0.9 ms in 26 of 100 pairs makes this fail.
+        // If waits were rounded up to milliseconds, both would last equally long, and chance would
+        // make the first shorter in 75 of 100 pairs with a probability of 3e-7. If they are exact,
+        // the test fails only if 26 of 100 waits are delayed by 0.9 ms.
         let shorter = (0..100).filter(|_| {
             let [short, long] = [100_000, 1_000_000].map(&mut wait);
             assert!(short >= 100_000, "a wait of 100 us ended after {short} ns");
@@ -183,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn a_waker_ends_one_wait_however_often_it_was_woken() {
+    fn a_waker_ends_one_wait_however_often_it_is_used() {
         let (poll, mut events) = (Poll::new().unwrap(), Events::new());
         let waker = Waker::new().unwrap();
         poll.add(waker.fd(), 1, Interest::READ).unwrap();
-        let theirs = waker.clone().unwrap();
-        std::thread::spawn(move || (theirs.wake(), theirs.wake())).join().unwrap();
+        let other = waker.clone().unwrap();
+        std::thread::spawn(move || (other.wake(), other.wake())).join().unwrap();
         assert_eq!(poll.wait(&mut events, None).unwrap(), 1);
         waker.drain();
         assert_eq!(poll.wait(&mut events, Some(0)).unwrap(), 0);

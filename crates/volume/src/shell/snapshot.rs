@@ -1,36 +1,36 @@
-//! What a service has seen and what it is, at one moment, for other threads and other programs.
+//! The state and counters of a service at one instant, for other threads and programs.
 
 use std::fmt::{self, Write};
 
+use crate::counters::{Counters, Procedure, ServiceCounters};
 use crate::live::LiveAccount;
-use crate::witness::{Counters, Procedure, Witness};
 
-/// A service at one moment.
+/// A service at one instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When: nanoseconds since it began. Instants in the witness' book are of the same clock.
+    /// Nanoseconds since the service started. Instants in the counters use the same clock.
     pub now_ns: u64,
-    /// What was seen.
-    pub witness: Witness,
+    /// The service's counters.
+    pub counters: ServiceCounters,
     /// The account in force.
     pub account: LiveAccount,
-    /// Names of the endpoints, in the order of the description.
+    /// Names of the endpoints, in the order of the configuration.
     pub endpoints: Vec<String>,
-    /// Limits are in force.
+    /// Whether limits are in force.
     pub limits_enforced: bool,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: usize,
-    /// Replies that limits or delays hold.
-    pub held: usize,
-    /// Turns of the loop since it began; an idle service makes none.
+    /// Replies deferred by limits or delays.
+    pub deferred: usize,
+    /// Turns of the event loop since the start; an idle service makes none.
     pub turns: u64,
-    /// Processor time that the thread that serves has used since it began, in nanoseconds.
-    pub processor_ns: u64,
+    /// CPU time of the serving thread since the start, in nanoseconds.
+    pub cpu_ns: u64,
 }
 
 impl Snapshot {
-    /// Everything as JSON: `volumes`, `flows` and `clients` by name, each with its counters. Units
-    /// stand in the names.
+    /// The snapshot as JSON: `volumes`, `flows` and `clients` by name, with their counters. Names
+    /// contain the units.
     pub fn to_json(&self) -> String {
         let mut text = String::new();
         self.write_json(&mut text).expect("writing to a string cannot fail");
@@ -38,20 +38,25 @@ impl Snapshot {
     }
 
     fn write_json(&self, out: &mut String) -> fmt::Result {
-        let Snapshot { now_ns, connections, held, .. } = self;
-        write!(out, "{{\"now_ns\":{now_ns},\"connections\":{connections},\"held\":{held}")?;
-        write!(out, ",\"processor_ns\":{}", self.processor_ns)?;
-        let late = self.witness.lateness();
-        write!(out, ",\"late\":{{\"count\":{},\"max_ns\":{}", late.count(), late.max_ns())?;
+        let Snapshot { now_ns, connections, deferred, .. } = self;
+        write!(out, "{{\"now_ns\":{now_ns},\"connections\":{connections},\"deferred\":{deferred}")?;
+        write!(out, ",\"cpu_ns\":{}", self.cpu_ns)?;
+        let lateness = self.counters.lateness();
+        write!(
+            out,
+            ",\"lateness\":{{\"count\":{},\"max_ns\":{}",
+            lateness.count(),
+            lateness.max_ns()
+        )?;
         for (key, fraction) in [("p50_ns", 0.5), ("p99_ns", 0.99), ("p999_ns", 0.999)] {
-            match late.percentile_ns(fraction) {
+            match lateness.percentile_ns(fraction) {
                 Some(ns) => write!(out, ",\"{key}\":{ns}")?,
                 None => write!(out, ",\"{key}\":null")?,
             }
         }
         out.push('}');
         let account = self.account.account();
-        list(out, "volumes", self.witness.volumes(), |out, name| {
+        list(out, "volumes", self.counters.volumes(), |out, name| {
             let Some(volume) = account.volume(name) else { return Ok(()) };
             write!(out, ",\"quota_bytes\":{}", volume.quota.get())?;
             let limit = self.account.throughput_limit(volume);
@@ -62,16 +67,16 @@ impl Snapshot {
                 None => write!(out, ",\"throughput_limit_bytes_per_s\":null"),
             }
         })?;
-        list(out, "flows", self.witness.flows(), |_, _| Ok(()))?;
-        list(out, "clients", self.witness.clients(), |_, _| Ok(()))?;
-        // Totals stay whole when what went long ago is no longer listed.
-        for (key, folded) in [
-            ("closed_volumes", self.witness.closed_volumes()),
-            ("closed_flows", self.witness.closed_flows()),
-            ("closed_clients", self.witness.closed_clients()),
+        list(out, "flows", self.counters.flows(), |_, _| Ok(()))?;
+        list(out, "clients", self.counters.clients(), |_, _| Ok(()))?;
+        // Unlisted subjects, so that totals are complete.
+        for (key, closed) in [
+            ("closed_volumes", self.counters.closed_volumes()),
+            ("closed_flows", self.counters.closed_flows()),
+            ("closed_clients", self.counters.closed_clients()),
         ] {
-            write!(out, ",\"{key}\":{{\"count\":{}", folded.count)?;
-            write_counters(out, &folded.counters)?;
+            write!(out, ",\"{key}\":{{\"count\":{}", closed.count)?;
+            write_counters(out, &closed.counters)?;
             out.push('}');
         }
         out.write_str("}\n")
@@ -111,7 +116,7 @@ fn write_counters(out: &mut String, counters: &Counters) -> fmt::Result {
         ("qos_delay_ns_max", counters.qos_delay_ns_max),
         ("storage_delay_ns", counters.storage_delay_ns),
         ("dropped", counters.dropped),
-        ("without_volume", counters.without_volume),
+        ("calls_without_volume", counters.calls_without_volume),
     ] {
         write!(out, ",\"{key}\":{value}")?;
     }
@@ -125,7 +130,7 @@ fn write_counters(out: &mut String, counters: &Counters) -> fmt::Result {
             None => write!(out, ",\"{key}\":null")?,
         }
     }
-    // Entry 0 is of no gap at all, entry n of gaps from 2^(n - 1) ns to below 2^n ns.
+    // Entry 0 counts arrivals without a gap, entry n gaps from 2^(n - 1) ns to below 2^n ns.
     let used = counters.arrival_gaps.iter().rposition(|count| *count > 0).map_or(0, |at| at + 1);
     write!(out, ",\"arrival_gaps\":{:?}", &counters.arrival_gaps[..used])?;
     for (key, counts) in [("operations", &counters.operations), ("failed", &counters.failed)] {
@@ -140,7 +145,7 @@ fn write_counters(out: &mut String, counters: &Counters) -> fmt::Result {
     Ok(())
 }
 
-/// A string of JSON (RFC 8259, section 7).
+/// A JSON string (RFC 8259, section 7).
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -162,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_quoted_as_json_has_it() {
+    fn names_are_quoted_as_json_strings() {
         assert_eq!(Quoted("a\"b\\c\nd").to_string(), "\"a\\\"b\\\\c\\u000ad\"");
     }
 }

@@ -1,5 +1,5 @@
-//! Calls that no client would send: whatever the arguments are, there is a reply that a client can
-//! read, and the volume stays whole.
+//! Random calls: whatever the arguments are, the reply can be decoded and the volume stays
+//! consistent.
 
 use files::{FileSystem, Options};
 use nfs3::procedure::{MountProcedure, NfsProcedure, PortmapProcedure, Procedure};
@@ -14,7 +14,7 @@ use crate::calls::translated;
 use crate::draw::Draw;
 use crate::scene::{export, options, scene_of, user};
 
-/// One of all procedures of all programs.
+/// A procedure of any program.
 fn procedure(number: u32) -> Procedure {
     match number % 33 {
         number @ 0..22 => {
@@ -34,7 +34,7 @@ fn procedure(number: u32) -> Procedure {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn any_arguments_get_a_reply_that_can_be_read(
+    fn any_arguments_get_a_reply_that_can_be_decoded(
         calls in proptest::collection::vec(
             (any::<u32>(), any::<u8>(), proptest::collection::vec(any::<u8>(), 0..300)), 1..40)
     ) {
@@ -53,12 +53,13 @@ proptest! {
             tree.fifo,
             scene.root_of("/vol2"),
         ];
-        for (number, who, stock) in calls {
-            scene.credential = user(u32::from(who % 2) * 1000, 0, &[]);
+        for (number, choice, random) in calls {
+            scene.credential = user(u32::from(choice % 2) * 1000, 0, &[]);
             let procedure = procedure(number);
-            // Now and then what was drawn stays, which is a handle of nothing.
-            let mut picks = [who % 10, who / 10 % 10].map(|pick| handles.get(usize::from(pick)));
-            let arguments = match Draw::new(&stock).arguments(procedure) {
+            // Index 9 leaves the drawn handle, which is invalid.
+            let mut picks =
+                [choice % 10, choice / 10 % 10].map(|pick| handles.get(usize::from(pick)));
+            let arguments = match Draw::new(&random).arguments(procedure) {
                 Arguments::Nfs(arguments) => {
                     Arguments::Nfs(translated(arguments, |drawn| {
                         picks.rotate_left(1);
@@ -68,8 +69,8 @@ proptest! {
                 other => other,
             };
             let body = scene.call(&arguments);
-            let read = Results::decode(procedure, &body);
-            prop_assert!(read.is_ok(), "{arguments:?}: {read:?}");
+            let decoded = Results::decode(procedure, &body);
+            prop_assert!(decoded.is_ok(), "{arguments:?}: {decoded:?}");
         }
         scene.files("vol1").check();
         scene.files("vol2").check();

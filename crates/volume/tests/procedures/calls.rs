@@ -1,4 +1,4 @@
-//! Arguments in short, and a tree with one object of each kind.
+//! Short constructors for arguments, and a tree with objects of each kind.
 
 use nfs3::arguments::*;
 use nfs3::request::{NfsArguments as A, NfsResults as R};
@@ -112,7 +112,7 @@ pub(crate) fn pathconf(object: &Handle) -> A<'_> {
     A::PATHCONF(PATHCONF3args { object: object.fh() })
 }
 
-/// Every procedure with `object` where its first handle stands, and with names that are not there.
+/// Every procedure with `object` as its first handle, and with names that do not exist.
 pub(crate) fn one_of_each(object: &Handle) -> Vec<A<'_>> {
     vec![
         getattr(object),
@@ -122,10 +122,10 @@ pub(crate) fn one_of_each(object: &Handle) -> Vec<A<'_>> {
         readlink(object),
         read(object, 0, 10),
         write(object, 0, stable_how::UNSTABLE, b"data"),
-        create(object, "made", createhow3::UNCHECKED(sattr3::UNCHANGED)),
-        mkdir(object, "made directory", sattr3::UNCHANGED),
-        symlink(object, "made link", "text"),
-        mknod(object, "made fifo", mknoddata3::NF3FIFO(sattr3::UNCHANGED)),
+        create(object, "new", createhow3::UNCHECKED(sattr3::UNCHANGED)),
+        mkdir(object, "new directory", sattr3::UNCHANGED),
+        symlink(object, "new link", "text"),
+        mknod(object, "new fifo", mknoddata3::NF3FIFO(sattr3::UNCHANGED)),
         remove(object, "x"),
         rmdir(object, "x"),
         rename(at(object, "x"), at(object, "y")),
@@ -178,10 +178,10 @@ pub(crate) fn translated<'a>(
     all
 }
 
-/// What [`Scene::tree`] makes.
+/// The objects that [`Scene::tree`] creates.
 pub(crate) struct Tree {
     pub(crate) root: Handle,
-    /// Mode 0666, of the superuser, with the text "hello".
+    /// Mode 0666, owned by the superuser, with the text "hello".
     pub(crate) file: Handle,
     /// Mode 0777, empty, called `dir`.
     pub(crate) dir: Handle,
@@ -190,14 +190,14 @@ pub(crate) struct Tree {
     /// A directory of mode 0700 with the file `inside` of mode 0600.
     pub(crate) private: Handle,
     pub(crate) secret: Handle,
-    /// To "file".
+    /// A symbolic link to "file".
     pub(crate) link: Handle,
     pub(crate) fifo: Handle,
 }
 
 impl Scene {
-    /// Makes something and returns its handle.
-    pub(crate) fn made(&mut self, arguments: A<'_>) -> Handle {
+    /// Creates an object and returns its handle.
+    pub(crate) fn create(&mut self, arguments: A<'_>) -> Handle {
         self.nfs(arguments, |results| match results {
             R::CREATE(Res3::Ok(ok))
             | R::MKDIR(Res3::Ok(ok))
@@ -208,10 +208,10 @@ impl Scene {
     }
 
     pub(crate) fn file(&mut self, dir: &Handle, name: &str, bits: u32) -> Handle {
-        self.made(create(dir, name, createhow3::GUARDED(mode(bits))))
+        self.create(create(dir, name, createhow3::GUARDED(mode(bits))))
     }
 
-    /// Attributes of what is there.
+    /// The attributes of an existing object.
     pub(crate) fn attributes(&mut self, object: &Handle) -> fattr3 {
         self.nfs(getattr(object), |results| match results {
             R::GETATTR(Res3::Ok(ok)) => ok.obj_attributes,
@@ -226,13 +226,13 @@ impl Scene {
             self.status(write(&file, 0, stable_how::FILE_SYNC, b"hello")),
             nfsstat3::NFS3_OK
         );
-        let dir = self.made(mkdir(&root, "dir", mode(0o777)));
-        let full = self.made(mkdir(&root, "full", mode(0o777)));
+        let dir = self.create(mkdir(&root, "dir", mode(0o777)));
+        let full = self.create(mkdir(&root, "full", mode(0o777)));
         self.file(&full, "inside", 0o666);
-        let private = self.made(mkdir(&root, "private", mode(0o700)));
+        let private = self.create(mkdir(&root, "private", mode(0o700)));
         let secret = self.file(&private, "inside", 0o600);
-        let link = self.made(symlink(&root, "link", "file"));
-        let fifo = self.made(mknod(&root, "fifo", mknoddata3::NF3FIFO(mode(0o666))));
+        let link = self.create(symlink(&root, "link", "file"));
+        let fifo = self.create(mknod(&root, "fifo", mknoddata3::NF3FIFO(mode(0o666))));
         Tree { root, file, dir, full, private, secret, link, fifo }
     }
 }

@@ -1,7 +1,7 @@
-//! Foreign calls: what the Linux client asked nfs-ganesha is asked of our service, our handles in
-//! the place of its own, and both servers' answers are compared.
+//! Replays calls that the Linux client sent to nfs-ganesha, with our handles instead of ganesha's, and
+//! compares the results of both servers.
 //!
-//! The captures and what is in them: `crates/nfs3/tests/captures/README.md`.
+//! The captures are described in `crates/nfs3/tests/captures/README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,48 +16,49 @@ use nfs3::xdr::{Reader, Xdr, decode_whole};
 use volume::exports::Export;
 
 use crate::calls::translated;
+use crate::outcome::outcome_of;
 use crate::pcap::{End, Stream, streams};
 use crate::scene::{Scene, export, options, scene_of, user};
-use crate::told::told_by;
 
-/// The path that the captures mount, and so the name of our volume.
+/// The path mounted in the captures, which is the name of our volume.
 const EXPORT: &str = "tmp/kvmtest/ganesha/export";
 const MOUNT_PORT: u16 = 12048;
 const NFS_PORT: u16 = 12049;
 
-/// Our handles by the foreign server's of the same objects.
+/// Our handles by ganesha's handles of the same objects.
 #[derive(Default)]
 struct Handles(BTreeMap<Handle, Handle>);
 
 impl Handles {
     fn ours(&self, foreign: nfs_fh3<'_>) -> &Handle {
         let known = self.0.get(&Handle::from(foreign));
-        known.unwrap_or_else(|| panic!("a handle from nowhere: {foreign:?}"))
+        known.unwrap_or_else(|| panic!("an unknown handle: {foreign:?}"))
     }
 }
 
-/// What must be the same on both servers; sizes of directories, numbers and times are their own.
+/// The attributes that must be equal on both servers. Sizes of directories, inode numbers and times
+/// may differ.
 fn comparable(attributes: &fattr3) -> (ftype3, u32, u32, u32, u32, Option<u64>, specdata3) {
     let fattr3 { ftype, mode, nlink, uid, gid, size, rdev, .. } = *attributes;
     (ftype, mode, nlink, uid, gid, (ftype != ftype3::NF3DIR).then_some(size), rdev)
 }
 
-/// Compares two answers, and returns the handles that they tell of the same objects.
-fn compare(said: &str, theirs: &R<'_>, ours: &R<'_>) -> Vec<(Handle, Handle)> {
-    let (foreign, own) = (told_by(theirs), told_by(ours));
-    assert_eq!(foreign.status, own.status, "{said}");
-    let foreign_after = foreign.wcc.iter().map(|wcc| wcc.after);
-    let own_after = own.wcc.iter().map(|wcc| wcc.after);
-    let pairs = foreign.attributes.iter().copied().chain(foreign_after);
-    for (foreign, own) in pairs.zip(own.attributes.iter().copied().chain(own_after)) {
-        // Which attributes are left out is up to the server; ours leaves out none that it has.
+/// Compares the results of a call, and returns the pairs of handles in them.
+fn compare(call: &str, foreign: &R<'_>, own: &R<'_>) -> Vec<(Handle, Handle)> {
+    let outcomes = (outcome_of(foreign), outcome_of(own));
+    assert_eq!(outcomes.0.status, outcomes.1.status, "{call}");
+    let foreign_after = outcomes.0.wcc.iter().map(|wcc| wcc.after);
+    let own_after = outcomes.1.wcc.iter().map(|wcc| wcc.after);
+    let pairs = outcomes.0.attributes.iter().copied().chain(foreign_after);
+    for (foreign, own) in pairs.zip(outcomes.1.attributes.iter().copied().chain(own_after)) {
+        // A server may omit attributes; ours omits none that it has.
         if let Some(foreign) = foreign {
-            let own = own.unwrap_or_else(|| panic!("{said}: attributes are missing"));
-            assert_eq!(comparable(&foreign), comparable(&own), "{said}");
+            let own = own.unwrap_or_else(|| panic!("{call}: attributes are missing"));
+            assert_eq!(comparable(&foreign), comparable(&own), "{call}");
         }
     }
     let pair = |foreign: nfs_fh3<'_>, own: nfs_fh3<'_>| (foreign.into(), own.into());
-    match (theirs, ours) {
+    match (foreign, own) {
         (R::LOOKUP(Res3::Ok(foreign)), R::LOOKUP(Res3::Ok(own))) => {
             vec![pair(foreign.object, own.object)]
         }
@@ -68,29 +69,29 @@ fn compare(said: &str, theirs: &R<'_>, ours: &R<'_>) -> Vec<(Handle, Handle)> {
             vec![pair(foreign.obj.unwrap(), own.obj.unwrap())]
         }
         (R::ACCESS(Res3::Ok(foreign)), R::ACCESS(Res3::Ok(own))) => {
-            assert_eq!(foreign.access, own.access, "{said}");
+            assert_eq!(foreign.access, own.access, "{call}");
             vec![]
         }
         (R::READLINK(Res3::Ok(foreign)), R::READLINK(Res3::Ok(own))) => {
-            assert_eq!(foreign.data, own.data, "{said}");
+            assert_eq!(foreign.data, own.data, "{call}");
             vec![]
         }
         (R::READ(Res3::Ok(foreign)), R::READ(Res3::Ok(own))) => {
-            assert!(foreign.data == own.data, "{said}: other data");
-            assert_eq!((foreign.count, foreign.eof), (own.count, own.eof), "{said}");
+            assert!(foreign.data == own.data, "{call}: different data");
+            assert_eq!((foreign.count, foreign.eof), (own.count, own.eof), "{call}");
             vec![]
         }
         (R::WRITE(Res3::Ok(foreign)), R::WRITE(Res3::Ok(own))) => {
-            assert_eq!(foreign.count, own.count, "{said}");
-            assert_eq!(foreign.committed, own.committed, "{said}");
+            assert_eq!(foreign.count, own.count, "{call}");
+            assert_eq!(foreign.committed, own.committed, "{call}");
             vec![]
         }
         (R::READDIRPLUS(Res3::Ok(foreign)), R::READDIRPLUS(Res3::Ok(own))) => {
             let names = |ok: &nfs3::directory::READDIRPLUS3resok<'_>| -> BTreeSet<Vec<u8>> {
                 ok.reply.entries.iter().map(|entry| entry.name.0.to_vec()).collect()
             };
-            assert_eq!(names(foreign), names(own), "{said}");
-            assert_eq!(foreign.reply.eof, own.reply.eof, "{said}");
+            assert_eq!(names(foreign), names(own), "{call}");
+            assert_eq!(foreign.reply.eof, own.reply.eof, "{call}");
             let find = |name| own.reply.entries.iter().find(|entry| entry.name == name).unwrap();
             foreign
                 .reply
@@ -128,7 +129,7 @@ fn results(procedure: Procedure, reply: &[u8]) -> Results<'_> {
 struct Replay {
     scene: Scene,
     handles: Handles,
-    /// Calls of NFS that both servers answered alike.
+    /// NFS calls with equal results.
     compared: BTreeMap<NfsProcedure, usize>,
 }
 
@@ -137,7 +138,7 @@ impl Replay {
         let mut reader = Reader::new(call);
         let header = CallHeader::decode(&mut reader).unwrap();
         let number = header.procedure.to_be_bytes();
-        self.scene.credential = match Credential::of(header.credential).unwrap() {
+        self.scene.credential = match Credential::decode(header.credential).unwrap() {
             Credential::Sys(sys) => user(sys.uid, sys.gid, sys.gids.as_slice()),
             _ => Credential::None,
         };
@@ -152,10 +153,10 @@ impl Replay {
         let arguments = Arguments::decode(procedure, reader.rest()).unwrap();
         let Arguments::Nfs(arguments) = arguments else { panic!("{arguments:?}") };
         let Results::Nfs(theirs) = results(procedure, foreign_reply) else { panic!() };
-        let said = format!("{arguments:?}");
+        let call = format!("{arguments:?}");
         let translated = translated(arguments, |foreign| self.handles.ours(foreign).fh());
-        let same = self.scene.nfs(translated, |ours| compare(&said, &theirs, ours));
-        self.handles.0.extend(same);
+        let pairs = self.scene.nfs(translated, |ours| compare(&call, &theirs, ours));
+        self.handles.0.extend(pairs);
         *self.compared.entry(arguments.procedure()).or_default() += 1;
     }
 
@@ -169,7 +170,7 @@ impl Replay {
                 Ok(ok) => {
                     self.handles.0.insert(ok.fhandle.into(), ours.unwrap());
                 }
-                Err(_) => assert_eq!(ours, None, "both refuse, each with its own words"),
+                Err(_) => assert_eq!(ours, None, "both refuse; their statuses may differ"),
             }
         }
     }
@@ -184,7 +185,7 @@ fn replay(name: &str) -> BTreeMap<NfsProcedure, usize> {
     let files = files::FileSystem::new(files::Options { root, ..options(EXPORT) });
     let scene = scene_of([Export { files, ..export(EXPORT) }]);
     let mut replay = Replay { scene, handles: Handles::default(), compared: BTreeMap::new() };
-    // The client mounts first, and uses one connection of NFS.
+    // The client mounts first, and uses one NFS connection.
     for port in [MOUNT_PORT, NFS_PORT] {
         let of_port = |((_, to), _): &(&(End, End), &Stream)| to.1 == port;
         for ((client, server), there) in streams.iter().filter(of_port) {
@@ -192,7 +193,7 @@ fn replay(name: &str) -> BTreeMap<NfsProcedure, usize> {
                 records(&streams[&(*server, *client)]).into_iter().collect();
             for (xid, call) in records(there) {
                 let program = u32::from_be_bytes(call[12..16].try_into().unwrap());
-                // NFSACL is answered by the connection, which knows that it is not served.
+                // NFSACL is not a program of this service; `nfs3::server` answers it.
                 if program != 100_227 {
                     replay.call(&call, &replies[&xid]);
                 }
@@ -204,7 +205,7 @@ fn replay(name: &str) -> BTreeMap<NfsProcedure, usize> {
 }
 
 #[test]
-fn our_service_answers_the_linux_clients_names_as_a_foreign_server_did() {
+fn calls_of_the_linux_client_on_names_have_the_same_results_as_on_ganesha() {
     use NfsProcedure as P;
     let compared = replay("names.pcap");
     for (procedure, count) in [
@@ -230,7 +231,7 @@ fn our_service_answers_the_linux_clients_names_as_a_foreign_server_did() {
 }
 
 #[test]
-fn our_service_reads_and_writes_the_linux_clients_data_as_a_foreign_server_did() {
+fn reads_and_writes_of_the_linux_client_have_the_same_results_as_on_ganesha() {
     use NfsProcedure as P;
     let compared = replay("data.pcap");
     for (procedure, count) in [(P::CREATE, 4), (P::WRITE, 6), (P::READ, 10), (P::REMOVE, 4)] {
@@ -239,7 +240,7 @@ fn our_service_reads_and_writes_the_linux_clients_data_as_a_foreign_server_did()
 }
 
 #[test]
-fn our_service_refuses_the_linux_client_what_a_foreign_server_refused() {
+fn calls_of_the_linux_client_that_ganesha_refused_are_refused_alike() {
     let compared = replay("errors.pcap");
     assert!(compared.values().sum::<usize>() > 60, "{compared:?}");
 }

@@ -1,4 +1,4 @@
-//! READ, WRITE and COMMIT: what is done, how safe it is, and what is counted.
+//! READ, WRITE and COMMIT: data, stability, and counted bytes.
 
 use files::{FileSystem, Options, Time, Unstable};
 use nfs3::arguments::*;
@@ -6,7 +6,8 @@ use nfs3::request::{NfsArguments as A, NfsResults as R};
 use nfs3::results::*;
 use nfs3::types::*;
 use units::Bytes;
-use volume::exports::{Export, Shortage};
+use volume::exports::Export;
+use volume::procedures::Shortage;
 
 use crate::calls;
 use crate::scene::{Scene, export, options, scene, scene_of};
@@ -31,7 +32,7 @@ fn read(scene: &mut Scene, file: &Handle, offset: u64, count: u32) -> (Vec<u8>, 
 }
 
 #[test]
-fn what_was_written_is_read_and_counted() {
+fn written_data_is_read_and_bytes_are_counted() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
     let file = scene.file(&root, "file", 0o666);
@@ -46,18 +47,18 @@ fn what_was_written_is_read_and_counted() {
     assert_eq!(scene.performed.unwrap().bytes, 100_000);
     let (data, eof) = read(&mut scene, &file, 0, 1 << 20);
     assert!(data[5..] == text && data[..5] == [0; 5] && eof);
-    assert_eq!(scene.performed.unwrap().bytes, 100_006, "what was really read");
-    for (offset, count, bytes, ends) in
-        [(0, 0, 0, false), (100_006, 0, 0, true), (100_006, 9, 0, true), (u64::MAX, 9, 0, true)]
+    assert_eq!(scene.performed.unwrap().bytes, 100_006, "fewer than requested");
+    for (offset, count, is_end) in
+        [(0, 0, false), (100_006, 0, true), (100_006, 9, true), (u64::MAX, 9, true)]
     {
         let (data, eof) = read(&mut scene, &file, offset, count);
-        assert_eq!((data.len(), eof), (bytes, ends), "{count} bytes at {offset}");
+        assert_eq!((data.len(), eof), (0, is_end), "{count} bytes at {offset}");
     }
     assert_eq!(scene.attributes(&file).size, 100_006);
 }
 
 #[test]
-fn data_of_every_length_has_its_padding() {
+fn data_of_every_length_is_padded() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
     let file = scene.file(&root, "file", 0o666);
@@ -73,7 +74,7 @@ fn data_of_every_length_has_its_padding() {
 }
 
 #[test]
-fn a_reply_keeps_what_it_read_while_the_file_changes() {
+fn a_reply_keeps_its_data_while_the_file_changes() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
     let file = scene.file(&root, "file", 0o666);
@@ -87,7 +88,7 @@ fn a_reply_keeps_what_it_read_while_the_file_changes() {
 }
 
 #[test]
-fn more_than_the_largest_transfer_is_done_in_part() {
+fn a_transfer_larger_than_the_maximum_is_performed_in_part() {
     let transfer_max = 8192;
     let files = FileSystem::new(Options { transfer_max, ..options("vol1") });
     let mut scene = scene_of([Export { files, ..export("vol1") }]);
@@ -102,18 +103,18 @@ fn more_than_the_largest_transfer_is_done_in_part() {
 }
 
 #[test]
-fn data_is_as_safe_as_was_asked_and_commit_shows_what_was_lost() {
+fn writes_are_as_stable_as_requested_and_a_restart_changes_the_verifier() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
     let file = scene.file(&root, "file", 0o666);
-    let written = |scene: &mut Scene, stable| {
+    let write = |scene: &mut Scene, stable| {
         let arguments = calls::write(&file, 0, stable, b"data");
         scene.nfs(arguments, |results| match results {
             R::WRITE(Res3::Ok(ok)) => (ok.committed, ok.verf),
             other => panic!("{other:?}"),
         })
     };
-    let committed = |scene: &mut Scene| {
+    let commit = |scene: &mut Scene| {
         scene.nfs(calls::commit(&file), |results| match results {
             R::COMMIT(Res3::Ok(ok)) => {
                 assert!(ok.file_wcc.before.is_some() && ok.file_wcc.after.is_some());
@@ -122,18 +123,18 @@ fn data_is_as_safe_as_was_asked_and_commit_shows_what_was_lost() {
             other => panic!("{other:?}"),
         })
     };
-    let (how, verifier) = written(&mut scene, stable_how::UNSTABLE);
-    assert_eq!(how, stable_how::UNSTABLE);
-    assert!(written(&mut scene, stable_how::DATA_SYNC).0 >= stable_how::DATA_SYNC);
-    assert_eq!(written(&mut scene, stable_how::FILE_SYNC).0, stable_how::FILE_SYNC);
-    assert_eq!(committed(&mut scene), verifier);
-    written(&mut scene, stable_how::UNSTABLE);
+    let (committed, verifier) = write(&mut scene, stable_how::UNSTABLE);
+    assert_eq!(committed, stable_how::UNSTABLE);
+    assert!(write(&mut scene, stable_how::DATA_SYNC).0 >= stable_how::DATA_SYNC);
+    assert_eq!(write(&mut scene, stable_how::FILE_SYNC).0, stable_how::FILE_SYNC);
+    assert_eq!(commit(&mut scene), verifier);
+    write(&mut scene, stable_how::UNSTABLE);
     scene.files("vol1").restart(Time { seconds: 5000, nanoseconds: 0 });
-    assert_ne!(committed(&mut scene), verifier, "the client writes again");
+    assert_ne!(commit(&mut scene), verifier, "the client must rewrite its data");
 }
 
 #[test]
-fn a_volume_that_keeps_everything_is_answered_as_any_other() {
+fn a_volume_that_never_loses_unstable_writes_reports_them_as_unstable_too() {
     let files = FileSystem::new(Options { unstable: Unstable::Kept, ..options("vol1") });
     let mut scene = scene_of([Export { files, ..export("vol1") }]);
     let root = scene.root_of("/vol1");
@@ -151,19 +152,19 @@ fn an_empty_write_changes_nothing() {
     let before = scene.attributes(&file);
     let Res3::Ok(written) = write(&mut scene, &file, 77, b"") else { panic!() };
     assert_eq!((written.count, scene.attributes(&file)), (0, before));
-    let lying = WRITE3args {
+    let wrong_count = WRITE3args {
         file: file.fh(),
         offset: 0,
         count: 0,
         stable: stable_how::UNSTABLE,
         data: Data(b"data"),
     };
-    assert_eq!(scene.status(A::WRITE(lying)), nfsstat3::NFS3ERR_INVAL);
+    assert_eq!(scene.status(A::WRITE(wrong_count)), nfsstat3::NFS3ERR_INVAL);
     assert_eq!(scene.attributes(&file), before);
 }
 
 #[test]
-fn a_write_beyond_the_quota_is_refused_whole_and_told_from_one_beyond_the_memory() {
+fn a_write_beyond_the_quota_is_dquot_and_one_beyond_the_memory_is_nospc() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
     let file = scene.file(&root, "file", 0o666);

@@ -1,18 +1,19 @@
-//! READDIR and READDIRPLUS: every entry once, within the bytes that were asked for.
+//! READDIR and READDIRPLUS: every entry is listed once, within the requested bytes.
 
 use std::collections::BTreeMap;
 
 use nfs3::request::NfsResults as R;
 use nfs3::results::*;
 use nfs3::types::*;
+use nfs3::xdr::{Writer, Xdr};
 
 use crate::calls::*;
 use crate::scene::{Scene, scene, user};
 
-/// Bytes of the status before the structure whose size the client bounds.
+/// Bytes of the status, which the client's limit does not include.
 const STATUS_BYTES: usize = 4;
 
-/// Lists by READDIR in replies of at most `count` bytes; (name, fileid).
+/// Lists a directory by READDIR in replies of at most `count` bytes. Returns (name, fileid).
 fn listed(scene: &mut Scene, dir: &Handle, count: u32) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     let (mut cookie, mut verifier) = (0, [0; 8]);
@@ -33,16 +34,16 @@ fn listed(scene: &mut Scene, dir: &Handle, count: u32) -> Vec<(String, u64)> {
         if ok.reply.eof {
             return all;
         }
-        assert!(!ok.reply.entries.is_empty(), "a listing goes on");
+        assert!(!ok.reply.entries.is_empty(), "neither entries nor the end");
     }
-    panic!("a listing ends");
+    panic!("the listing does not end");
 }
 
 #[test]
 fn a_listing_in_small_replies_has_every_entry_once() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let dir = scene.made(mkdir(&root, "dir", mode(0o777)));
+    let dir = scene.create(mkdir(&root, "dir", mode(0o777)));
     let mut expected = BTreeMap::new();
     for number in 0..300 {
         let name = format!("{number}{}", "x".repeat(number % 40));
@@ -53,16 +54,16 @@ fn a_listing_in_small_replies_has_every_entry_once() {
     expected.insert("..".to_owned(), scene.attributes(&root).fileid);
     for count in [200, 512, 4096, 65_536, u32::MAX] {
         let listed = listed(&mut scene, &dir, count);
-        assert_eq!(listed.len(), expected.len(), "none twice");
+        assert_eq!(listed.len(), expected.len(), "no entry twice");
         assert_eq!(BTreeMap::from_iter(listed), expected, "replies of {count} bytes");
     }
 }
 
 #[test]
-fn a_listing_with_attributes_keeps_both_bounds_and_tells_handles() {
+fn a_listing_with_attributes_respects_both_limits_and_has_handles() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let dir = scene.made(mkdir(&root, "dir", mode(0o777)));
+    let dir = scene.create(mkdir(&root, "dir", mode(0o777)));
     for number in 0..100 {
         scene.file(&dir, &format!("file{number:03}"), 0o600);
     }
@@ -72,18 +73,21 @@ fn a_listing_with_attributes_keeps_both_bounds_and_tells_handles() {
         let mut replies = 0;
         loop {
             replies += 1;
-            assert!(replies < 200, "a listing ends");
+            assert!(replies < 200, "the listing does not end");
             let arguments = readdirplus(&dir, after, dircount, maxcount);
             let mut eof = true;
             let handles = scene.nfs(arguments, |results| match results {
                 R::READDIRPLUS(Res3::Ok(ok)) => {
                     eof = ok.reply.eof;
                     let all = &ok.reply.entries;
-                    let directory: usize = all.iter().map(|entry| entry.directory_bytes()).sum();
-                    let whole: usize = all.iter().map(|entry| entry.bytes()).sum();
+                    // File ID, length and padded name, cookie.
+                    let directory_bytes = |name: &[u8]| 8 + 4 + name.len().next_multiple_of(4) + 8;
+                    let directory: usize =
+                        all.iter().map(|entry| directory_bytes(entry.name.0)).sum();
                     assert!(all.len() == 1 || directory <= dircount as usize + 4 * all.len());
-                    let frame = nfs3::directory::resok_bytes(true);
-                    assert!(whole + frame <= maxcount as usize);
+                    let mut encoded = Vec::new();
+                    ok.encode(&mut Writer::new(&mut encoded));
+                    assert!(encoded.len() <= maxcount as usize);
                     let handle = |entry: &nfs3::directory::entryplus3<'_>| {
                         after = (entry.cookie, ok.cookieverf);
                         names.push(entry.name.0.to_vec());
@@ -107,10 +111,10 @@ fn a_listing_with_attributes_keeps_both_bounds_and_tells_handles() {
 }
 
 #[test]
-fn an_entry_that_stays_is_listed_once_while_others_come_and_go() {
+fn an_entry_is_listed_once_while_others_are_added_and_removed() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let dir = scene.made(mkdir(&root, "dir", mode(0o777)));
+    let dir = scene.create(mkdir(&root, "dir", mode(0o777)));
     for number in 0..60 {
         scene.file(&dir, &format!("{number}"), 0o600);
     }
@@ -131,7 +135,7 @@ fn an_entry_that_stays_is_listed_once_while_others_come_and_go() {
         if eof {
             break;
         }
-        // Odd ones go, also the one that the cookie is of; new ones come.
+        // Files with odd numbers are removed, also the one at the cookie, and new ones are created.
         scene.status(remove(&dir, &format!("{}", round * 2 + 1)));
         scene.file(&dir, &format!("new{round}"), 0o600);
     }
@@ -142,10 +146,10 @@ fn an_entry_that_stays_is_listed_once_while_others_come_and_go() {
 }
 
 #[test]
-fn who_may_list_but_not_search_gets_names_without_handles() {
+fn without_search_permission_a_listing_has_names_without_handles() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let dir = scene.made(mkdir(&root, "dir", mode(0o744)));
+    let dir = scene.create(mkdir(&root, "dir", mode(0o744)));
     scene.file(&dir, "file", 0o600);
     scene.credential = user(1000, 100, &[]);
     scene.nfs(readdirplus(&dir, (0, [0; 8]), 4096, 4096), |results| match results {

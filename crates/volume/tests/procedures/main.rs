@@ -7,16 +7,16 @@ mod arbitrary;
 mod calls;
 mod captures;
 mod data;
-#[expect(dead_code, reason = "calls are drawn here, and not their results")]
+#[expect(dead_code, reason = "these tests draw calls but no results")]
 #[path = "../../../nfs3/tests/protocol/draw.rs"]
 mod draw;
 mod listing;
 mod model;
 mod mount;
 mod names;
+mod outcome;
 #[path = "../../../nfs3/tests/protocol/pcap.rs"]
 mod pcap;
 mod refusals;
 mod repeated;
 mod scene;
-mod told;

@@ -1,5 +1,5 @@
-//! Random sequences of procedures against the least model of a tree: names, contents, links. What
-//! weak cache consistency data says is held against GETATTR before and after each call.
+//! Random sequences of procedures compared with a simple model of a tree: names, contents, links.
+//! Weak cache consistency data is compared with GETATTR before and after each call.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use nfs3::types::*;
 use proptest::prelude::*;
 
 use crate::calls::*;
+use crate::outcome::outcome_of;
 use crate::scene::{Scene, scene};
-use crate::told::told_by;
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -29,7 +29,7 @@ struct Node {
     names: usize,
 }
 
-/// Numbers stand for objects that were ever made, gone or not, modulo how many there are.
+/// Numbers are indices of all objects ever created, removed or not, modulo their count.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Create(usize, &'static str, bool),
@@ -45,7 +45,7 @@ enum Step {
     Lookup(usize, &'static str),
 }
 
-/// The tree as it should be: nodes[0] is the root, nodes[i] has handles[i].
+/// The expected tree: nodes[0] is the root, nodes[i] has handles[i].
 struct Model {
     nodes: Vec<Node>,
     handles: Vec<Handle>,
@@ -109,7 +109,7 @@ impl Model {
         Ok(())
     }
 
-    fn take(&mut self, directory: usize, name: &str, is_rmdir: bool) -> Result<(), S> {
+    fn remove(&mut self, directory: usize, name: &str, is_rmdir: bool) -> Result<(), S> {
         let index = *self.directory(directory)?.get(name).ok_or(S::NFS3ERR_NOENT)?;
         match (is_rmdir, &self.nodes[index].body) {
             (false, Body::Directory { .. }) => return Err(S::NFS3ERR_ISDIR),
@@ -173,7 +173,7 @@ impl Model {
         Ok(())
     }
 
-    /// Does a step on the model.
+    /// Performs a step on the model.
     fn step(&mut self, step: Step) -> Result<(), S> {
         match step {
             Step::Create(directory, name, guarded) => {
@@ -188,8 +188,8 @@ impl Model {
                 self.make(parent, name, Body::Directory { entries, parent })
             }
             Step::Symlink(directory, name) => self.make(directory, name, Body::Link(name)),
-            Step::Remove(directory, name) => self.take(directory, name, false),
-            Step::Rmdir(directory, name) => self.take(directory, name, true),
+            Step::Remove(directory, name) => self.remove(directory, name, false),
+            Step::Rmdir(directory, name) => self.remove(directory, name, true),
             Step::Rename(from, old, to, new) => self.rename((from, old), (to, new)),
             Step::Link(file, directory, name) => self.link(file, directory, name),
             Step::Write(file, offset, length, fill) => {
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// The step with numbers of objects that there are.
+    /// The step with numbers of existing objects.
     fn bounded(&self, step: Step) -> Step {
         let count = self.nodes.len();
         match step {
@@ -234,8 +234,8 @@ impl Model {
     }
 }
 
-/// The attributes of what is there.
-fn look(scene: &mut Scene, object: &Handle) -> Option<fattr3> {
+/// The attributes of an object; `None` if its handle is stale.
+fn attributes_of(scene: &mut Scene, object: &Handle) -> Option<fattr3> {
     scene.nfs(getattr(object), |results| match results {
         R::GETATTR(Res3::Ok(ok)) => Some(ok.obj_attributes),
         R::GETATTR(Res3::Fail(status, ())) => {
@@ -246,12 +246,12 @@ fn look(scene: &mut Scene, object: &Handle) -> Option<fattr3> {
     })
 }
 
-/// Does a step by a call, and holds everything that it tells against the model and GETATTR.
+/// Performs a step by a call, and compares its results with the model and with GETATTR.
 fn step(scene: &mut Scene, model: &mut Model, step: Step) {
     let step = model.bounded(step);
     let handles = model.handles.clone();
     let fill;
-    // The objects whose weak cache consistency data comes back.
+    // The objects with weak cache consistency data in the results.
     let (arguments, subjects): (A<'_>, Vec<usize>) = match step {
         Step::Create(d, name, true) => {
             (create(&handles[d], name, createhow3::GUARDED(mode(0o644))), vec![d])
@@ -279,10 +279,10 @@ fn step(scene: &mut Scene, model: &mut Model, step: Step) {
         Step::Lookup(d, name) => (lookup(&handles[d], name), vec![]),
     };
     let before: Vec<Option<fattr3>> =
-        subjects.iter().map(|index| look(scene, &handles[*index])).collect();
+        subjects.iter().map(|index| attributes_of(scene, &handles[*index])).collect();
     let expected = model.step(step);
-    let (told, made, data) = scene.nfs(arguments, |results| {
-        let made = match results {
+    let (outcome, created, data) = scene.nfs(arguments, |results| {
+        let created = match results {
             R::CREATE(Res3::Ok(ok)) | R::MKDIR(Res3::Ok(ok)) | R::SYMLINK(Res3::Ok(ok)) => {
                 ok.obj.map(Handle::from)
             }
@@ -292,16 +292,16 @@ fn step(scene: &mut Scene, model: &mut Model, step: Step) {
             R::READ(Res3::Ok(ok)) => Some((ok.data.0.to_vec(), ok.eof)),
             _ => None,
         };
-        (told_by(results), made, data)
+        (outcome_of(results), created, data)
     });
-    assert_eq!(told.status, expected.err().unwrap_or(S::NFS3_OK), "{step:?}");
+    assert_eq!(outcome.status, expected.err().unwrap_or(S::NFS3_OK), "{step:?}");
     if model.nodes.len() > model.handles.len() {
-        model.handles.push(made.unwrap());
+        model.handles.push(created.unwrap());
     }
-    for ((index, before), wcc) in subjects.iter().zip(before).zip(&told.wcc) {
+    for ((index, before), wcc) in subjects.iter().zip(before).zip(&outcome.wcc) {
         let was = before.map(|was| wcc_attr { size: was.size, mtime: was.mtime, ctime: was.ctime });
         assert_eq!(wcc.before, was, "{step:?}");
-        assert_eq!(wcc.after, look(scene, &handles[*index]), "{step:?}");
+        assert_eq!(wcc.after, attributes_of(scene, &handles[*index]), "{step:?}");
         if let (Some(was), Some(is)) = (wcc.before, wcc.after) {
             let changes = was.ctime != is.ctime;
             assert!(is.ctime >= was.ctime, "{step:?}");
@@ -312,15 +312,15 @@ fn step(scene: &mut Scene, model: &mut Model, step: Step) {
         let bytes = model.file(file).unwrap();
         let from = (offset as usize).min(bytes.len());
         let to = (from + length as usize).min(bytes.len());
-        assert!(data == bytes[from..to], "{step:?}: other data");
+        assert!(data == bytes[from..to], "{step:?}: wrong data");
         assert_eq!(eof, offset as usize + data.len() >= bytes.len(), "{step:?}");
     }
 }
 
-/// Lists everything and compares it with the model.
+/// Lists all objects and compares them with the model.
 fn compare(scene: &mut Scene, model: &Model) {
     for (node, handle) in model.nodes.iter().zip(&model.handles) {
-        let attributes = look(scene, handle);
+        let attributes = attributes_of(scene, handle);
         assert_eq!(attributes.is_some(), node.names > 0);
         let Some(attributes) = attributes else { continue };
         match &node.body {
@@ -387,7 +387,7 @@ fn steps() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn any_sequence_of_procedures_does_what_a_simple_tree_does(
+    fn any_sequence_of_procedures_gives_the_tree_and_the_statuses_of_a_simple_model(
         all in proptest::collection::vec(steps(), 1..80)
     ) {
         let mut scene = scene();

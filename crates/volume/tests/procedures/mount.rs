@@ -8,6 +8,7 @@ use nfs3::request::{
 };
 use nfs3::types::Handle;
 use volume::exports::{Export, ExportError};
+use volume::ids::EndpointId;
 
 use crate::calls::*;
 use crate::scene::{Scene, export, options, peer, scene, scene_of};
@@ -34,10 +35,10 @@ fn mounts(scene: &mut Scene) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_volume_and_a_directory_in_it_are_mounted_by_their_path() {
+fn a_volume_and_its_directories_are_mounted_by_path() {
     let mut scene = scene_of([export("vol1"), export("vol1/nested"), export("vol")]);
     let tree = scene.tree();
-    let below = scene.made(mkdir(&tree.dir, "below", mode(0o700)));
+    let below = scene.create(mkdir(&tree.dir, "below", mode(0o700)));
     for (path, handle) in [
         ("/vol1", &tree.root),
         ("vol1", &tree.root),
@@ -70,10 +71,10 @@ fn a_volume_and_a_directory_in_it_are_mounted_by_their_path() {
 }
 
 #[test]
-fn a_path_is_followed_through_symbolic_links_inside_its_export() {
+fn symbolic_links_are_followed_inside_an_export() {
     let mut scene = scene_of([export("vol1"), export("vol1/nested"), export("vol2")]);
     let tree = scene.tree();
-    let below = scene.made(mkdir(&tree.dir, "below", mode(0o700)));
+    let below = scene.create(mkdir(&tree.dir, "below", mode(0o700)));
     for (directory, name, text) in [
         (&tree.root, "to-dir", "dir"),
         (&tree.root, "to-link", "./to-dir//below/"),
@@ -87,7 +88,7 @@ fn a_path_is_followed_through_symbolic_links_inside_its_export() {
         (&tree.root, "nested-export", "/vol1/nested"),
         (&tree.root, "nowhere", "none"),
     ] {
-        scene.made(symlink(directory, name, text));
+        scene.create(symlink(directory, name, text));
     }
     for (path, handle) in [
         ("/vol1/to-dir", &tree.dir),
@@ -114,20 +115,20 @@ fn a_path_is_followed_through_symbolic_links_inside_its_export() {
 }
 
 #[test]
-fn a_path_leads_through_at_most_forty_symbolic_links() {
+fn a_path_may_have_at_most_forty_symbolic_links() {
     let mut scene = scene();
     let tree = scene.tree();
-    scene.made(symlink(&tree.root, "link0", "dir"));
+    scene.create(symlink(&tree.root, "link0", "dir"));
     for number in 1..41 {
         let (name, text) = (format!("link{number}"), format!("link{}", number - 1));
-        scene.made(symlink(&tree.root, &name, &text));
+        scene.create(symlink(&tree.root, &name, &text));
     }
     assert_eq!(mount(&mut scene, "/vol1/link39"), Ok((tree.dir, vec![FLAVOR_SYS])));
     assert_eq!(mount(&mut scene, "/vol1/link40"), Err(mountstat3::MNT3ERR_ACCES));
 }
 
 #[test]
-fn mounts_are_told_until_they_are_given_up() {
+fn dump_lists_mounts_until_they_are_unmounted() {
     let mut scene = scene_of([export("vol1"), export("vol2")]);
     let pair = |host: &str, path: &str| (host.to_owned(), path.to_owned());
     for path in ["/vol1", "/vol2", "/vol1"] {
@@ -149,20 +150,20 @@ fn mounts_are_told_until_they_are_given_up() {
         scene.peer = peer(&format!("10.1.{}.{}:1", client >> 8, client & 255));
         mount(&mut scene, "/vol1").unwrap();
     }
-    let told = mounts(&mut scene);
-    assert_eq!(told.len(), 1024, "bounded");
-    assert_eq!(told.last().unwrap().0, "10.1.11.183", "the oldest go");
+    let listed = mounts(&mut scene);
+    assert_eq!(listed.len(), 1024, "bounded");
+    assert_eq!(listed.last().unwrap().0, "10.1.11.183", "the oldest are forgotten");
 }
 
 #[test]
-fn exports_are_told_with_who_may_mount_them() {
+fn export_lists_volumes_with_the_clients_that_may_mount_them() {
     let rules = volume::export_rules::ExportRules::new(vec![volume::export_rules::ExportRule {
         clients: vec!["10.0.0.0/24".parse().unwrap(), "fd00::/8".parse().unwrap()],
         access: volume::export_rules::ExportAccess::ReadOnly,
         squash: volume::export_rules::Squash::All,
         anonymous: (1, 1),
     }]);
-    let elsewhere = Export { endpoints: Some(vec![3]), ..export("elsewhere") };
+    let elsewhere = Export { endpoints: Some(vec![EndpointId::new(3)]), ..export("elsewhere") };
     let mut scene = scene_of([export("open"), Export { rules, ..export("closed") }, elsewhere]);
     scene.mount(MountArguments::EXPORT(()), |results| match results {
         MountResults::EXPORT(list) => {
@@ -180,19 +181,19 @@ fn exports_are_told_with_who_may_mount_them() {
 }
 
 #[test]
-fn names_and_numbers_of_volumes_differ() {
+fn names_fsids_and_indices_of_volumes_are_unique() {
     let mut scene = scene();
     let taken = |name: &str| ExportError::NameTaken(name.to_owned());
     assert_eq!(scene.exports.add(export("vol1")), Err(taken("vol1")));
     let files = files::FileSystem::new(options("vol1"));
     let same = scene.exports.add(Export { files, ..export("vol2") });
-    assert!(matches!(same, Err(ExportError::NumberTaken { other, .. }) if other == "vol1"));
+    assert!(matches!(same, Err(ExportError::FsidTaken { other, .. }) if other == "vol1"));
     let long = "n".repeat(256);
     for name in ["", "/a", "a/", "a\nb", &long] {
         let refused = scene.exports.add(export(name));
-        assert_eq!(refused, Err(ExportError::NoPath(name.to_owned())));
+        assert_eq!(refused, Err(ExportError::InvalidName(name.to_owned())));
     }
-    // A number is not used again: what is kept under it elsewhere cannot mean another volume.
+    // Indices are not reused, so tables by index never refer to another volume.
     let first = scene.volume("vol1");
     assert_eq!(scene.exports.remove(first).unwrap().name, "vol1");
     assert!(scene.exports.remove(first).is_none() && scene.exports.get(first).is_none());
@@ -202,9 +203,9 @@ fn names_and_numbers_of_volumes_differ() {
 }
 
 #[test]
-fn the_portmapper_tells_where_this_service_is_and_takes_no_registrations() {
+fn the_portmapper_returns_the_port_of_the_service_and_accepts_no_registrations() {
     let mut scene = scene();
-    let mut ask = |arguments| {
+    let mut query = |arguments| {
         let arguments = Arguments::Portmap(arguments);
         let body = scene.call(&arguments);
         let Results::Portmap(results) = Results::decode(arguments.procedure(), &body).unwrap()
@@ -214,7 +215,7 @@ fn the_portmapper_tells_where_this_service_is_and_takes_no_registrations() {
         results
     };
     let of = |prog, vers, prot| mapping { prog, vers, prot, port: 0 };
-    for (asked, port) in [
+    for (requested, port) in [
         (of(NFS_PROGRAM, 3, IPPROTO_TCP), 2049),
         (of(MOUNT_PROGRAM, 3, IPPROTO_TCP), 2049),
         (of(PMAP_PROG, 2, IPPROTO_TCP), 2049),
@@ -223,14 +224,14 @@ fn the_portmapper_tells_where_this_service_is_and_takes_no_registrations() {
         (of(NFS_PROGRAM, 3, IPPROTO_UDP), 0),
         (of(100_227, 3, IPPROTO_TCP), 0),
     ] {
-        let told = ask(PortmapArguments::GETPORT(asked));
-        assert_eq!(told, PortmapResults::GETPORT(port), "{asked:?}");
+        let results = query(PortmapArguments::GETPORT(requested));
+        assert_eq!(results, PortmapResults::GETPORT(port), "{requested:?}");
     }
-    let mine = mapping { port: 5, ..of(400_000, 1, IPPROTO_TCP) };
-    assert_eq!(ask(PortmapArguments::SET(mine)), PortmapResults::SET(false));
-    assert_eq!(ask(PortmapArguments::UNSET(mine)), PortmapResults::UNSET(false));
-    assert_eq!(ask(PortmapArguments::NULL), PortmapResults::NULL);
-    let PortmapResults::DUMP(list) = ask(PortmapArguments::DUMP) else { panic!() };
+    let other = mapping { port: 5, ..of(400_000, 1, IPPROTO_TCP) };
+    assert_eq!(query(PortmapArguments::SET(other)), PortmapResults::SET(false));
+    assert_eq!(query(PortmapArguments::UNSET(other)), PortmapResults::UNSET(false));
+    assert_eq!(query(PortmapArguments::NULL), PortmapResults::NULL);
+    let PortmapResults::DUMP(list) = query(PortmapArguments::DUMP) else { panic!() };
     assert_eq!(list.0.len(), 3);
     assert!(list.0.iter().all(|known| known.port == 2049));
 }

@@ -1,4 +1,4 @@
-//! What the procedures on names and attributes do when nothing speaks against it.
+//! Procedures on names and attributes that succeed.
 
 use nfs3::arguments::*;
 use nfs3::request::{NfsArguments as A, NfsResults as R};
@@ -21,7 +21,7 @@ fn found(scene: &mut Scene, dir: &Handle, name: &str) -> (Handle, fattr3) {
 }
 
 #[test]
-fn what_was_made_is_found_under_its_name_with_its_kind() {
+fn lookup_finds_every_kind_of_object_by_name() {
     let mut scene = scene();
     let tree = scene.tree();
     for (name, handle, ftype) in [
@@ -57,16 +57,16 @@ fn a_device_keeps_its_numbers() {
         ("character", mknoddata3::NF3CHR(device), ftype3::NF3CHR),
         ("block", mknoddata3::NF3BLK(device), ftype3::NF3BLK),
     ] {
-        let handle = scene.made(mknod(&tree.root, name, what));
+        let handle = scene.create(mknod(&tree.root, name, what));
         let attributes = scene.attributes(&handle);
         assert_eq!((attributes.ftype, attributes.rdev, attributes.mode), (ftype, spec, 0o640));
     }
-    let socket = scene.made(mknod(&tree.root, "socket", mknoddata3::NF3SOCK(mode(0o600))));
+    let socket = scene.create(mknod(&tree.root, "socket", mknoddata3::NF3SOCK(mode(0o600))));
     assert_eq!(scene.attributes(&socket).ftype, ftype3::NF3SOCK);
 }
 
 #[test]
-fn making_something_tells_how_the_directory_was_and_is() {
+fn changes_of_a_directory_return_its_attributes_before_and_after() {
     let mut scene = scene();
     let tree = scene.tree();
     for arguments in [
@@ -80,34 +80,34 @@ fn making_something_tells_how_the_directory_was_and_is() {
         rmdir(&tree.dir, "b"),
     ] {
         let before = scene.attributes(&tree.dir);
-        let told = scene.told(arguments);
-        assert_eq!(told.status, S::NFS3_OK, "{arguments:?}");
-        let (was, is) = (told.wcc[0].before.unwrap(), told.wcc[0].after.unwrap());
+        let outcome = scene.outcome(arguments);
+        assert_eq!(outcome.status, S::NFS3_OK, "{arguments:?}");
+        let (was, is) = (outcome.wcc[0].before.unwrap(), outcome.wcc[0].after.unwrap());
         assert_eq!((was.size, was.mtime, was.ctime), (before.size, before.mtime, before.ctime));
         assert!(is.ctime > was.ctime && is.mtime > was.mtime, "{arguments:?}");
         assert_eq!(is, scene.attributes(&tree.dir));
-        assert!(told.attributes.iter().all(Option::is_some), "{arguments:?}");
+        assert!(outcome.attributes.iter().all(Option::is_some), "{arguments:?}");
     }
 }
 
 #[test]
-fn an_exclusive_create_is_done_once_and_answered_twice() {
+fn a_repeated_exclusive_create_returns_the_same_file() {
     let mut scene = scene();
     let tree = scene.tree();
     let once = create(&tree.root, "once", createhow3::EXCLUSIVE(*b"verifier"));
-    let first = scene.made(once);
-    // Another xid: the reply cache knows nothing of it.
-    assert_eq!(scene.made(once), first);
+    let first = scene.create(once);
+    // With another xid, which the reply cache does not have.
+    assert_eq!(scene.create(once), first);
     let other = create(&tree.root, "once", createhow3::EXCLUSIVE(*b"anotherv"));
     assert_eq!(scene.status(other), S::NFS3ERR_EXIST);
 }
 
 #[test]
-fn an_unchecked_create_of_what_is_there_sets_its_size_alone() {
+fn an_unchecked_create_of_an_existing_file_sets_only_its_size() {
     let mut scene = scene();
     let tree = scene.tree();
     let set = sattr3 { size: Some(2), ..mode(0o600) };
-    assert_eq!(scene.made(create(&tree.root, "file", createhow3::UNCHECKED(set))), tree.file);
+    assert_eq!(scene.create(create(&tree.root, "file", createhow3::UNCHECKED(set))), tree.file);
     let attributes = scene.attributes(&tree.file);
     assert_eq!((attributes.size, attributes.mode), (2, 0o666));
 }
@@ -125,45 +125,45 @@ fn attributes_are_set_to_the_servers_or_the_clients_time() {
         atime: set_time::SET_TO_SERVER_TIME,
         mtime: set_time::SET_TO_CLIENT_TIME(time),
     };
-    let told = scene.told(setattr(&tree.file, set));
+    let outcome = scene.outcome(setattr(&tree.file, set));
     let now = nfstime3 { seconds: scene.seconds, nseconds: 0 };
-    let is = told.wcc[0].after.unwrap();
+    let is = outcome.wcc[0].after.unwrap();
     assert_eq!((is.mode, is.uid, is.gid, is.size), (0o4751, 5, 6, 9));
     assert_eq!((is.atime, is.mtime, is.ctime), (now, time, now));
     assert_eq!(scene.attributes(&tree.file), is);
 }
 
 #[test]
-fn a_rename_replaces_what_may_be_replaced() {
+fn a_rename_replaces_an_existing_file() {
     let mut scene = scene();
     let tree = scene.tree();
     let other = scene.file(&tree.dir, "other", 0o600);
     let moved = rename(at(&tree.root, "file"), at(&tree.dir, "other"));
-    let told = scene.told(moved);
-    assert_eq!((told.status, told.wcc.len()), (S::NFS3_OK, 2));
-    assert!(told.wcc.iter().all(|wcc| wcc.before.is_some() && wcc.after.is_some()));
+    let outcome = scene.outcome(moved);
+    assert_eq!((outcome.status, outcome.wcc.len()), (S::NFS3_OK, 2));
+    assert!(outcome.wcc.iter().all(|wcc| wcc.before.is_some() && wcc.after.is_some()));
     assert_eq!(found(&mut scene, &tree.dir, "other").0, tree.file);
     assert_eq!(scene.status(lookup(&tree.root, "file")), S::NFS3ERR_NOENT);
     assert_eq!(scene.status(getattr(&other)), S::NFS3ERR_STALE);
 }
 
 #[test]
-fn access_gives_what_the_mode_gives_to_user_group_and_supplementary_groups() {
+fn access_follows_the_mode_for_owner_group_and_supplementary_groups() {
     let mut scene = scene();
     let tree = scene.tree();
     let set = sattr3 { uid: Some(10), gid: Some(20), ..mode(0o640) };
     assert_eq!(scene.status(setattr(&tree.file, set)), S::NFS3_OK);
     let all = 0x3f;
-    let (change, look) = (ACCESS3_MODIFY | ACCESS3_EXTEND, ACCESS3_READ);
-    for (who, bits) in [
-        (user(10, 1, &[]), look | change),
-        (user(11, 20, &[]), look),
-        (user(11, 1, &[3, 20]), look),
+    let (change, read) = (ACCESS3_MODIFY | ACCESS3_EXTEND, ACCESS3_READ);
+    for (user, bits) in [
+        (user(10, 1, &[]), read | change),
+        (user(11, 20, &[]), read),
+        (user(11, 1, &[3, 20]), read),
         (user(11, 1, &[3]), 0),
     ] {
-        scene.credential = who;
+        scene.credential = user;
         scene.nfs(access(&tree.file, all), |results| match results {
-            R::ACCESS(Res3::Ok(ok)) => assert_eq!(ok.access, bits, "{who:?}"),
+            R::ACCESS(Res3::Ok(ok)) => assert_eq!(ok.access, bits, "{user:?}"),
             other => panic!("{other:?}"),
         });
     }
@@ -177,7 +177,7 @@ fn the_null_procedure_does_nothing() {
 }
 
 #[test]
-fn figures_follow_the_quota() {
+fn filesystem_information_follows_the_quota() {
     let mut scene = scene();
     let tree = scene.tree();
     let space = |scene: &mut Scene| {

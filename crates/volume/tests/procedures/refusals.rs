@@ -1,4 +1,4 @@
-//! Each procedure with each refusal of RFC 1813 that can be brought about.
+//! Each procedure with each refusal of RFC 1813 that can be provoked.
 
 use nfs3::arguments::*;
 use nfs3::request::NfsArguments as A;
@@ -10,29 +10,29 @@ use units::Bytes;
 use crate::calls::*;
 use crate::scene::{Scene, export, options, root, scene, scene_of, user};
 
-/// Somebody who owns nothing.
+/// A user who owns nothing.
 fn alice() -> Credential<'static> {
     user(1000, 100, &[])
 }
 
-/// Calls as somebody, and holds the refusal against what every refusal must be.
+/// Makes a call as a user. It must be refused with `status`, change nothing, and return attributes.
 #[track_caller]
-fn assert_refused(scene: &mut Scene, who: Credential<'static>, arguments: A<'_>, status: S) {
-    scene.credential = who;
-    let said = format!("{arguments:?}");
-    let told = scene.told(arguments);
+fn assert_refused(scene: &mut Scene, user: Credential<'static>, arguments: A<'_>, status: S) {
+    scene.credential = user;
+    let call = format!("{arguments:?}");
+    let outcome = scene.outcome(arguments);
     scene.credential = root();
-    assert_eq!(told.status, status, "{said}");
-    for wcc in &told.wcc {
-        let (before, after) = (wcc.before.expect(&said), wcc.after.expect(&said));
-        assert_eq!(before.size, after.size, "{said}");
-        assert_eq!((before.mtime, before.ctime), (after.mtime, after.ctime), "{said}");
+    assert_eq!(outcome.status, status, "{call}");
+    for wcc in &outcome.wcc {
+        let (before, after) = (wcc.before.expect(&call), wcc.after.expect(&call));
+        assert_eq!(before.size, after.size, "{call}");
+        assert_eq!((before.mtime, before.ctime), (after.mtime, after.ctime), "{call}");
     }
-    assert!(told.attributes.iter().all(Option::is_some), "{said} tells attributes");
+    assert!(outcome.attributes.iter().all(Option::is_some), "{call} returns attributes");
 }
 
 #[test]
-fn attributes_that_may_not_be_set_are_refused() {
+fn setting_attributes_without_permission_or_to_invalid_values_is_refused() {
     let mut scene = scene();
     let tree = scene.tree();
     let set = |set: sattr3| setattr(&tree.file, set);
@@ -42,7 +42,7 @@ fn attributes_that_may_not_be_set_are_refused() {
     let owner = sattr3 { uid: Some(1000), ..sattr3::UNCHANGED };
     let size = |size| sattr3 { size: Some(size), ..sattr3::UNCHANGED };
     let now = sattr3 { mtime: set_time::SET_TO_SERVER_TIME, ..sattr3::UNCHANGED };
-    for (who, arguments, status) in [
+    for (user, arguments, status) in [
         (alice(), set(mode(0o777)), S::NFS3ERR_PERM),
         (alice(), set(owner), S::NFS3ERR_PERM),
         (alice(), set(sattr3 { mtime: time, ..sattr3::UNCHANGED }), S::NFS3ERR_PERM),
@@ -53,7 +53,7 @@ fn attributes_that_may_not_be_set_are_refused() {
         (root(), of(&tree.dir, size(1)), S::NFS3ERR_ISDIR),
         (root(), set(size(u64::MAX)), S::NFS3ERR_FBIG),
     ] {
-        assert_refused(&mut scene, who, arguments, status);
+        assert_refused(&mut scene, user, arguments, status);
     }
     let ctime = scene.attributes(&tree.file).ctime;
     let guard = Some(nfstime3 { nseconds: ctime.nseconds + 1, ..ctime });
@@ -67,11 +67,11 @@ fn attributes_that_may_not_be_set_are_refused() {
 }
 
 #[test]
-fn names_that_cannot_be_found_or_taken_away_are_refused() {
+fn names_that_cannot_be_found_or_removed_are_refused() {
     let mut scene = scene();
     let tree = scene.tree();
     let long = "n".repeat(256);
-    for (who, arguments, status) in [
+    for (user, arguments, status) in [
         (root(), lookup(&tree.root, "none"), S::NFS3ERR_NOENT),
         (root(), lookup(&tree.file, "none"), S::NFS3ERR_NOTDIR),
         (root(), lookup(&tree.root, &long), S::NFS3ERR_NAMETOOLONG),
@@ -92,12 +92,12 @@ fn names_that_cannot_be_found_or_taken_away_are_refused() {
         (root(), rmdir(&tree.root, &long), S::NFS3ERR_NAMETOOLONG),
         (alice(), rmdir(&tree.private, "inside"), S::NFS3ERR_ACCES),
     ] {
-        assert_refused(&mut scene, who, arguments, status);
+        assert_refused(&mut scene, user, arguments, status);
     }
 }
 
 #[test]
-fn names_that_cannot_be_made_are_refused() {
+fn names_that_cannot_be_created_are_refused() {
     let mut scene = scene();
     let tree = scene.tree();
     let long = "n".repeat(256);
@@ -111,7 +111,7 @@ fn names_that_cannot_be_made_are_refused() {
     let fifo = mknoddata3::NF3FIFO(sattr3::UNCHANGED);
     let linked = symlinkdata3 { symlink_attributes: bad, symlink_data: filename3(b"x") };
     let huge = sattr3 { size: Some(u64::MAX), ..sattr3::UNCHANGED };
-    for (who, arguments, status) in [
+    for (user, arguments, status) in [
         (root(), create(&tree.root, "file", guarded), S::NFS3ERR_EXIST),
         (root(), create(&tree.root, "file", createhow3::EXCLUSIVE([1; 8])), S::NFS3ERR_EXIST),
         (root(), create(&tree.root, "dir", createhow3::UNCHECKED(bad)), S::NFS3ERR_INVAL),
@@ -147,17 +147,17 @@ fn names_that_cannot_be_made_are_refused() {
         (alice(), mknod(&tree.root, "x", mknoddata3::NF3CHR(device)), S::NFS3ERR_PERM),
         (alice(), mknod(&tree.private, "x", fifo), S::NFS3ERR_ACCES),
     ] {
-        assert_refused(&mut scene, who, arguments, status);
+        assert_refused(&mut scene, user, arguments, status);
     }
 }
 
 #[test]
-fn names_that_cannot_be_moved_or_added_are_refused() {
+fn names_that_cannot_be_renamed_or_linked_are_refused() {
     let mut scene = scene();
     let tree = scene.tree();
     let long = "n".repeat(256);
     let (of_root, of_dir) = (|name| at(&tree.root, name), |name| at(&tree.dir, name));
-    for (who, arguments, status) in [
+    for (user, arguments, status) in [
         (root(), rename(of_root("none"), of_dir("x")), S::NFS3ERR_NOENT),
         (root(), rename(of_root("file"), of_root("dir")), S::NFS3ERR_EXIST),
         (root(), rename(of_root("dir"), of_root("file")), S::NFS3ERR_EXIST),
@@ -175,7 +175,7 @@ fn names_that_cannot_be_moved_or_added_are_refused() {
         (root(), link(&tree.file, of_root(&long)), S::NFS3ERR_NAMETOOLONG),
         (alice(), link(&tree.file, at(&tree.private, "x")), S::NFS3ERR_ACCES),
     ] {
-        assert_refused(&mut scene, who, arguments, status);
+        assert_refused(&mut scene, user, arguments, status);
     }
 }
 
@@ -184,14 +184,14 @@ fn data_that_cannot_be_read_or_written_is_refused() {
     let mut scene = scene();
     let tree = scene.tree();
     let unstable = |file, offset, data| write(file, offset, stable_how::UNSTABLE, data);
-    let lying = WRITE3args {
+    let wrong_count = WRITE3args {
         file: tree.file.fh(),
         offset: 0,
         count: 9,
         stable: stable_how::UNSTABLE,
         data: Data(b"four"),
     };
-    for (who, arguments, status) in [
+    for (user, arguments, status) in [
         (alice(), read(&tree.secret, 0, 1), S::NFS3ERR_ACCES),
         (root(), read(&tree.fifo, 0, 1), S::NFS3ERR_INVAL),
         (root(), read(&tree.dir, 0, 1), S::NFS3ERR_ISDIR),
@@ -200,7 +200,7 @@ fn data_that_cannot_be_read_or_written_is_refused() {
         (root(), unstable(&tree.dir, 0, b"x"), S::NFS3ERR_ISDIR),
         (root(), unstable(&tree.file, u64::MAX, b"x"), S::NFS3ERR_FBIG),
         (root(), unstable(&tree.file, 1 << 60, b"x"), S::NFS3ERR_FBIG),
-        (root(), A::WRITE(lying), S::NFS3ERR_INVAL),
+        (root(), A::WRITE(wrong_count), S::NFS3ERR_INVAL),
         (root(), commit(&tree.fifo), S::NFS3ERR_INVAL),
         (root(), commit(&tree.dir), S::NFS3ERR_ISDIR),
         (alice(), readdir(&tree.private, 0, [0; 8], 4096), S::NFS3ERR_ACCES),
@@ -212,12 +212,12 @@ fn data_that_cannot_be_read_or_written_is_refused() {
         (root(), readdirplus(&tree.root, (0, [0; 8]), 4096, 200), S::NFS3ERR_TOOSMALL),
         (root(), readdirplus(&tree.root, (3, [9; 8]), 4096, 4096), S::NFS3ERR_BAD_COOKIE),
     ] {
-        assert_refused(&mut scene, who, arguments, status);
+        assert_refused(&mut scene, user, arguments, status);
     }
 }
 
 #[test]
-fn a_volume_that_is_full_refuses_what_grows() {
+fn a_full_volume_refuses_new_files_and_data() {
     let inodes_max = 3;
     let files = files::FileSystem::new(files::Options { inodes_max, ..options("vol1") });
     let mut scene = scene_of([volume::exports::Export { files, ..export("vol1") }]);
@@ -233,7 +233,7 @@ fn a_volume_that_is_full_refuses_what_grows() {
     ] {
         assert_refused(&mut scene, root(), arguments, S::NFS3ERR_NOSPC);
         let shortage = scene.performed.unwrap().shortage;
-        assert_eq!(shortage, Some(volume::exports::Shortage::Inodes));
+        assert_eq!(shortage, Some(volume::procedures::Shortage::Inodes));
     }
     scene.files("vol1").set_quota(Bytes::ZERO);
     let more = write(&file, 0, stable_how::FILE_SYNC, b"x");
@@ -243,7 +243,7 @@ fn a_volume_that_is_full_refuses_what_grows() {
 }
 
 #[test]
-fn a_file_with_all_the_names_it_may_have_gets_no_more() {
+fn a_file_with_the_maximum_number_of_links_gets_no_more() {
     let links_max = 3;
     let files = files::FileSystem::new(files::Options { links_max, ..options("vol1") });
     let mut scene = scene_of([volume::exports::Export { files, ..export("vol1") }]);
@@ -257,16 +257,15 @@ fn a_file_with_all_the_names_it_may_have_gets_no_more() {
 }
 
 #[test]
-fn a_stale_handle_is_told_from_one_that_never_was() {
+fn a_stale_handle_and_an_invalid_handle_have_different_errors() {
     let mut scene = scene();
     let top = scene.root_of("/vol1");
     let gone = scene.file(&top, "gone", 0o666);
     assert_eq!(scene.status(remove(&top, "gone")), S::NFS3_OK);
-    // The number is used again, with another generation.
+    // The inode number is reused, with another generation.
     let other = scene.file(&top, "other", 0o666);
     for arguments in one_of_each(&gone) {
-        let told = scene.told(arguments);
-        assert_eq!(told.status, S::NFS3ERR_STALE, "{arguments:?}");
+        assert_eq!(scene.status(arguments), S::NFS3ERR_STALE, "{arguments:?}");
     }
     let mut bytes = other.fh().0.to_vec();
     bytes[9] ^= 1;
@@ -277,27 +276,27 @@ fn a_stale_handle_is_told_from_one_that_never_was() {
             assert_eq!(scene.status(arguments), S::NFS3ERR_BADHANDLE, "{arguments:?}");
             assert_eq!(scene.performed.unwrap().volume, None);
         }
-        // The second handle of a procedure that has two.
+        // The second handle of procedures with two.
         let moved = rename(at(&top, "other"), at(&bad, "x"));
         assert_eq!(scene.status(moved), S::NFS3ERR_BADHANDLE);
         assert_eq!(scene.status(link(&other, at(&bad, "x"))), S::NFS3ERR_BADHANDLE);
     }
     assert_eq!(scene.status(rename(at(&top, "other"), at(&gone, "x"))), S::NFS3ERR_STALE);
     assert_eq!(scene.status(link(&other, at(&gone, "x"))), S::NFS3ERR_STALE);
-    // A handle of a volume that was taken away is as stale as one of a file that was.
+    // Handles of a removed volume are stale too.
     let index = scene.volume("vol1");
     scene.exports.remove(index).unwrap();
     assert_eq!(scene.status(getattr(&other)), S::NFS3ERR_STALE);
 }
 
 #[test]
-fn between_volumes_nothing_is_moved_or_linked() {
+fn rename_and_link_between_volumes_are_refused() {
     let mut scene = scene_of([export("vol1"), export("vol2")]);
     let (one, two) = (scene.root_of("/vol1"), scene.root_of("/vol2"));
     let file = scene.file(&one, "file", 0o666);
-    let told = scene.told(rename(at(&one, "file"), at(&two, "file")));
-    assert_eq!(told.status, S::NFS3ERR_XDEV);
-    assert!(told.wcc[0].after.is_some());
+    let outcome = scene.outcome(rename(at(&one, "file"), at(&two, "file")));
+    assert_eq!(outcome.status, S::NFS3ERR_XDEV);
+    assert!(outcome.wcc[0].after.is_some());
     assert_eq!(scene.status(link(&file, at(&two, "file"))), S::NFS3ERR_XDEV);
     assert_eq!(scene.performed.unwrap().volume, Some(scene.volume("vol1")));
     assert_eq!(scene.status(lookup(&two, "file")), S::NFS3ERR_NOENT);

@@ -1,4 +1,4 @@
-//! The duplicate request cache: a call that must not be done twice is answered as the first time.
+//! The duplicate request cache: repeated calls that are not idempotent get their first reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,13 +7,14 @@ use nfs3::arguments::*;
 use nfs3::request::Arguments;
 use nfs3::types::nfsstat3 as S;
 use nfs3::types::*;
-use volume::exports::{Export, Shortage};
+use volume::exports::Export;
+use volume::procedures::Shortage;
 
 use crate::calls::*;
 use crate::scene::{export, options, peer, scene, scene_of};
 
 #[test]
-fn a_repeated_call_that_changes_names_gets_its_first_reply_from_any_connection() {
+fn a_repeated_call_that_is_not_idempotent_gets_its_first_reply_on_any_connection() {
     let mut scene = scene();
     let tree = scene.tree();
     let set = sattr3 { size: Some(3), ..sattr3::UNCHANGED };
@@ -27,28 +28,28 @@ fn a_repeated_call_that_changes_names_gets_its_first_reply_from_any_connection()
         rename(at(&tree.dir, "e"), at(&tree.dir, "f")),
         remove(&tree.dir, "f"),
         rmdir(&tree.dir, "b"),
-        // Refusals too.
+        // A refusal.
         remove(&tree.dir, "f"),
     ] {
         let arguments = Arguments::Nfs(arguments);
         scene.peer = peer("127.0.0.1:1000");
         let first = scene.call(&arguments);
-        let done = scene.performed.unwrap();
-        assert!(!done.replayed, "{arguments:?}");
+        let performed = scene.performed.unwrap();
+        assert!(!performed.replayed, "{arguments:?}");
         let before = scene.attributes(&tree.dir);
         scene.xid -= 1;
         scene.peer = peer("127.0.0.1:1001");
         assert_eq!(scene.send(&arguments), first, "{arguments:?}");
         let again = scene.performed.unwrap();
         assert!(again.replayed, "{arguments:?}");
-        assert_eq!((again.failed, again.volume), (done.failed, done.volume));
+        assert_eq!((again.failed, again.volume), (performed.failed, performed.volume));
         scene.xid += 1;
-        assert_eq!(scene.attributes(&tree.dir), before, "done once");
+        assert_eq!(scene.attributes(&tree.dir), before, "performed once");
     }
 }
 
 #[test]
-fn calls_that_may_be_repeated_are_done_again() {
+fn idempotent_calls_are_performed_again() {
     let mut scene = scene();
     let tree = scene.tree();
     let arguments = Arguments::Nfs(write(&tree.file, 0, stable_how::UNSTABLE, b"data"));
@@ -61,35 +62,35 @@ fn calls_that_may_be_repeated_are_done_again() {
 }
 
 #[test]
-fn another_client_xid_or_argument_makes_another_call() {
+fn a_call_with_another_client_xid_or_argument_is_performed() {
     let mut scene = scene();
     let tree = scene.tree();
-    let made = |name| create(&tree.dir, name, createhow3::GUARDED(sattr3::UNCHANGED));
-    let again = Arguments::Nfs(made("a"));
-    scene.call(&again);
+    let create = |name| create(&tree.dir, name, createhow3::GUARDED(sattr3::UNCHANGED));
+    let repeated = Arguments::Nfs(create("a"));
+    scene.call(&repeated);
     let status = |body: Vec<u8>| S(u32::from_be_bytes(body[..4].try_into().unwrap()));
     scene.peer = peer("10.0.0.1:1000");
-    assert_eq!(status(scene.send(&again)), S::NFS3ERR_EXIST, "another client");
+    assert_eq!(status(scene.send(&repeated)), S::NFS3ERR_EXIST, "another client");
     scene.peer = peer("127.0.0.1:1000");
-    assert_eq!(status(scene.send(&Arguments::Nfs(made("b")))), S::NFS3_OK, "other arguments");
-    assert_eq!(status(scene.send(&again)), S::NFS3_OK, "still known");
-    assert_eq!(status(scene.call(&again)), S::NFS3ERR_EXIST, "another xid");
+    assert_eq!(status(scene.send(&Arguments::Nfs(create("b")))), S::NFS3_OK, "other arguments");
+    assert_eq!(status(scene.send(&repeated)), S::NFS3_OK, "still cached");
+    assert_eq!(status(scene.call(&repeated)), S::NFS3ERR_EXIST, "another xid");
 }
 
 #[test]
-fn volumes_remember_calls_apart() {
+fn each_volume_has_a_separate_cache() {
     let mut scene = scene_of([export("vol1"), export("vol2")]);
     let (one, two) = (scene.root_of("/vol1"), scene.root_of("/vol2"));
-    let made = |root| create(root, "a", createhow3::GUARDED(sattr3::UNCHANGED));
-    scene.call(&Arguments::Nfs(made(&one)));
-    scene.send(&Arguments::Nfs(made(&two)));
+    let create = |root| create(root, "a", createhow3::GUARDED(sattr3::UNCHANGED));
+    scene.call(&Arguments::Nfs(create(&one)));
+    scene.send(&Arguments::Nfs(create(&two)));
     assert!(!scene.performed.unwrap().replayed);
-    scene.send(&Arguments::Nfs(made(&one)));
+    scene.send(&Arguments::Nfs(create(&one)));
     assert!(scene.performed.unwrap().replayed);
 }
 
 #[test]
-fn the_cache_is_bounded_and_forgets_the_oldest() {
+fn the_cache_is_bounded_and_drops_the_oldest_call() {
     let mut scene = scene();
     let tree = scene.tree();
     let first = scene.xid + 1;
@@ -98,19 +99,19 @@ fn the_cache_is_bounded_and_forgets_the_oldest() {
         assert_eq!(scene.status(setting), S::NFS3_OK);
     }
     let last = scene.xid;
-    for (xid, known) in [(last, true), (last - 10_000, true), (first, false)] {
+    for (xid, is_cached) in [(last, true), (last - 10_000, true), (first, false)] {
         scene.xid = xid;
         scene.send(&Arguments::Nfs(setting));
-        assert_eq!(scene.performed.unwrap().replayed, known, "xid {xid} of {first} to {last}");
+        assert_eq!(scene.performed.unwrap().replayed, is_cached, "xid {xid} of {first} to {last}");
     }
 }
 
-/// Keeps nothing, and fails with this error if there is one.
+/// Storage that stores nothing, and fails with an error once one is set.
 #[derive(Debug, Default)]
-struct Broken(Mutex<Option<Error>>);
+struct FailingStorage(Mutex<Option<Error>>);
 
-impl Broken {
-    fn answer(&self) -> Result<(), Error> {
+impl FailingStorage {
+    fn result(&self) -> Result<(), Error> {
         self.0.lock().unwrap().map_or(Ok(()), Err)
     }
 
@@ -119,76 +120,76 @@ impl Broken {
     }
 }
 
-impl Storage for Broken {
+impl Storage for FailingStorage {
     fn read(&self, _: DataId, _: u64, into: &mut [u8]) -> Result<usize, Error> {
-        self.answer().map(|()| into.len())
+        self.result().map(|()| into.len())
     }
 
     fn open(&self, _: DataId) -> Result<(), Error> {
-        self.answer()
+        self.result()
     }
 
     fn is_full(&self) -> bool {
-        self.answer() == Err(Error::NoSpc)
+        self.result() == Err(Error::NoSpc)
     }
 
     fn write(&self, _: DataId, _: u64, _: &[u8], _: bool) -> Result<(), Error> {
-        self.answer()
+        self.result()
     }
 
-    fn cut(&self, _: DataId, _: u64) -> Result<(), Error> {
-        self.answer()
+    fn truncate(&self, _: DataId, _: u64) -> Result<(), Error> {
+        self.result()
     }
 
     fn commit(&self, _: DataId) -> Result<(), Error> {
-        self.answer()
+        self.result()
     }
 
-    fn forget(&self, _: DataId) {}
+    fn remove(&self, _: DataId) {}
 
     fn append(&self, _: &[u8], _: bool) -> Result<(), Error> {
-        self.answer()
+        self.result()
     }
 
-    fn replace(&self, _: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
-        self.answer()
+    fn rewrite(&self, _: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
+        self.result()
     }
 
-    fn wants_replacing(&self) -> bool {
+    fn is_rewrite_due(&self) -> bool {
         false
     }
 
-    fn room(&self) -> Result<(), Error> {
-        self.answer()
+    fn check_space(&self) -> Result<(), Error> {
+        self.result()
     }
 }
 
 #[test]
-fn a_reply_is_not_given_again_when_what_it_promised_could_not_be_kept() {
-    let broken = Arc::new(Broken::default());
+fn a_cached_reply_is_not_repeated_if_storage_failed_meanwhile() {
+    let storage = Arc::new(FailingStorage::default());
     let files = FileSystem::new(options("vol1"));
-    let files = files.keep_in(Arc::clone(&broken) as Arc<dyn Storage>).unwrap();
+    let files = files.store_in(Arc::clone(&storage) as Arc<dyn Storage>).unwrap();
     let mut scene = scene_of([Export { files, ..export("vol1") }]);
     let root = scene.root_of("/vol1");
-    let made = Arguments::Nfs(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
-    let first = scene.call(&made);
-    assert_eq!(first[..4], [0; 4], "done in memory");
-    broken.fail_with(Error::Io);
-    assert_eq!(scene.files("vol1").sync(), Err(Error::Io), "and not kept");
-    let again = scene.send(&made);
+    let create = Arguments::Nfs(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
+    let first = scene.call(&create);
+    assert_eq!(first[..4], [0; 4], "performed in memory");
+    storage.fail_with(Error::Io);
+    assert_eq!(scene.files("vol1").sync(), Err(Error::Io), "not stored");
+    let again = scene.send(&create);
     assert_eq!(S(u32::from_be_bytes(again[..4].try_into().unwrap())), S::NFS3ERR_IO);
     let performed = scene.performed.unwrap();
     assert!(performed.failed && !performed.replayed);
 }
 
 #[test]
-fn a_full_disk_is_not_reported_as_a_lack_of_memory() {
-    let broken = Arc::new(Broken::default());
+fn a_full_disk_is_reported_as_a_shortage_of_disk() {
+    let storage = Arc::new(FailingStorage::default());
     let files = FileSystem::new(options("vol1"));
-    let files = files.keep_in(Arc::clone(&broken) as Arc<dyn Storage>).unwrap();
+    let files = files.store_in(Arc::clone(&storage) as Arc<dyn Storage>).unwrap();
     let mut scene = scene_of([Export { files, ..export("vol1") }]);
     let root = scene.root_of("/vol1");
-    broken.fail_with(Error::NoSpc);
+    storage.fail_with(Error::NoSpc);
     let refused = scene.status(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
     assert_eq!(refused, S::NFS3ERR_NOSPC);
     assert_eq!(scene.performed.unwrap().shortage, Some(Shortage::Disk));

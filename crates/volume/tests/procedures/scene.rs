@@ -1,5 +1,5 @@
-//! What the tests share: a client that encodes calls and decodes replies with the protocol's own
-//! client side, and everything between in memory.
+//! A client for tests, which encodes calls and decodes replies with the client side of `nfs3`. The
+//! bytes stay in memory.
 
 use std::net::SocketAddr;
 
@@ -11,11 +11,13 @@ use nfs3::types::{Handle, nfsstat3};
 use nfs3::xdr::{Reader, Writer, Xdr};
 use units::Bytes;
 use volume::export_rules::ExportRules;
-use volume::exports::{Export, Exports, Performed, VolumeIndex, fsid_of};
+use volume::exports::{Export, Exports, VolumeIndex, fsid_of};
+use volume::ids::EndpointId;
 use volume::peer::Peer;
+use volume::procedures::Performed;
 use volume::reply::Reply;
 
-use crate::told::{Told, told_by};
+use crate::outcome::{Outcome, outcome_of};
 
 pub(crate) fn options(name: &str) -> Options {
     Options {
@@ -53,19 +55,19 @@ pub(crate) fn root() -> Credential<'static> {
 }
 
 pub(crate) fn peer(remote: &str) -> Peer {
-    Peer::new(remote.parse::<SocketAddr>().unwrap(), 0, 2049)
+    Peer::new(remote.parse::<SocketAddr>().unwrap(), EndpointId::new(0), 2049)
 }
 
-/// A service with volumes, and a client of it.
+/// Exported volumes, and a client of them.
 pub(crate) struct Scene {
     pub(crate) exports: Exports,
     pub(crate) peer: Peer,
     pub(crate) credential: Credential<'static>,
     pub(crate) xid: u32,
     pub(crate) seconds: u32,
-    /// Of the last request.
+    /// The outcome of the last request.
     pub(crate) performed: Option<Performed>,
-    /// The last reply as it goes on the wire, used again for each.
+    /// The last reply as it is on the wire.
     pub(crate) reply: Reply,
 }
 
@@ -100,13 +102,13 @@ impl Scene {
         &mut self.exports.get_mut(index).unwrap().files
     }
 
-    /// Sends a call under a new xid and returns the bytes of its results.
+    /// Sends a call with a new xid and returns the bytes of its results.
     pub(crate) fn call(&mut self, arguments: &Arguments<'_>) -> Vec<u8> {
         self.xid += 1;
         self.send(arguments)
     }
 
-    /// Sends a call under the last xid: encoded, decoded by the server, performed, answered.
+    /// Sends a call with the last xid: it is encoded, decoded by the server, performed and answered.
     pub(crate) fn send(&mut self, arguments: &Arguments<'_>) -> Vec<u8> {
         let mut record = vec![0; 4];
         let mut writer = Writer::new(&mut record);
@@ -136,55 +138,55 @@ impl Scene {
         let bytes = self.reply.to_vec();
         assert_eq!(bytes.len(), self.reply.len());
         let mark = u32::from_be_bytes(bytes[..4].try_into().unwrap());
-        assert_eq!(mark, 1 << 31 | (bytes.len() as u32 - 4), "the record mark tells the length");
+        assert_eq!(mark, 1 << 31 | (bytes.len() as u32 - 4), "the record mark has the length");
         let mut reader = Reader::new(&bytes[4..]);
         let header = ReplyHeader::decode(&mut reader).unwrap();
         assert_eq!((header.xid, header.status), (request.xid, ReplyStatus::Success));
         reader.rest().to_vec()
     }
 
-    /// Calls a procedure of NFS and hands its results over.
+    /// Calls a procedure of NFS and passes its results to `inspect`.
     pub(crate) fn nfs<T>(
         &mut self,
         arguments: NfsArguments<'_>,
-        look: impl FnOnce(&NfsResults<'_>) -> T,
+        inspect: impl FnOnce(&NfsResults<'_>) -> T,
     ) -> T {
         let arguments = Arguments::Nfs(arguments);
         let body = self.call(&arguments);
-        match Results::decode(arguments.procedure(), &body).expect("a client can read it") {
-            Results::Nfs(results) => look(&results),
+        match Results::decode(arguments.procedure(), &body).expect("a client can decode it") {
+            Results::Nfs(results) => inspect(&results),
             other => panic!("{other:?}"),
         }
     }
 
     /// Calls a procedure of NFS and returns the status of its results.
     pub(crate) fn status(&mut self, arguments: NfsArguments<'_>) -> nfsstat3 {
-        self.told(arguments).status
+        self.outcome(arguments).status
     }
 
-    /// Calls a procedure of NFS and returns what its results tell of every object.
-    pub(crate) fn told(&mut self, arguments: NfsArguments<'_>) -> Told {
-        let told = self.nfs(arguments, told_by);
+    /// Calls a procedure of NFS and returns the status and the attributes in its results.
+    pub(crate) fn outcome(&mut self, arguments: NfsArguments<'_>) -> Outcome {
+        let outcome = self.nfs(arguments, outcome_of);
         let performed = self.performed.unwrap();
-        assert_eq!(performed.failed, told.status != nfsstat3::NFS3_OK);
-        told
+        assert_eq!(performed.failed, outcome.status != nfsstat3::NFS3_OK);
+        outcome
     }
 
-    /// Calls a procedure of MOUNT and hands its results over.
+    /// Calls a procedure of MOUNT and passes its results to `inspect`.
     pub(crate) fn mount<T>(
         &mut self,
         arguments: MountArguments<'_>,
-        look: impl FnOnce(&MountResults<'_>) -> T,
+        inspect: impl FnOnce(&MountResults<'_>) -> T,
     ) -> T {
         let arguments = Arguments::Mount(arguments);
         let body = self.call(&arguments);
-        match Results::decode(arguments.procedure(), &body).expect("a client can read it") {
-            Results::Mount(results) => look(&results),
+        match Results::decode(arguments.procedure(), &body).expect("a client can decode it") {
+            Results::Mount(results) => inspect(&results),
             other => panic!("{other:?}"),
         }
     }
 
-    /// The handle of a volume's root, by MOUNT.
+    /// Mounts a volume and returns the handle of its root.
     pub(crate) fn root_of(&mut self, path: &str) -> Handle {
         let path = nfs3::mount::dirpath(path.as_bytes());
         self.mount(MountArguments::MNT(path), |results| match results {

@@ -1,4 +1,4 @@
-//! A service that runs, and a client of it that sends calls as they are asked for.
+//! A running service, and a client connection that sends single calls.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,11 +17,11 @@ use units::Bytes;
 use volume::config;
 use volume::shell::{Options, Running, Snapshot};
 
-/// Longer than anything here takes on a slow, busy machine. Reached only when something hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any step takes on a slow, busy machine. Reached only when the service is stuck.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A manual pool with one volume of 1 TiB, and whatever `more` says.
-pub(crate) fn described(throughput: &str, more: &str) -> config::Config {
+/// A manual pool with the volume `vol1` of 1 TiB, followed by `more`.
+pub(crate) fn configured(throughput: &str, more: &str) -> config::Config {
     let text = format!(
         "[account]\ncapacity_quota = \"100TiB\"\n\
          [[endpoint]]\nname = \"ep1\"\naddress = \"127.0.0.1:0\"\n\
@@ -30,14 +30,15 @@ pub(crate) fn described(throughput: &str, more: &str) -> config::Config {
          throughput = \"{throughput}\"\n{more}"
     );
     let mut open = |name: &str| Err(format!("there is no {name}"));
-    config::parse(&text, "volumes.toml", &Catalog::embedded(), &mut open).expect("a good file")
+    let config = config::parse(&text, "volumes.toml", &Catalog::embedded(), &mut open);
+    config.expect("a valid configuration")
 }
 
-/// Options for a description, and the lines that the service tells.
+/// Options for a configuration, and the log lines of the service.
 pub(crate) fn options(config: config::Config) -> (Options, Receiver<String>) {
     let (send, lines) = channel();
     let log = Box::new(move |line: &str| {
-        // A test that does not look at the lines is no reason to fail.
+        // Fails if the test does not read the lines.
         let _ = send.send(line.to_owned());
     });
     let options = Options {
@@ -48,7 +49,7 @@ pub(crate) fn options(config: config::Config) -> (Options, Receiver<String>) {
         portmapper: None,
         metrics: None,
         connections_max: 1000,
-        held_room: 0,
+        deferred_reserve: 0,
         log,
     };
     (options, lines)
@@ -56,11 +57,11 @@ pub(crate) fn options(config: config::Config) -> (Options, Receiver<String>) {
 
 /// A service with one volume and these limits and delays.
 pub(crate) fn service(throughput: &str, more: &str) -> Running {
-    Running::start(options(described(throughput, more)).0).expect("start the service")
+    Running::start(options(configured(throughput, more)).0).expect("start the service")
 }
 
-/// A connection of a client.
-pub(crate) struct Connected {
+/// A client's connection.
+pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     pub(crate) rpc: Client,
     credential: Credential<'static>,
@@ -68,7 +69,7 @@ pub(crate) struct Connected {
     input: Vec<u8>,
 }
 
-/// Of a new file.
+/// The attributes of a new file.
 const ATTRIBUTES: sattr3 = sattr3 {
     mode: Some(0o644),
     uid: None,
@@ -78,7 +79,7 @@ const ATTRIBUTES: sattr3 = sattr3 {
     mtime: set_time::DONT_CHANGE,
 };
 
-/// The end of a call.
+/// The reply to a call.
 pub(crate) struct Reply {
     pub(crate) slot: u32,
     pub(crate) procedure: nfs3::procedure::Procedure,
@@ -87,7 +88,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn nfs(&self) -> NfsResults<'_> {
-        match Results::decode(self.procedure, &self.body).expect("good results") {
+        match Results::decode(self.procedure, &self.body).expect("valid results") {
             Results::Nfs(results) => results,
             other => panic!("{other:?}"),
         }
@@ -101,16 +102,16 @@ impl Reply {
     }
 }
 
-impl Connected {
-    pub(crate) fn to(address: SocketAddr) -> Connected {
-        Connected::over(TcpStream::connect(address).expect("connect"))
+impl Connection {
+    pub(crate) fn to(address: SocketAddr) -> Connection {
+        Connection::over(TcpStream::connect(address).expect("connect"))
     }
 
-    pub(crate) fn over(stream: TcpStream) -> Connected {
+    pub(crate) fn over(stream: TcpStream) -> Connection {
         stream.set_nodelay(true).expect("set TCP_NODELAY");
-        stream.set_read_timeout(Some(PATIENCE)).expect("set a timeout");
-        stream.set_write_timeout(Some(PATIENCE)).expect("set a timeout");
-        let port = stream.local_addr().expect("our address").port();
+        stream.set_read_timeout(Some(TIMEOUT)).expect("set a timeout");
+        stream.set_write_timeout(Some(TIMEOUT)).expect("set a timeout");
+        let port = stream.local_addr().expect("the local address").port();
         let rpc = Client::new(ClientOptions {
             slots: 4096,
             max_reply_bytes: (1 << 20) + 4096,
@@ -119,16 +120,16 @@ impl Connected {
         let gids = Gids::new(&[]).expect("few groups");
         let machinename = &b"test"[..];
         let sys = AuthSys { stamp: 0, machinename, uid: 1000, gid: 1000, gids };
-        Connected { stream, rpc, credential: Credential::Sys(sys), input: Vec::new() }
+        Connection { stream, rpc, credential: Credential::Sys(sys), input: Vec::new() }
     }
 
-    /// Begins a call and gives its bytes, which are not sent yet.
+    /// Encodes a call. Returns its slot and its bytes, which are not sent yet.
     pub(crate) fn begin(&mut self, arguments: &Arguments<'_>) -> (u32, Vec<u8>) {
         let slot = self.rpc.call(&self.credential, arguments).expect("a free slot");
         (slot, self.rpc.message(slot).to_vec())
     }
 
-    /// Begins a call and sends it.
+    /// Sends a call.
     pub(crate) fn send(&mut self, arguments: NfsArguments<'_>) -> u32 {
         let (slot, bytes) = self.begin(&Arguments::Nfs(arguments));
         self.stream.write_all(&bytes).expect("send a call");
@@ -145,12 +146,12 @@ impl Connected {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let mut input = &self.input[..];
-            let received = self.rpc.receive(&mut input).expect("replies");
+            let received = self.rpc.receive(&mut input).expect("valid replies");
             let reply = received.map(|received| match received {
                 Received::Completed(done) => {
                     Reply { slot: done.slot, procedure: done.procedure, body: done.body.to_vec() }
                 }
-                Received::Stale { xid } => panic!("a reply to nothing: {xid}"),
+                Received::Stale { xid } => panic!("a reply to no call: {xid}"),
             });
             let taken = self.input.len() - input.len();
             self.input.drain(..taken);
@@ -174,19 +175,19 @@ impl Connected {
         reply
     }
 
-    /// The root of an export.
+    /// Mounts a path and returns its handle.
     pub(crate) fn mount(&mut self, path: &str) -> Vec<u8> {
         let arguments = MountArguments::MNT(dirpath(path.as_bytes()));
         let (_, bytes) = self.begin(&Arguments::Mount(arguments));
         self.stream.write_all(&bytes).expect("send a call");
         let reply = self.receive();
-        match Results::decode(reply.procedure, &reply.body).expect("good results") {
+        match Results::decode(reply.procedure, &reply.body).expect("valid results") {
             Results::Mount(MountResults::MNT(Ok(ok))) => ok.fhandle.0.to_vec(),
             other => panic!("mount {path}: {other:?}"),
         }
     }
 
-    /// Makes an empty file in a directory and gives its handle.
+    /// Creates an empty file in a directory and returns its handle.
     pub(crate) fn create(&mut self, directory: &[u8], name: &str) -> Vec<u8> {
         let reply = self.call(NfsArguments::CREATE(CREATE3args {
             r#where: diropargs3 { dir: nfs_fh3(directory), name: filename3(name.as_bytes()) },
@@ -198,7 +199,7 @@ impl Connected {
         }
     }
 
-    /// A file of `length` bytes that depend on their offset.
+    /// Creates a file with the first `length` bytes of [`pattern`].
     pub(crate) fn filled(&mut self, directory: &[u8], name: &str, length: usize) -> Vec<u8> {
         let file = self.create(directory, name);
         let data = pattern(length);
@@ -232,17 +233,17 @@ pub(crate) fn getattr(object: &[u8]) -> NfsArguments<'_> {
     NfsArguments::GETATTR(GETATTR3args { object: nfs_fh3(object) })
 }
 
-/// What the service saw once `wanted` holds.
-pub(crate) fn settled(running: &Running, wanted: impl Fn(&Snapshot) -> bool) -> Snapshot {
-    let deadline = std::time::Instant::now() + PATIENCE;
+/// The first snapshot of the service for which `condition` is true.
+pub(crate) fn wait_until(running: &Running, condition: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    let deadline = std::time::Instant::now() + TIMEOUT;
     loop {
-        let now = running.snapshot().expect("the service runs");
-        if wanted(&now) {
+        let now = running.snapshot().expect("the service is running");
+        if condition(&now) {
             return now;
         }
-        let (connections, held) = (now.connections, now.held);
-        let patient = std::time::Instant::now() < deadline;
-        assert!(patient, "it never came so far: {connections} connections, {held} held");
+        let (connections, deferred) = (now.connections, now.deferred);
+        let in_time = std::time::Instant::now() < deadline;
+        assert!(in_time, "still {connections} connections and {deferred} deferred replies");
         std::thread::yield_now();
     }
 }

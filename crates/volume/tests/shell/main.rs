@@ -1,12 +1,12 @@
-//! The service on real sockets of loopback, spoken to in bytes that a client of NFS 3 would send.
+//! The service on loopback sockets, with NFS 3 clients.
 
 mod harness;
 
-mod another_client;
 mod connections;
 mod fairness;
-mod late;
+mod lateness;
 mod portmapper;
 mod pressure;
-mod questions;
 mod reload;
+mod status;
+mod third_party_client;

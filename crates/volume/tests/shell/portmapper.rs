@@ -1,10 +1,10 @@
-//! The portmapper over UDP, asked by a client written by hand (RFC 1833, section 3; RFC 5531).
+//! The portmapper over UDP, with a hand-written client (RFC 1833, section 3; RFC 5531).
 
 use std::net::{SocketAddr, UdpSocket};
 
 use volume::shell::Running;
 
-use crate::harness::{PATIENCE, described, options};
+use crate::harness::{TIMEOUT, configured, options};
 
 const PORTMAPPER: u32 = 100_000;
 const NFS: u32 = 100_003;
@@ -15,15 +15,15 @@ const GETPORT: u32 = 3;
 const DUMP: u32 = 4;
 const CALLIT: u32 = 5;
 
-/// No answer is longer, whatever is asked: that of DUMP with four mappings.
+/// The longest answer: DUMP with four mappings.
 const LONGEST_ANSWER: usize = 108;
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// A call of version 2 of the RPC protocol without credential and verifier.
-fn call(xid: u32, program: u32, version: u32, procedure: u32, arguments: &[u32]) -> Vec<u8> {
+/// A call with RPC version 2, without credential and verifier.
+fn encode_call(xid: u32, program: u32, version: u32, procedure: u32, arguments: &[u32]) -> Vec<u8> {
     bytes(&[&[xid, 0, 2, program, version, procedure, 0, 0, 0, 0], arguments].concat())
 }
 
@@ -32,8 +32,8 @@ struct Client(UdpSocket);
 impl Client {
     fn of(portmapper: SocketAddr) -> Client {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-        socket.connect(portmapper).expect("name the peer");
-        socket.set_read_timeout(Some(PATIENCE)).expect("set a timeout");
+        socket.connect(portmapper).expect("set the peer");
+        socket.set_read_timeout(Some(TIMEOUT)).expect("set a timeout");
         Client(socket)
     }
 
@@ -50,9 +50,9 @@ impl Client {
         words.map(|word| u32::from_be_bytes(word.try_into().expect("whole words"))).collect()
     }
 
-    /// What follows the head of an accepted reply: its status and the results.
-    fn ask(&self, program: u32, version: u32, procedure: u32, arguments: &[u32]) -> Vec<u32> {
-        self.send(&call(77, program, version, procedure, arguments));
+    /// The status and the results of an accepted reply.
+    fn call(&self, program: u32, version: u32, procedure: u32, arguments: &[u32]) -> Vec<u32> {
+        self.send(&encode_call(77, program, version, procedure, arguments));
         let answer = self.receive();
         assert_eq!(answer[..5], [77, 1, 0, 0, 0], "a reply, accepted, without verifier");
         answer[5..].to_vec()
@@ -60,9 +60,9 @@ impl Client {
 }
 
 fn running() -> (Running, SocketAddr, u32) {
-    let (mut options, _lines) = options(described("64MiB/s", ""));
+    let (mut options, _lines) = options(configured("64MiB/s", ""));
     options.portmapper = Some(0);
-    let running = Running::start(options).expect("start");
+    let running = Running::start(options).expect("start the service");
     let (portmapper, nfs) = (running.portmappers()[0], running.addresses()[0].port());
     (running, portmapper, nfs.into())
 }
@@ -72,7 +72,7 @@ fn getport_and_dump_are_answered_over_udp() {
     let (_running, portmapper, nfs) = running();
     let client = Client::of(portmapper);
     let (tcp, udp) = (6, 17);
-    assert_eq!(client.ask(PORTMAPPER, 2, NULL, &[]), [0]);
+    assert_eq!(client.call(PORTMAPPER, 2, NULL, &[]), [0]);
     for (program, version, protocol, port) in [
         (NFS, 3, tcp, nfs),
         (MOUNT, 3, tcp, nfs),
@@ -83,10 +83,10 @@ fn getport_and_dump_are_answered_over_udp() {
         (MOUNT, 3, udp, 0),
         (100_021, 3, tcp, 0),
     ] {
-        let answer = client.ask(PORTMAPPER, 2, GETPORT, &[program, version, protocol, 0]);
+        let answer = client.call(PORTMAPPER, 2, GETPORT, &[program, version, protocol, 0]);
         assert_eq!(answer, [0, port], "program {program} version {version} over {protocol}");
     }
-    let listed = client.ask(PORTMAPPER, 2, DUMP, &[]);
+    let listed = client.call(PORTMAPPER, 2, DUMP, &[]);
     let mut expected = vec![0];
     expected.extend([1, NFS, 3, tcp, nfs, 1, MOUNT, 3, tcp, nfs, 1, PORTMAPPER, 2, tcp, nfs]);
     expected.extend([1, PORTMAPPER, 2, udp, portmapper.port().into(), 0]);
@@ -94,33 +94,34 @@ fn getport_and_dump_are_answered_over_udp() {
 }
 
 #[test]
-fn over_udp_nothing_is_registered_forwarded_or_served_beside_the_portmapper() {
+fn over_udp_the_portmapper_registers_and_forwards_nothing_and_serves_no_other_program() {
     let (_running, portmapper, _) = running();
     let client = Client::of(portmapper);
-    assert_eq!(client.ask(PORTMAPPER, 2, SET, &[NFS, 3, 17, 9]), [0, 0], "answered FALSE");
+    assert_eq!(client.call(PORTMAPPER, 2, SET, &[NFS, 3, 17, 9]), [0, 0], "answered FALSE");
     // Procedure unavailable, program unavailable, versions 2 to 2 only, garbage arguments.
-    assert_eq!(client.ask(PORTMAPPER, 2, CALLIT, &[NFS, 3, 0, 0]), [3]);
-    assert_eq!(client.ask(NFS, 3, 0, &[]), [1]);
-    assert_eq!(client.ask(MOUNT, 3, 5, &[]), [1]);
-    assert_eq!(client.ask(PORTMAPPER, 4, 0, &[]), [2, 2, 2]);
-    assert_eq!(client.ask(PORTMAPPER, 2, GETPORT, &[NFS]), [4]);
+    assert_eq!(client.call(PORTMAPPER, 2, CALLIT, &[NFS, 3, 0, 0]), [3]);
+    assert_eq!(client.call(NFS, 3, 0, &[]), [1]);
+    assert_eq!(client.call(MOUNT, 3, 5, &[]), [1]);
+    assert_eq!(client.call(PORTMAPPER, 4, 0, &[]), [2, 2, 2]);
+    assert_eq!(client.call(PORTMAPPER, 2, GETPORT, &[NFS]), [4]);
 }
 
 #[test]
 fn datagrams_that_are_no_calls_or_too_long_get_no_answer() {
     let (_running, portmapper, nfs) = running();
     let client = Client::of(portmapper);
-    let getport = call(1, PORTMAPPER, 2, GETPORT, &[NFS, 3, 6, 0]);
-    for nonsense in [
+    let getport = encode_call(1, PORTMAPPER, 2, GETPORT, &[NFS, 3, 6, 0]);
+    for datagram in [
         Vec::new(),
         vec![0; 3],
         vec![0xff; 1024],
-        // A reply: else two services could answer each other for ever.
+        // A reply; otherwise two services could answer each other forever.
         bytes(&[1, 1, 0, 0, 0, 0]),
         [getport.clone(), vec![0; 1024]].concat(),
     ] {
-        client.send(&nonsense);
+        client.send(&datagram);
     }
-    // Datagrams of one socket arrive in order on loopback: the first answer is the last one's.
-    assert_eq!(client.ask(PORTMAPPER, 2, GETPORT, &[NFS, 3, 6, 0]), [0, nfs]);
+    // Datagrams of one socket arrive in order on loopback, so the next answer shows that there was no
+    // earlier one.
+    assert_eq!(client.call(PORTMAPPER, 2, GETPORT, &[NFS, 3, 6, 0]), [0, nfs]);
 }

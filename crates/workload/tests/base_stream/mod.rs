@@ -1,11 +1,11 @@
-//! A small stream that tests vary.
+//! A small stream, modified by tests.
 
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
 use workload::plan::{Stream, WeightedSize, WorkingSet};
 
-/// One worker that reads and writes 8 KiB, half each, at random in four files of 16 MiB.
+/// One worker: 50 % random reads, 50 % random writes of 8 KiB in four files of 16 MiB.
 pub(crate) fn base_stream() -> Stream {
     Stream {
         name: "s".to_owned(),

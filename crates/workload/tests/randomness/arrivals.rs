@@ -1,4 +1,4 @@
-//! When operations become due, against the declared process.
+//! Arrivals compared with the declared process.
 
 use proptest::prelude::*;
 use workload::arrival::{constant_due_ns, poisson_gap_ns};
@@ -57,7 +57,7 @@ fn poisson_counts_vary_as_much_as_their_mean() {
 }
 
 #[test]
-fn lanes_of_a_poisson_process_do_not_follow_one_another() {
+fn lanes_of_a_poisson_process_are_uncorrelated() {
     let gaps = |lane| (0..10_000).map(move |step| poisson_gap_ns(1, 1000.0, lane, 2, step));
     let mean = 2e6;
     let covariance: f64 = gaps(0).zip(gaps(1)).map(|(a, b)| (a - mean) * (b - mean)).sum();
@@ -66,7 +66,7 @@ fn lanes_of_a_poisson_process_do_not_follow_one_another() {
 }
 
 #[test]
-fn constant_arrivals_have_no_variance_and_lanes_are_staggered_evenly() {
+fn constant_arrivals_of_all_lanes_are_evenly_spaced() {
     for lanes in [1u32, 2, 5] {
         let mut instants: Vec<u64> = (0..lanes)
             .flat_map(|lane| {
@@ -80,7 +80,7 @@ fn constant_arrivals_have_no_variance_and_lanes_are_staggered_evenly() {
 
 proptest! {
     #[test]
-    fn constant_arrivals_keep_their_rate_and_drift_by_nothing(
+    fn constant_arrivals_do_not_drift(
         rate in 0.5..2_000_000.0f64, lanes in 1..33u32, step in 0..10_000_000u64,
     ) {
         let due = constant_due_ns(rate, lanes - 1, lanes, step);
@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn the_rate_of_ten_seconds_is_within_a_thousandth(
+    fn the_rate_over_ten_seconds_is_within_a_thousandth(
         rate in 10_000.0..50_000.0f64, lanes in 1..9u32,
     ) {
         let due: usize = (0..lanes)

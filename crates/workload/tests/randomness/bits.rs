@@ -1,23 +1,23 @@
-//! Sequences of yes and no, and how they differ from a random order.
+//! Tests of binary sequences for random order.
 
 use crate::statistics::{assert_plausible, assert_standard_normal, chi_square};
 
-/// Most steps between two draws that are compared.
+/// The largest lag between two compared draws.
 const LAG_MAX: usize = 64;
-/// Draws in a word of draws, all of whose patterns are counted.
+/// Draws in a word; all patterns of a word are counted.
 const WORD: usize = 8;
-/// Steps between the draws of a word. A word fits a block with each of them; 32 is half the width
-/// of a network that permutes 1,024 places.
+/// Steps between the draws of a word, so that a word fits a block; 32 is half the width of a network
+/// that permutes 1,024 numbers.
 const WORD_STRIDES: [usize; 4] = [1, 10, 32, 125];
-/// Draws in a block, of which a [`Law::ExactInBlocks`] fixes how many are yes.
+/// Draws in a block; [`Law::ExactInBlocks`] fixes the number of yes in each.
 const BLOCK: usize = 1000;
 
-/// What a sequence claims to be.
+/// The expected distribution of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Law {
-    /// Each draw is yes with this probability, whatever the others are.
+    /// Each draw is yes with this probability, independent of the others.
     Independent(f64),
-    /// Of each [`BLOCK`] exactly this share is yes, and every order is equally likely (sampling
+    /// Exactly this share of each [`BLOCK`] is yes, in any order with equal probability (sampling
     /// without replacement).
     ExactInBlocks(f64),
 }
@@ -34,7 +34,7 @@ impl Law {
         self.share() * (1.0 - self.share())
     }
 
-    /// The probability that `yes` given draws of one block are yes and `no` given others are no.
+    /// The probability that `yes` particular draws of a block are yes and `no` others are no.
     fn probability(self, yes: usize, no: usize) -> f64 {
         match self {
             Law::Independent(share) => share.powi(yes as i32) * (1.0 - share).powi(no as i32),
@@ -52,7 +52,7 @@ impl Law {
     fn covariance_sum(self, count: usize, lag: usize) -> f64 {
         match self {
             Law::Independent(_) => 0.0,
-            // Two draws of a block have the correlation -1 / (BLOCK - 1), others have none.
+            // Draws of one block have a correlation of -1 / (BLOCK - 1); others are uncorrelated.
             Law::ExactInBlocks(_) => {
                 let pairs = (count / BLOCK * BLOCK.saturating_sub(lag)) as f64;
                 -pairs * self.variance() / (BLOCK as f64 - 1.0)
@@ -60,7 +60,7 @@ impl Law {
         }
     }
 
-    /// Mean and variance of how many of a block's pairs `lag` apart are yes twice.
+    /// Mean and variance of the number of a block's pairs `lag` apart that are both yes.
     fn joint_count(self, lag: usize) -> (f64, f64) {
         let of = |draws| self.probability(draws, 0);
         let pairs = (BLOCK - lag) as f64;
@@ -72,10 +72,10 @@ impl Law {
     }
 }
 
-/// A sequence of yes and no, 64 to a word.
+/// A binary sequence, 64 draws per word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits {
-    /// No after the end.
+    /// Zero after the end.
     words: Vec<u64>,
     len: usize,
     ones: u64,
@@ -101,7 +101,7 @@ impl Bits {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// The 64 draws from `index` on; no where the sequence has ended.
+    /// The 64 draws from `index` on; zero after the end.
     fn word_at(&self, index: usize) -> u64 {
         let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
         let low = word(index / 64) >> (index % 64);
@@ -111,7 +111,7 @@ impl Bits {
         low | word(index / 64 + 1) << (64 - index % 64)
     }
 
-    /// The sequence from `start` on, `len` draws or fewer.
+    /// Up to `len` draws from `start` on.
     pub(crate) fn slice(&self, start: usize, len: usize) -> Bits {
         let len = len.min(self.len - start);
         let mut words: Vec<u64> =
@@ -123,7 +123,7 @@ impl Bits {
         Bits { words, len, ones }
     }
 
-    /// How often this is yes and `other` is yes `lag` draws later.
+    /// Number of draws that are yes and whose counterpart in `other`, `lag` draws later, is yes.
     fn joint(&self, other: &Bits, lag: usize) -> u64 {
         let both = |(at, word): (usize, &u64)| word & other.word_at(64 * at + lag);
         self.words.iter().enumerate().map(both).map(|both| u64::from(both.count_ones())).sum()
@@ -138,10 +138,9 @@ impl Bits {
             + share * other_share * pairs as f64
     }
 
-    /// The mean number of draws in a row that are all yes, and that of those that are all no.
+    /// Mean length of runs of yes, and of runs of no.
     pub(crate) fn mean_runs(&self) -> [f64; 2] {
-        // A run of yes ends at each yes that no yes follows; and as many runs of no as of yes end
-        // before the last draw, but for the first and the last run.
+        // A run of yes ends at each yes that is not followed by a yes; likewise for no.
         let (ones, joint) = (self.ones, self.joint(self, 1));
         let zeros = self.len as u64 - ones;
         let followed = self.slice(0, self.len - 1).ones + self.slice(1, self.len).ones;
@@ -150,8 +149,8 @@ impl Bits {
     }
 }
 
-/// Fails where sequences are not what `law` says: by the correlation at lags 1 to 64, and by how
-/// often each pattern of eight draws comes, next to each other and apart.
+/// Asserts that sequences follow `law`, by the correlation at lags 1 to 64 and by the frequency of each
+/// pattern of eight draws at several strides.
 pub(crate) fn assert_random_order(sequences: &[Bits], law: Law, what: &str) {
     let mut scores = Vec::new();
     for bits in sequences {
@@ -168,8 +167,8 @@ pub(crate) fn assert_random_order(sequences: &[Bits], law: Law, what: &str) {
     }
     assert_standard_normal(scores, &format!("{what}, correlation at lags 1 to {LAG_MAX}"));
 
-    // A law that fixes the sum of a block leaves less freedom than chi-square is given here, so
-    // the probability comes out too large, never too small.
+    // A fixed sum per block leaves fewer degrees of freedom than chi-square is given here, so the
+    // probability is too large, never too small.
     let probability = |word: usize| {
         let ones = word.count_ones() as usize;
         law.probability(ones, WORD - ones)
@@ -179,7 +178,7 @@ pub(crate) fn assert_random_order(sequences: &[Bits], law: Law, what: &str) {
         let mut observed = vec![0u64; 1 << WORD];
         for bits in sequences {
             for start in word_starts(bits.len, stride) {
-                let draw = |place: usize| usize::from(bits.is_set(start + place * stride)) << place;
+                let draw = |bit: usize| usize::from(bits.is_set(start + bit * stride)) << bit;
                 observed[(0..WORD).map(draw).sum::<usize>()] += 1;
             }
         }
@@ -188,8 +187,7 @@ pub(crate) fn assert_random_order(sequences: &[Bits], law: Law, what: &str) {
     }
 }
 
-/// Where words begin whose draws are `stride` apart, so that none shares a draw with another and
-/// none crosses the end of a block.
+/// The starts of words with draws `stride` apart, without overlap and within blocks.
 fn word_starts(len: usize, stride: usize) -> impl Iterator<Item = usize> {
     let span = WORD * stride;
     let spans = (0..len / BLOCK)
@@ -197,9 +195,9 @@ fn word_starts(len: usize, stride: usize) -> impl Iterator<Item = usize> {
     spans.flat_map(move |start| start..start + stride)
 }
 
-/// Fails where, over the blocks of all sequences, the number of pairs `lag` apart that are both yes
-/// varies otherwise than `law` says. At lag 1 that is the number of runs, by Wald and Wolfowitz
-/// ("On a test whether two samples are from the same population", 1940).
+/// Asserts that the number of pairs `lag` apart that are both yes varies between blocks as `law`
+/// predicts. At lag 1 this is the runs test (Wald and Wolfowitz, "On a test whether two samples are
+/// from the same population", 1940).
 pub(crate) fn assert_blocks_vary(sequences: &[Bits], law: Law, lags: &[usize], what: &str) {
     let blocks: Vec<Bits> = sequences
         .iter()
@@ -217,8 +215,7 @@ pub(crate) fn assert_blocks_vary(sequences: &[Bits], law: Law, lags: &[usize], w
     assert_plausible(crate::statistics::largest_score(&scores), &format!("{what}: {scores:?}"));
 }
 
-/// Fails where one sequence of a pair tells anything of the other, up to `lag_max` draws away in
-/// either direction.
+/// Asserts that the sequences of a pair are uncorrelated, up to a lag of `lag_max` in both directions.
 pub(crate) fn assert_independent<'a>(
     pairs: impl IntoIterator<Item = (&'a Bits, Law, &'a Bits, Law)>,
     lag_max: usize,

@@ -13,7 +13,7 @@ const LANES: u32 = 16;
 /// Steps of each worker.
 const STEPS: u64 = 1_000_000;
 
-/// For each seed and each of its lanes, which steps are reads.
+/// For each lane of each seed, which steps are reads.
 fn reads(read_permille: u16, seeds: impl IntoIterator<Item = u64>, steps: u64) -> Vec<Bits> {
     let lanes = seeds.into_iter().flat_map(|seed| {
         let mix = Mix::new(read_permille, LANES, seed);
@@ -22,19 +22,19 @@ fn reads(read_permille: u16, seeds: impl IntoIterator<Item = u64>, steps: u64) -
     lanes.collect()
 }
 
-/// Half reads, of which several tests know something.
+/// Sequences with 50 % reads, shared by several tests.
 static HALF: LazyLock<Vec<Bits>> = LazyLock::new(|| reads(500, 0..SEEDS, STEPS));
 
-/// The share of reads as a law of its order.
+/// The expected distribution.
 fn law(read_permille: u16) -> Law {
     Law::ExactInBlocks(f64::from(read_permille) / 1000.0)
 }
 
-/// Everything about the order of each lane alone. Mean runs are within `tolerance` (relative) of
-/// those of a geometric law, which is at least nine standard deviations of a million draws.
+/// Asserts the order within each lane. Mean run lengths are within `tolerance` (relative) of those of
+/// a geometric distribution: at least nine standard deviations of a million draws.
 fn assert_order(sequences: &[Bits], read_permille: u16, tolerance: f64) {
     let law = law(read_permille);
-    let what = format!("{read_permille} reads in a thousand");
+    let what = format!("{read_permille} reads per thousand");
     assert_random_order(sequences, law, &what);
     let lags = [1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 64, 128, 256, 512];
     assert_blocks_vary(sequences, law, &lags, &what);
@@ -48,23 +48,23 @@ fn assert_order(sequences: &[Bits], read_permille: u16, tolerance: f64) {
 }
 
 #[test]
-fn half_reads_alternate_at_random() {
-    // 2.00 +- 0.05.
+fn the_order_of_50_percent_reads_is_random() {
+    // Mean run length 2.00 ± 0.05.
     assert_order(&HALF, 500, 0.025);
 }
 
 #[test]
-fn seven_reads_of_ten_come_at_random() {
+fn the_order_of_70_percent_reads_is_random() {
     assert_order(&reads(700, 0..SEEDS, STEPS), 700, 0.03);
 }
 
 #[test]
-fn nine_reads_of_ten_come_at_random() {
+fn the_order_of_90_percent_reads_is_random() {
     assert_order(&reads(900, 0..SEEDS, STEPS), 900, 0.03);
 }
 
 #[test]
-fn lanes_seeds_and_thousands_have_orders_of_their_own() {
+fn the_orders_of_lanes_seeds_and_blocks_are_uncorrelated() {
     let law = law(500);
     let sequences = &*HALF;
     let lanes = LANES as usize;
@@ -76,21 +76,21 @@ fn lanes_seeds_and_thousands_have_orders_of_their_own() {
     assert_independent(pairs(4), 4, "lanes four apart");
     assert_independent(pairs(lanes), 4, "the same lane of neighbouring seeds");
     assert_independent(pairs(lanes + 1), 4, "neighbouring lanes of neighbouring seeds");
-    let thousands: Vec<[Bits; 2]> = sequences
+    let blocks: Vec<[Bits; 2]> = sequences
         .iter()
         .map(|bits| [bits.slice(0, STEPS as usize - 1000), bits.slice(1000, STEPS as usize)])
         .collect();
-    let neighbours = thousands.iter().map(|[first, second]| (first, law, second, law));
-    assert_independent(neighbours, 4, "neighbouring thousands");
-    let lane_and_thousand = thousands.windows(2).flat_map(|two| {
+    let neighbours = blocks.iter().map(|[first, second]| (first, law, second, law));
+    assert_independent(neighbours, 4, "neighbouring blocks");
+    let lane_and_block = blocks.windows(2).flat_map(|two| {
         let ([first, first_later], [second, second_later]) = (&two[0], &two[1]);
         [(first, law, second_later, law), (first_later, law, second, law)]
     });
-    assert_independent(lane_and_thousand, 4, "neighbouring thousands of neighbouring lanes");
+    assert_independent(lane_and_block, 4, "neighbouring blocks of neighbouring lanes");
 }
 
 #[test]
-fn seeds_that_differ_in_one_bit_have_orders_of_their_own() {
+fn seeds_that_differ_in_one_bit_give_uncorrelated_orders() {
     let seeds = std::iter::once(0).chain((0..64).map(|bit| 1 << bit));
     let sequences: Vec<Bits> = reads(500, seeds, 20_000);
     let law = law(500);

@@ -1,18 +1,21 @@
-//! Probabilities of deviations, from the distributions of `statrs`.
+//! Probabilities of deviations, with the distributions of `statrs`.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-/// The probability below which a deviation is no accident. There are fewer than 400 assertions
-/// here, so a perfect generator with other seeds would fail one of them once in 2,500 times.
+/// Deviations less probable than this fail a test. With fewer than 400 assertions, a perfect generator
+/// with other seeds would fail one of them once in 2,500 times.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
-/// Fails where `probability`, of a deviation as large as the one found, is below [`FALSE_ALARM`].
+/// Asserts that a deviation with this probability is above [`FALSE_ALARM`].
 pub(crate) fn assert_plausible(probability: f64, what: &str) {
-    assert!(probability > FALSE_ALARM, "{what}: a perfect generator does so with {probability:e}");
+    assert!(
+        probability > FALSE_ALARM,
+        "{what}: probability {probability:e} for a perfect generator"
+    );
 }
 
-/// The probability that chi-square over cells of known probability is at least as large as found.
-/// Cells of which fewer than five are expected count as one.
+/// The probability of a chi-square at least as large, for cells with these probabilities. Cells with an
+/// expected count below five are combined.
 pub(crate) fn chi_square(observed: &[u64], probabilities: &[f64]) -> f64 {
     assert_eq!(observed.len(), probabilities.len());
     let total = observed.iter().sum::<u64>() as f64;
@@ -27,14 +30,14 @@ pub(crate) fn chi_square(observed: &[u64], probabilities: &[f64]) -> f64 {
     ChiSquared::new(cells.len() as f64 - 1.0).expect("two cells or more").sf(found)
 }
 
-/// The probability that the largest of so many standard scores is at least as large as found
-/// (Bonferroni's bound, which holds for dependent scores too).
+/// The probability that the largest of this many standard scores is at least as large (Bonferroni's
+/// bound, also valid for dependent scores).
 pub(crate) fn largest_score(scores: &[f64]) -> f64 {
     let largest = scores.iter().fold(0.0f64, |largest, score| largest.max(score.abs()));
     (scores.len() as f64 * 2.0 * Normal::standard().sf(largest)).min(1.0)
 }
 
-/// Fails where scores are not standard normal, by their largest and by Kolmogorov's test.
+/// Asserts that scores are standard normal, by the largest and by Kolmogorov's test.
 pub(crate) fn assert_standard_normal(mut scores: Vec<f64>, what: &str) {
     assert_plausible(largest_score(&scores), &format!("{what}, largest score"));
     scores.sort_by(f64::total_cmp);
@@ -63,7 +66,7 @@ pub(crate) fn kolmogorov_probability(statistic: f64) -> f64 {
 }
 
 #[test]
-fn probabilities_are_those_of_published_tables() {
+fn probabilities_equal_those_of_published_tables() {
     // Kolmogorov-Smirnov and chi-square tables: 1 % at 1.628, 1 % at 9.210 with two degrees of
     // freedom; the normal distribution has 1 % beyond 2.576 on both sides.
     assert!((kolmogorov_probability(1.6276) - 0.01).abs() < 1e-5);

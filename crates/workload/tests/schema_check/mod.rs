@@ -1,11 +1,10 @@
-//! As much of JSON Schema as our schema uses, written from the specification (draft 2020-12): a
-//! check that shares no code with what makes the schema. A keyword that is not known here fails the
-//! test.
+//! The part of JSON Schema (draft 2020-12) that the schema of experiments uses: an independent check.
+//! Unknown keywords fail the test.
 
 use regex_lite::Regex;
 use serde_json::Value;
 
-/// What of `value` the schema does not allow, with the path to it.
+/// The parts of `value` that the schema does not allow, with their paths.
 pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(schema, value, "", &mut found);
@@ -41,7 +40,7 @@ fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
                 object.keys().all(|key| violations(rule, &Value::String(key.clone())).is_empty())
             }),
             "items" | "properties" | "additionalProperties" => true,
-            unknown => panic!("this check does not know the keyword {unknown}"),
+            unknown => panic!("unknown keyword {unknown}"),
         };
         if !holds {
             wrong(format!("{keyword} does not hold"));
@@ -73,7 +72,7 @@ fn has_type(value: &Value, name: &str) -> bool {
         "boolean" => value.is_boolean(),
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
-        other => panic!("this check does not know the type {other}"),
+        other => panic!("unknown type {other}"),
     }
 }
 

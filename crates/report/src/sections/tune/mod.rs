@@ -1,27 +1,28 @@
-//! What a tuning found: the answer first, then the arithmetic step by step, what was measured on
-//! the way, and the settings that give the concurrency.
+//! The outcome of a tuning: the answer, the arithmetic step by step, the measurements, and the
+//! settings that give the concurrency.
 
+mod quantities;
 mod settings;
 pub(crate) mod verdict;
-mod words;
 
 use analysis::Findings;
 use analysis::tune::arithmetic::Arithmetic;
 use analysis::tune::findings::{Tried, TuneFindings};
 use analysis::tune::limit::LevelQuota;
 use units::thousands;
-use workload::reach::Wanted;
+use workload::reach::RequiredRate;
 
 use crate::document::{Block, Column, Section, Table};
-use crate::number::{half_width, mib};
-use words::{digits, exactly, operations, rate, wanted};
+use crate::number::mib;
+use crate::results::relative;
+use quantities::{digits, exactly, operations, rate, requirement, time_unit};
 
 pub(super) use settings::settings;
 
-/// The heading of `docs/method.md`.
+/// The heading of the method in `docs/method.md`.
 const METHOD: &str = "Tuning";
 
-/// The answer, how it was worked out, and what was measured for it.
+/// The answer, the arithmetic, and the measurements.
 pub(super) fn answer(findings: &Findings) -> Option<Section> {
     let tune = findings.tune.as_ref()?;
     let mut blocks: Vec<Block> =
@@ -30,67 +31,67 @@ pub(super) fn answer(findings: &Findings) -> Option<Section> {
         blocks.push(Block::Table(table));
     }
     if let Some(arithmetic) = &tune.arithmetic {
-        blocks.push(Block::Paragraph("The arithmetic:".to_owned()));
+        blocks.push(Block::Paragraph("Arithmetic:".to_owned()));
         blocks.push(Block::List(steps(arithmetic)));
     }
     if !tune.tried.is_empty() {
-        blocks.push(Block::Table(tried(tune)));
+        blocks.push(Block::Table(measurements(tune)));
     }
     Some(Section {
         id: "tuning",
-        title: format!("Tuning for {}", wanted(tune)),
+        title: format!("Tuning for {}", requirement(tune)),
         blocks,
         method: vec![METHOD, "Little's law", "Uncertainty"],
     })
 }
 
-/// Quotas that would give what is wanted.
+/// The quotas that would give the required throughput.
 fn quotas(tune: &TuneFindings) -> Option<Table> {
-    if tune.quotas.iter().all(|quota| quota.quota_bytes.is_none()) {
+    if tune.quotas.iter().all(|quota| quota.quota.is_none()) {
         return None;
     }
     let row = |quota: &LevelQuota| {
-        let ceiling = quota.ceiling_bytes_per_s.map(|most| mib(most as f64)).unwrap_or_default();
-        let gib = match quota.quota_bytes {
-            Some(bytes) => thousands(bytes >> 30),
+        let max = quota.ceiling.map(|max| mib(max.bytes_per_s() as f64)).unwrap_or_default();
+        let gib = match quota.quota {
+            Some(bytes) => thousands(bytes.get() >> 30),
             None => "none".to_owned(),
         };
-        vec![quota.level.to_owned(), gib, ceiling]
+        vec![quota.level.to_owned(), gib, max]
     };
     Some(Table {
         caption: format!(
-            "The least quota that gives {} MiB/s, at each service level:",
-            mib(tune.wanted_bytes_per_s)
+            "The lowest quota for {} MiB/s at each service level:",
+            mib(tune.target_throughput.get())
         ),
         columns: vec![
             Column::words("service level"),
             Column::numbers("quota", "GiB"),
-            Column::numbers("most of a volume", "MiB/s"),
+            Column::numbers("volume maximum", "MiB/s"),
         ],
         rows: tune.quotas.iter().map(row).collect(),
     })
 }
 
-/// The worked example, with units.
+/// The calculation with units.
 fn steps(arithmetic: &Arithmetic) -> Vec<String> {
     let transfer = arithmetic.transfer_bytes;
-    let response_s = arithmetic.response_ns / 1e9;
+    let response_s = arithmetic.response.0 / 1e9;
     let mut steps = vec![format!(
-        "Response time with one operation outstanding (one worker, queue depth 1): {} ms = {} s.",
-        digits(arithmetic.response_ns / 1e6, 3),
+        "Response time at queue depth 1 of one worker: {} ms = {} s.",
+        digits(arithmetic.response.0 / 1e6, 3),
         digits(response_s, 6)
     )];
-    let per_second = rate(arithmetic.ops_per_s);
-    steps.push(match arithmetic.wanted {
-        Wanted::Throughput { bytes_per_s } => format!(
-            "Wanted rate: {} MiB/s x 1,024 KiB/MiB / {} KiB = {per_second} ops/s.",
+    let per_second = rate(arithmetic.rate.get());
+    steps.push(match arithmetic.required {
+        RequiredRate::Throughput { bytes_per_s } => format!(
+            "Required rate: {} MiB/s x 1,024 KiB/MiB / {} KiB = {per_second} ops/s.",
             exactly(bytes_per_s / 1_048_576.0),
             exactly(transfer / 1024.0)
         ),
-        Wanted::Rate { .. } => format!(
-            "Wanted rate: {per_second} ops/s (of {} KiB each, {} MiB/s).",
+        RequiredRate::Rate { .. } => format!(
+            "Required rate: {per_second} ops/s ({} KiB each, {} MiB/s).",
             exactly(transfer / 1024.0),
-            mib(arithmetic.ops_per_s * transfer)
+            mib(arithmetic.rate.get() * transfer)
         ),
     });
     steps.push(format!(
@@ -101,49 +102,46 @@ fn steps(arithmetic: &Arithmetic) -> Vec<String> {
         operations(arithmetic.outstanding_whole)
     ));
     steps.push(
-        "The response time may rise with the load, and with it what is needed for the same rate; \
-         so it was measured, and corrected:"
+        "Response time may rise with the load, and the required concurrency with it, so it was \
+         measured and corrected:"
             .to_owned(),
     );
     steps
 }
 
-/// Every concurrency that was measured, and what Little's law says is needed by it.
-fn tried(tune: &TuneFindings) -> Table {
-    let row = |tried: &Tried, says: String| {
-        let relative = tried.rate.relative().map(half_width).unwrap_or_default();
+/// Every concurrency that was measured, and the one required according to Little's law.
+fn measurements(tune: &TuneFindings) -> Table {
+    let unit = time_unit(tune);
+    let row = |tried: &Tried, result: String| {
         vec![
             tried.outstanding.to_string(),
             rate(tried.rate.value),
-            relative,
+            relative(Some(tried.rate)),
             mib(tried.throughput.value),
-            digits(tried.response_ns.value / 1e6, 3),
-            says,
+            unit.print(tried.response_ns.value),
+            result,
         ]
     };
-    let says = |tried: &Tried| {
-        let needed = tune.wanted_ops_per_s * tried.response_ns.value / 1e9;
-        match tried.rate.value >= tune.least_ops_per_s {
-            true => "enough".to_owned(),
-            false => format!("too little; {needed:.2} needed"),
+    let result = |tried: &Tried| {
+        let required = tune.target_rate.get() * tried.response_ns.value / 1e9;
+        match tried.rate.value >= tune.least_rate.get() {
+            true => "sufficient".to_owned(),
+            false => format!("too low; needs {required:.2}"),
         }
     };
     let mut rows: Vec<Vec<String>> =
-        tune.tried.iter().map(|tried| row(tried, says(tried))).collect();
-    rows.extend(
-        tune.held
-            .iter()
-            .map(|held| row(held, format!("held at {} ops/s", rate(tune.wanted_ops_per_s)))),
-    );
+        tune.tried.iter().map(|tried| row(tried, result(tried))).collect();
+    let paced = format!("paced at {} ops/s", rate(tune.target_rate.get()));
+    rows.extend(tune.paced.iter().map(|tried| row(tried, paced.clone())));
     Table {
         caption: String::new(),
         columns: vec![
             Column::numbers("outstanding", "ops"),
             Column::numbers("rate", "ops/s"),
-            Column::numbers("95 %", "+-"),
+            Column::numbers("95 % CI", "±"),
             Column::numbers("throughput", "MiB/s"),
-            Column::numbers("response", "ms"),
-            Column::words("says"),
+            Column::numbers("response", unit.symbol()),
+            Column::words("result"),
         ],
         rows,
     }

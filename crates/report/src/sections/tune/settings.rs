@@ -5,11 +5,11 @@ use analysis::tune::findings::{HostShare, Settings, TuneFindings};
 use workload::plan::TargetSpec;
 
 use super::METHOD;
-use super::words::{files, hosts, operations, workers};
+use super::quantities::{files, hosts, operations, workers};
 use crate::document::{Block, Section};
 use crate::settings::{Load, experiment, fio, vdbench};
 
-/// Where generators that need a mount are told that the export is.
+/// The mount point in the settings of generators that need a mount.
 const MOUNT: &str = "/mnt/vol1";
 
 /// The settings of load generators that give the concurrency.
@@ -25,24 +25,24 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
         phases: settings.phases,
         connections: settings.connections,
         directory,
-        engine: findings.engine,
+        io_method: findings.io_method,
     };
-    let mut blocks = vec![Block::Paragraph(dealt_out(tune, settings))];
+    let mut blocks = vec![Block::Paragraph(distribution(tune, settings))];
     if !matches!(tune.target, TargetSpec::Directory { .. } | TargetSpec::Null) {
         blocks.push(Block::Paragraph(format!(
-            "fio and Vdbench need a mount; `{MOUNT}` stands for where it is."
+            "fio and Vdbench need a mount; replace `{MOUNT}` by the mount point."
         )));
     }
     for share in &settings.shares {
         let on = on_hosts(&settings.shares, share);
         let command = experiment::command(&tune.target);
         blocks.push(Block::Paragraph(format!(
-            "fourcorners{on}, with this as `tuned.toml`: `{command}`"
+            "fourcorners{on}: save as `tuned.toml` and run `{command}`"
         )));
         blocks.push(Block::Commands(experiment::lines(&load, share)));
         if tune.target != TargetSpec::Null {
             blocks.push(Block::Paragraph(format!(
-                "fio{on}, with this as `tuned.fio`: `fio tuned.fio`"
+                "fio{on}: save as `tuned.fio` and run `fio tuned.fio`"
             )));
             blocks.push(Block::Commands(fio::job(&load, share)));
         }
@@ -50,8 +50,8 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
     if tune.target != TargetSpec::Null {
         match vdbench::lines(&load, &settings.shares) {
             Ok(lines) => {
-                let words = "Vdbench, with this as `tuned.vdb`: `vdbench -f tuned.vdb`";
-                blocks.push(Block::Paragraph(words.to_owned()));
+                let usage = "Vdbench: save as `tuned.vdb` and run `vdbench -f tuned.vdb`";
+                blocks.push(Block::Paragraph(usage.to_owned()));
                 blocks.push(Block::Commands(lines));
             }
             Err(reason) => blocks.push(Block::Paragraph(format!("Vdbench: {reason}."))),
@@ -65,13 +65,13 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
     })
 }
 
-/// How the outstanding operations are dealt out over hosts, workers and files.
-fn dealt_out(tune: &TuneFindings, settings: &Settings) -> String {
+/// How the outstanding operations are distributed over hosts, workers and files.
+fn distribution(tune: &TuneFindings, settings: &Settings) -> String {
     let shares = &settings.shares[..];
     let total: u64 = shares.iter().map(|share| share.hosts * share.outstanding).sum();
     let hosts: u64 = shares.iter().map(|share| share.hosts).sum();
     let files = files(tune.stream.working_set.files);
-    let mut words = match shares {
+    let mut text = match shares {
         [only] if only.hosts == 1 => format!(
             "{} on one host: {} x queue depth {}, over {files}.",
             operations(total),
@@ -89,35 +89,35 @@ fn dealt_out(tune: &TuneFindings, settings: &Settings) -> String {
                 )
             });
             let each: Vec<String> = each.collect();
-            let mut words =
+            let mut text =
                 format!("{} over {hosts} hosts: {}.", operations(total), each.join(", "));
-            let none = u64::from(tune.reach.hosts).saturating_sub(hosts);
-            if none > 0 {
-                words.push_str(&format!(
-                    " {} more would have nothing to do: there are fewer operations than hosts.",
-                    self::hosts(none)
+            let idle = u64::from(tune.reach.hosts).saturating_sub(hosts);
+            if idle > 0 {
+                text.push_str(&format!(
+                    " {} would be idle, because there are fewer operations than hosts.",
+                    self::hosts(idle)
                 ));
             }
-            words.push_str(
-                " This is arithmetic: all was measured on one host, whose network and response \
-                 time the others need not share. Hosts on one volume need directories of their own, \
-                 which the settings leave to you.",
+            text.push_str(
+                " This is calculated: everything was measured on one host, and others may have a \
+                 different network and response time. Hosts on one volume need separate \
+                 directories, which you have to add to the settings.",
             );
-            words
+            text
         }
     };
     if let Some(connections) = settings.connections {
-        words.push_str(&format!(
-            " The operations of a host go over {connections} connections in turn (nconnect)."
+        text.push_str(&format!(
+            " The operations of a host are distributed over {connections} connections (nconnect)."
         ));
     }
-    if shares.iter().any(|share| share.ops_per_s.is_some()) {
-        words.push_str(
-            " Left alone they give more than is wanted, so the settings hold them at the wanted \
-             rate; without that line they go as fast as they can.",
+    if shares.iter().any(|share| share.rate.is_some()) {
+        text.push_str(
+            " Unpaced they exceed the required rate, so the settings limit the rate; remove the \
+             limit for the maximum rate.",
         );
     }
-    words
+    text
 }
 
 fn on_hosts(shares: &[HostShare], share: &HostShare) -> String {

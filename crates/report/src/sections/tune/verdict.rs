@@ -4,88 +4,91 @@ use analysis::Findings;
 use analysis::tune::findings::{Outcome, Tried, TuneFindings};
 use units::thousands;
 
-use super::words::{measured, operations, rate, rate_of, time, wanted, within};
-use crate::number::percent;
+use super::quantities::{measured, operations, rate, rate_of, requirement, time_unit, within};
+use crate::number::{TimeUnit, percent};
 use crate::verdict;
 
 /// The answer in one line, for the end of long outputs.
 pub(crate) fn in_a_line(tune: &TuneFindings) -> String {
-    let wanted = wanted(tune);
+    let required = requirement(tune);
+    let time = |ns: f64| time_unit(tune).with_symbol(ns);
     match &tune.outcome {
         Outcome::Reached { enough, .. } => {
-            format!("{wanted}: reached with {} outstanding", operations(enough.outstanding))
+            format!("{required}: reached with {} outstanding", operations(enough.outstanding))
         }
-        Outcome::TooSlow { response_ns, .. } => format!(
-            "{wanted}: reached, but in {} instead of {}",
-            time(*response_ns),
+        Outcome::TooSlow { response, .. } => format!(
+            "{required}: reached, but in {} instead of {}",
+            time(response.0),
             time(tune.reach.response_time_max_ns.unwrap_or(0) as f64)
         ),
         Outcome::Saturated { top, .. } => {
-            format!("{wanted}: not reachable, {} ops/s at most", rate(top.rate.value))
+            format!("{required}: not reachable, at most {} ops/s", rate(top.rate.value))
         }
         Outcome::Bounded { top } => {
-            format!("{wanted}: not reached with {} outstanding", operations(top.outstanding))
+            format!("{required}: not reached with {} outstanding", operations(top.outstanding))
         }
         Outcome::Inconclusive { top, .. } => {
-            format!("{wanted}: not enough data with {} outstanding", operations(top.outstanding))
+            format!("{required}: not enough data with {} outstanding", operations(top.outstanding))
         }
-        Outcome::Unfinished => format!("{wanted}: not known, the search was not finished"),
+        Outcome::Unfinished => format!("{required}: unknown, the search was not finished"),
     }
 }
 
-/// The answer, the most important first.
+/// The answer in paragraphs, the most important first.
 pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
-    let wanted = wanted(tune);
+    let required = requirement(tune);
+    let unit = time_unit(tune);
+    let time = |ns: f64| unit.with_symbol(ns);
+    let measured = |tried: &Tried| measured(tried, unit);
     match &tune.outcome {
         Outcome::Reached { enough, too_little, open } => {
             let mut words = vec![format!(
-                "{wanted} is reached with {} outstanding: {}.",
+                "{required} is reached with {} outstanding: {}.",
                 operations(enough.outstanding),
                 measured(enough)
             )];
             words.push(match too_little {
                 Some(less) => format!(
-                    "One less, {}, does not reach it: {}, {} of what is wanted. (From {} ops/s on \
-                     it counts as reached: --within {}.)",
+                    "{} outstanding are too few: {}, {} of the requirement. (At least {} ops/s \
+                     count as reached: --within {}.)",
                     less.outstanding,
-                    rate_of(&less.rate),
-                    percent(less.rate.value / tune.wanted_ops_per_s),
-                    rate(tune.least_ops_per_s),
+                    rate_of(less.rate),
+                    percent(less.rate.value / tune.target_rate.get()),
+                    rate(tune.least_rate.get()),
                     within(tune),
                 ),
-                None => "One operation at a time is enough, so there is no less.".to_owned(),
+                None => "One outstanding operation is sufficient.".to_owned(),
             });
             if *open {
                 words.push(
-                    "Repeats differ so much that one more or one less may be the least: the rate \
-                     that counts as reached lies within the uncertainty. A longer window (--measure) \
-                     on a quieter system would tell."
+                    "Repeats vary so much that the lowest sufficient number may be one higher or one \
+                     lower: the required rate is within the confidence interval. Use longer windows \
+                     (--measure) on a quieter system."
                         .to_owned(),
                 );
             }
-            words.extend(held(tune, enough));
+            words.extend(paced(tune, enough, unit));
             words
         }
-        Outcome::TooSlow { enough, response_ns } => {
+        Outcome::TooSlow { enough, response } => {
             let objective = tune.reach.response_time_max_ns.unwrap_or(0) as f64;
             let mut words = vec![format!(
-                "{wanted} is reached, but not within a mean response time of {}: the least \
-                 concurrency that reaches it is {} outstanding, and with it the response time is \
-                 {}.",
+                "{required} is reached, but not within a mean response time of {}: the lowest \
+                 sufficient concurrency is {} outstanding, with a response time of {}.",
                 time(objective),
                 operations(enough.outstanding),
-                time(*response_ns)
+                time(response.0)
             )];
-            words.extend(held(tune, enough));
+            words.extend(paced(tune, enough, unit));
             words.push(match &tune.best_within_objective {
                 Some(best) => format!(
-                    "Within {} the most that was measured is {}, with {} outstanding.",
+                    "The highest rate within {} is {}, with {} outstanding.",
                     time(objective),
                     measured(best),
                     operations(best.outstanding)
                 ),
                 None => format!(
-                    "Nothing that was measured is within {}: one operation at a time already takes \
+                    "No measurement is within {}: a single outstanding operation already takes \
                      longer.",
                     time(objective)
                 ),
@@ -94,16 +97,16 @@ pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
         }
         Outcome::Saturated { top, last } => {
             let mut words = vec![format!(
-                "{wanted} cannot be reached by more concurrency: the rate stops rising at {} ({} \
+                "{required} cannot be reached with more concurrency: the rate stops rising at {} ({} \
                  outstanding).",
                 measured(top),
                 operations(top.outstanding)
             )];
             if last.outstanding > top.outstanding {
                 words.push(format!(
-                    "With {} outstanding it was {}, and operations took {} instead of {}.",
+                    "With {} outstanding it was {}, and response time was {} instead of {}.",
                     operations(last.outstanding),
-                    rate_of(&last.rate),
+                    rate_of(last.rate),
                     time(last.response_ns.value),
                     time(top.response_ns.value)
                 ));
@@ -112,24 +115,23 @@ pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
             words
         }
         Outcome::Bounded { top } => {
-            let needed = tune.wanted_ops_per_s * top.response_ns.value / 1e9;
+            let needed = tune.target_rate.get() * top.response_ns.value / 1e9;
             let mut words = vec![format!(
-                "{wanted} is not reached with {} outstanding, the most that was allowed: {}.",
+                "{required} is not reached with {} outstanding, the maximum allowed: {}.",
                 operations(top.outstanding),
                 measured(top),
             )];
             words.push(format!(
                 "Throughput still rises in proportion to concurrency. By Little's law about {} \
-                 outstanding operations would be needed, if they took no longer than they did \
-                 there: allow more (--outstanding-at-most; over NFS also -o slots= and -o \
-                 nconnect=).",
+                 outstanding operations are required at that response time. Allow more \
+                 (--queue-depth-max; over NFS also -o slots= and -o nconnect=).",
                 thousands(needed.ceil() as u64)
             ));
             words
         }
         Outcome::Inconclusive { top, .. } => {
             let mut words = vec![format!(
-                "{wanted} is not reached with {} outstanding: {}. Not enough data to tell whether \
+                "{required} is not reached with {} outstanding: {}. Not enough data to tell whether \
                  more concurrency would reach it.",
                 operations(top.outstanding),
                 measured(top),
@@ -138,13 +140,13 @@ pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
             words
         }
         Outcome::Unfinished => vec![format!(
-            "Whether {wanted} can be reached is not known: the search did not come to its end."
+            "Whether {required} can be reached is unknown: the search was not finished."
         )],
     }
 }
 
-/// What limits it, with the strongest evidence and the first advice: the verdict on the curve that
-/// was measured on the way.
+/// What limits the rate, with the strongest evidence and the first advice, from the verdict on the
+/// measured curve.
 fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     let Some(verdict) = tune.verdict.map(|index| &findings.verdicts[index]) else {
         return Vec::new();
@@ -160,9 +162,9 @@ fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     }
     let throughput_is_limit =
         verdict.named().first() == Some(&analysis::verdict::Limit::VolumeThroughput);
-    if throughput_is_limit && tune.quotas.iter().all(|quota| quota.quota_bytes.is_none()) {
+    if throughput_is_limit && tune.quotas.iter().all(|quota| quota.quota.is_none()) {
         words.push(
-            "No quota of a regular volume gives the target rate; several volumes, or a large one, \
+            "No quota of a regular volume gives the required rate; several volumes, or a large one, \
              may."
                 .to_owned(),
         );
@@ -170,16 +172,16 @@ fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     words
 }
 
-/// What is felt where the concurrency is held at the wanted rate.
-fn held(tune: &TuneFindings, enough: &Tried) -> Option<String> {
-    let held = tune.held.as_ref()?;
-    let reached = held.rate.value >= tune.least_ops_per_s;
-    let verdict = if reached { "it gives" } else { "it gives only" };
+/// The measurement with arrivals at the required rate.
+fn paced(tune: &TuneFindings, enough: &Tried, unit: TimeUnit) -> Option<String> {
+    let paced = tune.paced.as_ref()?;
+    let is_reached = paced.rate.value >= tune.least_rate.get();
+    let gives = if is_reached { "gives" } else { "gives only" };
     Some(format!(
-        "Left alone, this concurrency gives {} of what is wanted. Held at {} ops/s (constant \
-         arrivals), {verdict} {}.",
-        percent(enough.rate.value / tune.wanted_ops_per_s),
-        rate(tune.wanted_ops_per_s),
-        measured(held)
+        "Unpaced, this concurrency gives {} of the requirement. Paced at {} ops/s (constant \
+         arrivals), it {gives} {}.",
+        percent(enough.rate.value / tune.target_rate.get()),
+        rate(tune.target_rate.get()),
+        measured(paced, unit)
     ))
 }

@@ -1,0 +1,55 @@
+//! The options `--rounds` and `--seconds`.
+
+/// `--rounds N` and `--seconds S`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// Rounds per trial.
+    pub(crate) rounds: u32,
+    /// Duration of each measurement.
+    pub(crate) seconds: u32,
+}
+
+impl Rounds {
+    /// Parses `words`, with `self` as defaults; also returns the words that are not flags.
+    pub(crate) fn parse<'a>(mut self, words: &[&'a str]) -> Result<(Rounds, Vec<&'a str>), String> {
+        let mut names = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut number = || {
+                let value = words.next().ok_or(format!("{word} needs a value"))?;
+                value.parse().map_err(|_| format!("`{value}` is not a number"))
+            };
+            match *word {
+                "--rounds" => self.rounds = number()?,
+                "--seconds" => self.seconds = number()?,
+                flag if flag.starts_with('-') => return Err(format!("unknown flag `{flag}`")),
+                name => names.push(name),
+            }
+        }
+        if self.rounds == 0 || self.seconds == 0 {
+            return Err("--rounds and --seconds must be at least 1".to_owned());
+        }
+        Ok((self, names))
+    }
+
+    /// As on the command line: ` --rounds 5 --seconds 4`.
+    pub(crate) fn flags(self) -> String {
+        format!(" --rounds {} --seconds {}", self.rounds, self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_parsed_and_wrong_ones_refused() {
+        let defaults = Rounds { rounds: 3, seconds: 4 };
+        let parsed = defaults.parse(&["delayed", "--rounds", "5", "read"]).expect("valid flags");
+        assert_eq!(parsed, (Rounds { rounds: 5, seconds: 4 }, vec!["delayed", "read"]));
+        assert_eq!(parsed.0.flags(), " --rounds 5 --seconds 4");
+        for wrong in [&["--rounds"][..], &["--rounds", "0"], &["--seconds", "x"], &["--pairs"]] {
+            assert!(defaults.parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

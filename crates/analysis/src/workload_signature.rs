@@ -1,0 +1,151 @@
+//! The properties of a load point that its bottleneck can depend on: transfer size, direction,
+//! access order, connections, and how evenly operations completed.
+
+use workload::op::OpKind;
+use workload::pattern::AccessPattern;
+use workload::plan::{Run, Stream};
+
+use crate::connections::ConnectionSummary;
+use crate::run_measured::RunMeasured;
+
+/// The parameter with the number of volumes a run uses.
+pub const VOLUMES: &str = "volumes";
+
+/// Fewer intervals than this give no dispersion.
+const INTERVALS_MIN: usize = 5;
+
+/// Properties of a load point's workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSignature {
+    /// Reads among the data operations, 0 to 1, as planned.
+    pub read_share: f64,
+    /// Mean transfer size, in bytes, as planned.
+    pub transfer_bytes: f64,
+    /// Access order.
+    pub order: Order,
+    /// Workers over all streams.
+    pub workers: u32,
+    /// Connections to the target; `None` if it has none or the kernel manages them.
+    pub connections: Option<u32>,
+    /// Volumes it used.
+    pub volumes: u32,
+    /// All streams are closed loops: none has an offered rate.
+    pub closed: bool,
+    /// Everything that affects the cost of one operation, as one line: load points with equal lines
+    /// differ only in concurrency or rate.
+    pub kind: String,
+    /// Mean number of outstanding calls (RPCs) on a connection.
+    pub calls_outstanding: Option<f64>,
+    /// Calls per operation.
+    pub calls_per_op: Option<f64>,
+    /// Retransmitted segments per operation.
+    pub retransmits_per_op: Option<f64>,
+    /// Variance over mean of the operations completed in an interval: 1 where they complete at
+    /// random, near 0 where a limit paces them.
+    pub dispersion: Option<f64>,
+}
+
+/// Access order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other.
+    Sequential,
+    /// At random, uniform or skewed.
+    Random,
+    /// Some streams sequential, some random.
+    Both,
+}
+
+impl WorkloadSignature {
+    /// Of the repeats of one load point.
+    pub(crate) fn of(
+        run: &Run,
+        dispersions: &[f64],
+        connections: &[&[ConnectionSummary]],
+    ) -> WorkloadSignature {
+        let streams = &run.streams;
+        // A stream's share of the operations is unknown beforehand: approximate it by its queue
+        // depth, which is exact for one stream.
+        let weight = |stream: &Stream| stream.queue_depth_total() as f64;
+        let weights: f64 = streams.iter().map(weight).sum();
+        let mean = |of: fn(&Stream) -> f64| {
+            streams.iter().map(|s| weight(s) * of(s)).sum::<f64>() / weights.max(1.0)
+        };
+        let with: Vec<&[ConnectionSummary]> =
+            connections.iter().copied().filter(|all| !all.is_empty()).collect();
+        let all = || with.iter().flat_map(|of_run| of_run.iter());
+        let operations: u64 = all().map(|one| one.operations).sum();
+        let per_op = |count: u64| (operations > 0).then(|| count as f64 / operations as f64);
+        WorkloadSignature {
+            read_share: mean(|s| f64::from(s.read_permille) / 1000.0),
+            transfer_bytes: mean(transfer_mean),
+            order: order(streams),
+            workers: streams.iter().map(|s| s.workers).sum(),
+            connections: with.first().map(|all| all.len() as u32),
+            volumes: volumes(run),
+            closed: streams.iter().all(|s| s.arrival.offered_rate().is_none()),
+            kind: streams.iter().map(kind_of).collect::<Vec<_>>().join("; "),
+            calls_outstanding: mean_of(
+                all().filter_map(|one| one.outstanding_mean).map(|mean| mean.value),
+            ),
+            calls_per_op: per_op(all().map(|one| one.calls).sum()),
+            retransmits_per_op: per_op(all().map(|one| one.retransmits).sum()),
+            dispersion: mean_of(dispersions.iter().copied()),
+        }
+    }
+}
+
+fn transfer_mean(stream: &Stream) -> f64 {
+    let weights: f64 = stream.transfer_sizes.iter().map(|size| f64::from(size.weight)).sum();
+    let sum: f64 =
+        stream.transfer_sizes.iter().map(|s| s.size_bytes as f64 * f64::from(s.weight)).sum();
+    if weights > 0.0 { sum / weights } else { 0.0 }
+}
+
+fn order(streams: &[Stream]) -> Order {
+    let sequential = |s: &Stream| s.access_pattern == AccessPattern::Sequential;
+    match (streams.iter().any(sequential), streams.iter().all(sequential)) {
+        (_, true) => Order::Sequential,
+        (true, false) => Order::Both,
+        (false, false) => Order::Random,
+    }
+}
+
+fn volumes(run: &Run) -> u32 {
+    let named = run.parameters.iter().find(|(key, _)| key == VOLUMES);
+    named.and_then(|(_, value)| value.parse().ok()).unwrap_or(1)
+}
+
+fn kind_of(stream: &Stream) -> String {
+    let sizes: Vec<String> =
+        stream.transfer_sizes.iter().map(|s| format!("{}x{}", s.size_bytes, s.weight)).collect();
+    format!(
+        "{} {:?} {} {:?} {} {} {:?} {:?}",
+        stream.read_permille,
+        stream.access_pattern,
+        sizes.join("+"),
+        stream.working_set,
+        stream.direct,
+        stream.dsync,
+        stream.write_stability,
+        stream.fsync_every_writes
+    )
+}
+
+fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+    (count > 0.0).then(|| sum / count)
+}
+
+/// The index of dispersion of counts (Cox and Lewis, "The Statistical Analysis of Series of
+/// Events", 1966, section 4.5): 1 for a Poisson process whatever the interval's length.
+pub(crate) fn dispersion(measured: &RunMeasured<'_>) -> Option<f64> {
+    let counts = measured.total().together(&OpKind::ALL).completed;
+    let n = counts.len();
+    let mean = counts.iter().sum::<f64>() / n as f64;
+    if n < INTERVALS_MIN || mean <= 0.0 {
+        return None;
+    }
+    let variance = counts.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+    Some(variance / mean)
+}

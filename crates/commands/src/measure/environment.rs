@@ -1,0 +1,105 @@
+//! The environment that is stored with the results: host, target, command and this binary.
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::Context;
+use host::Root;
+use metrics::environment::Environment;
+use sha2::{Digest, Sha256};
+use target::directory::TargetDirectory;
+use target::storage::DirectIo;
+use units::Bytes;
+use workload::limit::StatedLimit;
+
+use super::experiment::Planned;
+use crate::outcome::Failure;
+
+/// The environment of a run.
+///
+/// * `command_line` - the command that repeats the run
+/// * `stated` - limits that the user states
+pub(super) fn environment(
+    planned: &Planned,
+    command_line: &str,
+    directory: Option<&TargetDirectory>,
+    stated: &[StatedLimit],
+) -> Result<Environment, Failure> {
+    let root = Root::of_this_host();
+    let mut environment: Environment = host::facts::of_host(&root).into_iter().collect();
+    let mounted = directory.and_then(TargetDirectory::mounted);
+    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
+        environment.extend(host::facts::of_target(&root, directory.path()));
+    }
+    let export_server = mounted.and_then(|mounted| mounted.servers.first()).map(SocketAddr::ip);
+    if let Some(server) = export_server.or(environment.mount_server) {
+        let interface = host::network::interface_to(&root, Some(server));
+        environment.extend(interface.iter().flat_map(|name| host::network::facts(&root, name)));
+    }
+    environment.extend(host::instance::facts(&root));
+    environment.prior.stated_limits.extend_from_slice(stated);
+    environment.command_line = Some(command_line.to_owned());
+    environment.experiment_text = Some(planned.text.clone());
+    if let Some(mounted) = mounted {
+        environment.servers.clone_from(&mounted.servers);
+        let time = target::nfs::null_round_trip(mounted);
+        environment.prior.null_round_trip_ns = time.map(|time| time.as_nanos() as u64);
+    }
+    let mut add = |name: &str, value: String| environment.other.push((name.to_owned(), value));
+    add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
+    add("fourcorners.sha256", binary_hash()?);
+    if let Some(mounted) = mounted {
+        add("target.url", mounted.url.to_string());
+        add("target.rsize", Bytes::new(u64::from(mounted.rsize_bytes)).to_string());
+        add("target.wsize", Bytes::new(u64::from(mounted.wsize_bytes)).to_string());
+    }
+    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
+        add("target.directory", directory.path().display().to_string());
+        add(
+            "target.direct_io",
+            match &directory.storage().direct {
+                DirectIo::Supported { offset_align_bytes } => {
+                    format!("in multiples of {offset_align_bytes} bytes")
+                }
+                DirectIo::Unsupported { reason } => format!("not supported: {reason}"),
+            },
+        );
+    }
+    Ok(environment)
+}
+
+/// SHA-256 of the running binary, in hexadecimal: builds can share a version number.
+fn binary_hash() -> Result<String, Failure> {
+    let hash = hash_of(Path::new("/proc/self/exe")).context("hash this program");
+    hash.map_err(Failure::internal)
+}
+
+fn hash_of(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0u8; 1 << 16];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            count => hash.update(&chunk[..count]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_sha256() {
+        let file = tempfile::NamedTempFile::new().expect("make a file");
+        std::fs::write(file.path(), "abc").expect("write it");
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(
+            hash_of(file.path()).expect("hash it"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}

@@ -1,0 +1,460 @@
+//! One line of `--events jsonl`.
+//!
+//! Names are stable for other programs: `event` is the kind, and names include units. Histograms
+//! are summarised; the store has them in full.
+
+use analysis::Findings;
+use analysis::warnings::{Sighting, WarningGroup};
+use metrics::connection::ConnectionInterval;
+use metrics::histogram::Counts;
+use metrics::host_state::HostInterval;
+use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::run_record::Outcome;
+use metrics::wire::WireInterval;
+use report::results::load_point_name;
+use report::warnings::{Advice, advice, found, group_advice};
+use runner::event::Event;
+use serde::Serialize;
+use workload::connection::down_reason;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::plan::Run;
+
+use crate::outcome::{Exit, Outcome as CommandOutcome, Refused};
+
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// As planned.
+    Done,
+    /// As planned, but an offered rate exceeded what the target sustains.
+    Overloaded,
+    /// As planned, but a load point did not reach the precision of `--until`.
+    Uncertain,
+    /// As planned, but `tune` did not reach its target rate.
+    NotReached,
+    /// Interrupted by the user.
+    Interrupted,
+    /// The target failed or was refused, or results could not be stored or written.
+    Failed,
+}
+
+/// One line: an [`Event`], or a refusal. `docs/reference/events.md` lists every field; a test
+/// compares them.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Line<'a> {
+    IoMethodChosen {
+        io_method: &'static str,
+        reason: &'a str,
+    },
+    PhaseStarted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_index: Option<u32>,
+        phase: &'static str,
+    },
+    PrepareProgress {
+        stream: &'a str,
+        written_bytes: u64,
+        total_bytes: u64,
+    },
+    PrepareFinished {
+        stream: &'a str,
+        written_bytes: u64,
+        took_ns: u64,
+    },
+    RunStarted {
+        run_index: u32,
+        load_point: String,
+        repeat: u32,
+        started_unix_ms: u64,
+        run: &'a Run,
+    },
+    Interval {
+        run_index: u32,
+        interval_index: u32,
+        start_ns: u64,
+        end_ns: u64,
+        process_user_ns: u64,
+        process_system_ns: u64,
+        streams: Vec<StreamLine<'a>>,
+        workers: Vec<WorkerLine>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        connections: Vec<ConnectionLine>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        wire: Vec<WireLine>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        host: Option<HostLine>,
+    },
+    Warning {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_index: Option<u32>,
+        code: &'static str,
+        found: String,
+        effect: &'static str,
+        remedy: &'static str,
+    },
+    ServiceCounters {
+        run_index: u32,
+        read_calls: u64,
+        write_calls: u64,
+        commit_calls: u64,
+        failed_calls: u64,
+        read_bytes: u64,
+        written_bytes: u64,
+        outstanding_max: u64,
+    },
+    RunFinished {
+        run_index: u32,
+        outcome: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+    },
+    Refused(&'a Refused),
+    Finished {
+        outcome: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+        verdict: Verdict,
+        exit_code: u8,
+        record: &'a str,
+        warnings: Vec<WarningLine<'a>>,
+    },
+}
+
+/// Warnings of one kind, about numbers and about runs.
+#[derive(Serialize)]
+pub(super) struct WarningLine<'a> {
+    code: &'static str,
+    effect: &'static str,
+    remedy: &'static str,
+    sightings: Vec<SightingLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct SightingLine<'a> {
+    load_point: Option<String>,
+    stream: Option<&'a str>,
+    repeats: &'a [u32],
+    found: String,
+}
+
+fn warning_line<'a>(group: &'a WarningGroup, findings: &'a Findings) -> WarningLine<'a> {
+    let name = |index: usize| load_point_name(&findings.load_points[index]);
+    let sighting = |sighting: &'a Sighting| SightingLine {
+        load_point: sighting.load_point.map(name),
+        stream: sighting.stream.as_deref(),
+        repeats: &sighting.repeats,
+        found: found(&sighting.warning),
+    };
+    let Advice { effect, remedy } = group_advice(group);
+    WarningLine {
+        code: group.code,
+        effect,
+        remedy,
+        sightings: group.sightings.iter().map(sighting).collect(),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct StreamLine<'a> {
+    stream: &'a str,
+    issued: u64,
+    outstanding_start: u64,
+    outstanding_end: u64,
+    /// Operations times nanoseconds. Readers with 53-bit numbers round it.
+    outstanding_time_ns: u128,
+    backlog_end: u64,
+    backlog_time_ns: u128,
+    kinds: Vec<KindLine>,
+}
+
+#[derive(Serialize)]
+struct KindLine {
+    kind: &'static str,
+    completed: u64,
+    bytes: u64,
+    failed: Vec<FailedLine>,
+    service_time: TimesLine,
+    response_time: TimesLine,
+}
+
+#[derive(Serialize)]
+struct FailedLine {
+    error: &'static str,
+    count: u64,
+}
+
+/// A summarised histogram; null if nothing was counted.
+#[derive(Serialize)]
+struct TimesLine {
+    count: u64,
+    mean_ns: Option<f64>,
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct WorkerLine {
+    stream: u32,
+    lane: u32,
+    cpu_ns: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct ConnectionLine {
+    stream: u32,
+    lane: u32,
+    number: u32,
+    local: String,
+    remote: String,
+    operations: u64,
+    calls: u64,
+    bytes: u64,
+    outstanding_end: u64,
+    /// Calls times nanoseconds. Readers with 53-bit numbers round it.
+    outstanding_time_ns: u128,
+    span_ns: u64,
+    reconnects: u64,
+    replays: u64,
+    retries: u64,
+    rewritten_bytes: u64,
+    verifier_changes: u64,
+    down_ns: u64,
+    /// Why the connection was down at the interval's end; null if it was up.
+    down_reason: Option<String>,
+    rtt_ns: Option<u64>,
+    retransmits: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct WireLine {
+    source: &'static str,
+    received_bytes: u64,
+    sent_bytes: u64,
+}
+
+fn wire_line(wire: &WireInterval) -> WireLine {
+    WireLine {
+        source: wire.source.name(),
+        received_bytes: wire.received_bytes,
+        sent_bytes: wire.sent_bytes,
+    }
+}
+
+/// Values that the system does not report are null.
+#[derive(Serialize)]
+pub(super) struct HostLine {
+    span_ns: u64,
+    reading_cpu_ns: u64,
+    processors: Option<u32>,
+    quota_millicores: Option<u64>,
+    busy_ns: Option<u64>,
+    idle_ns: Option<u64>,
+    steal_ns: Option<u64>,
+    runnable_tasks: Option<u32>,
+    pressure_ns: Option<u64>,
+    run_queue_delay_ns: Option<u64>,
+    service_cpu_ns: Option<u64>,
+}
+
+fn host_line(host: HostInterval) -> HostLine {
+    HostLine {
+        span_ns: host.span_ns,
+        reading_cpu_ns: host.reading_cpu_ns,
+        processors: host.processors,
+        quota_millicores: host.quota_millicores,
+        busy_ns: host.times.map(|times| times.busy_ns),
+        idle_ns: host.times.map(|times| times.idle_ns),
+        steal_ns: host.times.map(|times| times.steal_ns),
+        runnable_tasks: host.runnable_tasks,
+        pressure_ns: host.pressure_ns,
+        run_queue_delay_ns: host.run_queue_delay_ns,
+        service_cpu_ns: host.service_cpu_ns,
+    }
+}
+
+fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
+    ConnectionLine {
+        stream: connection.stream,
+        lane: connection.lane,
+        number: connection.number,
+        local: connection.local.to_string(),
+        remote: connection.remote.to_string(),
+        operations: connection.operations(),
+        calls: connection.calls(),
+        bytes: connection.bytes(),
+        outstanding_end: connection.outstanding_end,
+        outstanding_time_ns: connection.outstanding_time_ns,
+        span_ns: connection.span_ns,
+        reconnects: connection.reconnects,
+        replays: connection.replays,
+        retries: connection.retries,
+        rewritten_bytes: connection.rewritten_bytes,
+        verifier_changes: connection.verifier_changes,
+        down_ns: connection.down_ns,
+        down_reason: (connection.down_errno != 0).then(|| down_reason(connection.down_errno)),
+        rtt_ns: connection.tcp.map(|tcp| tcp.rtt_ns),
+        retransmits: connection.tcp.map(|tcp| tcp.retransmits),
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The line of an event. [`Event::Finished`] has none: it becomes [`Line::last`].
+    pub(super) fn of(event: &'a Event, names: &'a [String]) -> Option<Line<'a>> {
+        Some(match event {
+            Event::IoMethodChosen(used) => {
+                Line::IoMethodChosen { io_method: used.io_method.name(), reason: &used.reason }
+            }
+            Event::PhaseStarted { run_index, phase } => {
+                Line::PhaseStarted { run_index: *run_index, phase: phase.name() }
+            }
+            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
+                Line::PrepareProgress {
+                    stream,
+                    written_bytes: *written_bytes,
+                    total_bytes: *total_bytes,
+                }
+            }
+            Event::PrepareFinished(prepared) => Line::PrepareFinished {
+                stream: &prepared.stream,
+                written_bytes: prepared.written_bytes,
+                took_ns: prepared.took_ns,
+            },
+            Event::RunStarted { run, started_unix_ms } => Line::RunStarted {
+                run_index: run.index,
+                load_point: run.load_point(),
+                repeat: run.repeat,
+                started_unix_ms: *started_unix_ms,
+                run,
+            },
+            Event::Interval { run_index, interval } => interval_line(*run_index, interval, names),
+            Event::Warning { run_index, warning } => {
+                let Advice { effect, remedy } = advice(warning);
+                Line::Warning {
+                    run_index: *run_index,
+                    code: warning.code(),
+                    found: found(warning),
+                    effect,
+                    remedy,
+                }
+            }
+            Event::ServiceCounters { run_index, counts } => {
+                let [read_calls, write_calls, commit_calls] = counts.calls;
+                Line::ServiceCounters {
+                    run_index: *run_index,
+                    read_calls,
+                    write_calls,
+                    commit_calls,
+                    failed_calls: counts.failed,
+                    read_bytes: counts.read_bytes,
+                    written_bytes: counts.written_bytes,
+                    outstanding_max: counts.outstanding_max,
+                }
+            }
+            Event::RunFinished { run_index, outcome } => {
+                let (outcome, reason) = outcome_words(outcome);
+                Line::RunFinished { run_index: *run_index, outcome, reason }
+            }
+            Event::Finished { .. } => return None,
+        })
+    }
+
+    /// The last line: how the plan ended, what the numbers show, and the exit code.
+    pub(super) fn last(
+        ended: &'a Outcome,
+        outcome: &CommandOutcome,
+        verdict: Verdict,
+        findings: &'a Findings,
+    ) -> Line<'a> {
+        let (verdict, exit): (Verdict, Exit) = match outcome {
+            Ok(exit) => (verdict, *exit),
+            Err(failure) => (Verdict::Failed, failure.exit),
+        };
+        let (outcome, reason) = outcome_words(ended);
+        Line::Finished {
+            outcome,
+            reason,
+            verdict,
+            exit_code: exit as u8,
+            record: &findings.id,
+            warnings: findings.warnings.iter().map(|group| warning_line(group, findings)).collect(),
+        }
+    }
+}
+
+fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -> Line<'a> {
+    let stream_line = |(index, stream): (usize, &StreamInterval)| StreamLine {
+        stream: names.get(index).map_or("", String::as_str),
+        issued: stream.issued,
+        outstanding_start: stream.outstanding_start,
+        outstanding_end: stream.outstanding_end,
+        outstanding_time_ns: stream.outstanding_time_ns,
+        backlog_end: stream.backlog_end,
+        backlog_time_ns: stream.backlog_time_ns,
+        kinds: OpKind::ALL
+            .into_iter()
+            .zip(&stream.kinds)
+            .filter(|(_, kind)| kind.completed + kind.failed_total() > 0)
+            .map(|(kind, counted)| kind_line(kind, counted))
+            .collect(),
+    };
+    Line::Interval {
+        run_index,
+        interval_index: interval.index,
+        start_ns: interval.start_ns,
+        end_ns: interval.end_ns,
+        process_user_ns: interval.process_user_ns,
+        process_system_ns: interval.process_system_ns,
+        streams: interval.streams.iter().enumerate().map(stream_line).collect(),
+        workers: interval
+            .workers
+            .iter()
+            .map(|w| WorkerLine { stream: w.stream, lane: w.lane, cpu_ns: w.cpu_ns })
+            .collect(),
+        connections: interval.connections.iter().map(connection_line).collect(),
+        wire: interval.wire.iter().map(wire_line).collect(),
+        host: interval.host.map(host_line),
+    }
+}
+
+fn kind_line(kind: OpKind, counted: &KindInterval) -> KindLine {
+    KindLine {
+        kind: kind.name(),
+        completed: counted.completed,
+        bytes: counted.bytes,
+        failed: ErrorKind::ALL
+            .into_iter()
+            .zip(counted.failed)
+            .filter(|(_, count)| *count > 0)
+            .map(|(error, count)| FailedLine { error: error.name(), count })
+            .collect(),
+        service_time: TimesLine::of(&counted.service),
+        response_time: TimesLine::of(&counted.response),
+    }
+}
+
+impl TimesLine {
+    fn of(counts: &Counts) -> TimesLine {
+        let count = counts.total();
+        TimesLine {
+            count,
+            mean_ns: counts.mean_ns(),
+            p50_ns: counts.percentile_ns(0.5),
+            p99_ns: counts.percentile_ns(0.99),
+            max_ns: (count > 0).then_some(counts.max_ns),
+        }
+    }
+}
+
+/// The word for an outcome, and the reason of a failure.
+fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&str>) {
+    match outcome {
+        Outcome::Done => ("done", None),
+        Outcome::Interrupted => ("interrupted", None),
+        Outcome::Failed { reason } => ("failed", Some(reason)),
+        Outcome::Aborted => ("aborted", None),
+    }
+}

@@ -1,0 +1,321 @@
+//! From options to a plan: which experiment, which target, and what was assumed for options that
+//! the user left out.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow};
+use host::Root;
+use report::assumed::Assumed;
+use settings::Diagnostic;
+use workload::experiment::{self, Experiment};
+use workload::limit::StatedLimit;
+use workload::overrides::Override;
+use workload::plan::{IoMethod, Plan, TargetSpec};
+use workload::resolve::{self, ResolveOptions};
+
+use super::explain;
+use crate::outcome::Failure;
+use crate::{emulated_volume, named_target};
+
+const DEFAULT_PROFILE: &str = "four-corners";
+const QUICK_PROFILE: &str = "four-corners-quick";
+/// File size of built-in profiles on the emulated volume, which is filled at its throughput limit.
+const EMULATED_FILE_SIZE: &str = "64MiB";
+
+/// The time that the load points of the user's own experiment share with `--quick`: less than 30 s,
+/// which leaves time for the fill, the probe and the report.
+const QUICK_TOTAL_MS: u64 = 24_000;
+const QUICK_INTERVAL_MS: u64 = 250;
+/// Intervals of a load point with `--quick`: fewer give no result, more are not quick. A quarter of
+/// them is warm-up.
+const QUICK_INTERVALS: std::ops::RangeInclusive<u64> = 4..=16;
+
+/// Which experiment, on which target. `None` and empty lists are what the user left out.
+#[derive(Clone, Debug, Default)]
+pub struct ExperimentOptions {
+    /// The target as the user names it.
+    pub target: Option<String>,
+    /// Options of the NFS export or the emulated volume, `KEY=VALUE`.
+    pub option: Vec<String>,
+    /// The experiment file.
+    pub workload: Option<PathBuf>,
+    /// The built-in profile.
+    pub profile: Option<String>,
+    /// Finish within about 30 s.
+    pub quick: bool,
+    /// Overrides, `KEY=V1,V2,...`.
+    pub set: Vec<String>,
+    /// Repeats of each load point.
+    pub repeats: Option<u32>,
+    /// The precision at which repeats end, a share.
+    pub until: Option<String>,
+    /// The warm-up, a duration.
+    pub warm_up: Option<String>,
+    /// The measured window, a duration.
+    pub measure: Option<String>,
+    /// The reporting period, a duration.
+    pub interval: Option<String>,
+    /// The seed of the random number generators.
+    pub seed: Option<u64>,
+    /// How operations reach the kernel.
+    pub io_method: Option<IoMethod>,
+    /// Pin workers to processors.
+    pub pin: bool,
+    /// Compare data that is read with data that was written.
+    pub verify: bool,
+    /// Use the page cache.
+    pub buffered: bool,
+    /// Replace the load points by scaling experiments that find the bottleneck.
+    pub explain: bool,
+    /// Limits that the user knows.
+    pub known: Vec<StatedLimit>,
+}
+
+/// A plan, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// The experiment as it was written, without overrides.
+    pub text: String,
+    /// What was assumed.
+    pub assumed: Vec<Assumed>,
+}
+
+/// A setting that a command applies to an experiment before the user's overrides.
+#[derive(Clone, Debug)]
+pub(crate) struct Preset {
+    /// The flag that problems are reported for.
+    flag: &'static str,
+    key: &'static str,
+    value: String,
+}
+
+impl Preset {
+    pub(crate) fn new(flag: &'static str, key: &'static str, value: &str) -> Preset {
+        Preset { flag, key, value: value.to_owned() }
+    }
+}
+
+/// An experiment that a command brings itself.
+pub(crate) struct BuiltinExperiment {
+    /// Its name, used where a file's path is printed otherwise.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    /// The values of the command's flags.
+    pub(crate) presets: Vec<Preset>,
+    /// The presets include the file size.
+    pub(crate) file_size_given: bool,
+}
+
+/// Reads and resolves the experiment.
+///
+/// # Errors
+/// The experiment cannot be read or has problems, or the target is not one.
+pub fn plan(options: &ExperimentOptions) -> Result<Planned, Failure> {
+    let mut planned = resolved(options, ExperimentSource::find(options)?)?;
+    if options.explain {
+        refuse_repeats(options)?;
+        explain::replace(&mut planned.plan, &options.known)?;
+    }
+    Ok(planned)
+}
+
+/// Refuses options that scaling experiments decide.
+fn refuse_repeats(options: &ExperimentOptions) -> Result<(), Failure> {
+    let given = [("--repeats", options.repeats.is_some()), ("--until", options.until.is_some())];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(explain::refused(&format!(
+            "with {flag}: each scaling experiment runs once; leave the flag out"
+        ))),
+    }
+}
+
+/// Resolves a command's own experiment with the user's overrides.
+pub(crate) fn plan_builtin(
+    options: &ExperimentOptions,
+    builtin: BuiltinExperiment,
+) -> Result<Planned, Failure> {
+    let source = ExperimentSource {
+        text: builtin.text.to_owned(),
+        name: builtin.name.to_owned(),
+        is_quick: false,
+        is_profile: !builtin.file_size_given,
+        presets: builtin.presets,
+        assumed: Vec::new(),
+    };
+    resolved(options, source)
+}
+
+/// The text of the built-in profile `name`.
+///
+/// # Errors
+/// There is no profile of this name.
+pub fn profile(name: &str) -> Result<&'static str, Failure> {
+    experiment::profile(name).ok_or_else(|| {
+        let known: Vec<&str> = experiment::PROFILES.iter().map(|(name, _)| *name).collect();
+        Failure::input(anyhow!("there is no profile `{name}`; there are {}", known.join(", ")))
+    })
+}
+
+fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result<Planned, Failure> {
+    if options.target.is_none() && source.is_profile {
+        // The volume has no cache that the files would have to exceed.
+        source.presets.push(Preset::new("TARGET", "file_size", EMULATED_FILE_SIZE));
+        source.assumed.push(Assumed::FileSize(EMULATED_FILE_SIZE.to_owned()));
+    }
+    let refused = |problems: Vec<Diagnostic>| Failure::problems(&source.text, problems);
+    let overrides = overrides(options, &source).map_err(refused)?;
+    let experiment =
+        experiment::parse_with(&source.text, &source.name, &overrides).map_err(refused)?;
+    let mut assumed = source.assumed.clone();
+    let target = target(options, &experiment)?;
+    if target_name(options, &experiment).is_none() {
+        assumed.push(Assumed::EmulatedVolume);
+    }
+    let has_seed = experiment.run.iter().any(|setting| setting.key.name == "seed");
+    if !has_seed {
+        assumed.push(Assumed::Seed);
+    }
+    let resolve_options = ResolveOptions {
+        io_method: options.io_method.unwrap_or(IoMethod::Auto),
+        pin: options.pin,
+        verify: options.verify,
+    };
+    let mut plan =
+        resolve::resolve(&experiment, &source.name, target, &resolve_options).map_err(refused)?;
+    plan.overrides = of_user(&overrides, &source);
+    let needed = plan.bytes_needed().get();
+    if let TargetSpec::Emulated { volume, .. } = plan.target_mut() {
+        let host_bytes = host::facts::memory_bytes(&Root::of_this_host());
+        emulated_volume::set_memory(volume, needed, host_bytes)?;
+    }
+    Ok(Planned { plan, text: source.text, assumed })
+}
+
+/// The text of an experiment and where it comes from.
+struct ExperimentSource {
+    text: String,
+    /// The file as the user named it, or `profile:NAME`.
+    name: String,
+    /// The text is a quick profile already.
+    is_quick: bool,
+    /// It is a built-in experiment with its default file size.
+    is_profile: bool,
+    presets: Vec<Preset>,
+    assumed: Vec<Assumed>,
+}
+
+impl ExperimentSource {
+    fn find(options: &ExperimentOptions) -> Result<ExperimentSource, Failure> {
+        if let Some(path) = &options.workload {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("read experiment {}", path.display()))
+                .map_err(Failure::input)?;
+            let name = path.display().to_string();
+            return Ok(ExperimentSource {
+                text,
+                name,
+                is_quick: false,
+                is_profile: false,
+                presets: Vec::new(),
+                assumed: Vec::new(),
+            });
+        }
+        let mut assumed = Vec::new();
+        let name = match (&options.profile, options.quick) {
+            (Some(name), true) => experiment::quick_profile(name).unwrap_or(name),
+            (Some(name), false) => name.as_str(),
+            (None, quick) => {
+                let name = if quick { QUICK_PROFILE } else { DEFAULT_PROFILE };
+                assumed.push(Assumed::Profile(name.to_owned()));
+                name
+            }
+        };
+        Ok(ExperimentSource {
+            text: profile(name)?.to_owned(),
+            name: format!("profile:{name}"),
+            is_quick: name.ends_with(experiment::QUICK),
+            is_profile: true,
+            presets: Vec::new(),
+            assumed,
+        })
+    }
+}
+
+/// Presets and flags that override settings, in the order in which they are applied.
+fn overrides(
+    options: &ExperimentOptions,
+    source: &ExperimentSource,
+) -> Result<Vec<Override>, Vec<Diagnostic>> {
+    let presets = source
+        .presets
+        .iter()
+        .map(|preset| Override::option(preset.flag, preset.key, &preset.value));
+    let of_user = options.set.iter().map(|text| Override::set(text));
+    let set: Vec<Override> = presets.chain(of_user).collect();
+    let mut all = Vec::new();
+    if options.quick && !source.is_quick {
+        all.extend(quick(options, source, &set)?);
+    }
+    all.extend(set);
+    let repeats = options.repeats.map(|count| count.to_string());
+    let seed = options.seed.map(|number| number.to_string());
+    for (flag, key, value) in [
+        ("--repeats", "run.repeats", &repeats),
+        ("--until", "run.until", &options.until),
+        ("--warm-up", "run.warm_up", &options.warm_up),
+        ("--measure", "run.measure", &options.measure),
+        ("--interval", "run.interval", &options.interval),
+        ("--seed", "run.seed", &seed),
+    ] {
+        all.extend(value.iter().map(|value| Override::option(flag, key, value)));
+    }
+    if options.buffered {
+        all.push(Override::option("--buffered", "direct", "false"));
+    }
+    Ok(all)
+}
+
+/// The user's overrides, without the command's presets.
+fn of_user(overrides: &[Override], source: &ExperimentSource) -> Vec<String> {
+    let is_preset = |one: &&Override| source.presets.iter().any(|preset| preset.flag == one.flag);
+    overrides.iter().filter(|one| !is_preset(one)).map(Override::assignment).collect()
+}
+
+/// Phases with which all load points share the time of a quick run, each measured once.
+fn quick(
+    options: &ExperimentOptions,
+    source: &ExperimentSource,
+    set: &[Override],
+) -> Result<Vec<Override>, Vec<Diagnostic>> {
+    let once = Override::option("--quick", "run.repeats", "1");
+    let known = [set, std::slice::from_ref(&once)].concat();
+    let experiment = experiment::parse_with(&source.text, &source.name, &known)?;
+    let resolve_options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    // An unusable target is reported when the plan is made.
+    let target = target(options, &experiment).unwrap_or(TargetSpec::Null);
+    let plan = resolve::resolve(&experiment, &source.name, target, &resolve_options)?;
+    let load_points = u64::from(plan.runs_max().max(1));
+    let intervals = (QUICK_TOTAL_MS / load_points / QUICK_INTERVAL_MS)
+        .clamp(*QUICK_INTERVALS.start(), *QUICK_INTERVALS.end());
+    let phase = |key: &str, intervals: u64| {
+        Override::option("--quick", key, &format!("{}ms", intervals * QUICK_INTERVAL_MS))
+    };
+    Ok(vec![
+        once,
+        phase("run.interval", 1),
+        phase("run.warm_up", intervals / 4),
+        phase("run.measure", intervals - intervals / 4),
+    ])
+}
+
+/// The target's name: the argument takes precedence over the file.
+fn target_name<'a>(options: &'a ExperimentOptions, experiment: &'a Experiment) -> Option<&'a str> {
+    options.target.as_deref().or(experiment.target.as_deref())
+}
+
+fn target(options: &ExperimentOptions, experiment: &Experiment) -> Result<TargetSpec, Failure> {
+    named_target::spec(target_name(options, experiment), &options.option)
+}

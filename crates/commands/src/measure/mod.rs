@@ -1,0 +1,223 @@
+//! `run`: measures a plan, stores the record, and analyses it.
+//!
+//! Steps, each with what the user may see between them: [`experiment::plan`], [`serve`],
+//! [`prepare`] (claims the target, begins the record), [`Prepared::measure`] (passes every event to
+//! the listeners), [`verdict::verdict`]. Two targets in alternating runs: [`interleave`].
+
+mod environment;
+mod event_line;
+pub mod event_lines;
+pub mod experiment;
+mod explain;
+mod host_state;
+pub mod interleave;
+pub mod known_limit;
+pub mod plan;
+mod record_writer;
+pub mod verdict;
+mod wire;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use analysis::Findings;
+use engine::drive::Stop;
+use host::Root;
+use host::cpu::CpuTimes;
+use host::wire::Meter;
+use metrics::run_record;
+use report::expect::published::Published;
+use runner::conduct::{ConductError, Host, conduct_with};
+use runner::event::Listener;
+use runner::fleet::{Fleet, LocalFleet};
+use store::{Store, Writer};
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
+use target::location::TargetLocation;
+use target::nfs::Observer;
+use target::refusal::Overrides;
+use target::survey::{self, Survey};
+use workload::limit::StatedLimit;
+use workload::plan::{Plan, TargetSpec};
+
+use crate::emulated_volume::{CheckedFleet, Service};
+use crate::named_target;
+use crate::outcome::Failure;
+use crate::predict::published_comparison::{self, ReportOptions};
+use crate::{refusal, unix_ms};
+use environment::environment;
+use experiment::Planned;
+use record_writer::RecordWriter;
+
+/// How a plan is executed and where its record is stored.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Refusals that the user overrides.
+    pub overrides: Overrides,
+    /// Limits that the user knows, stored with the record.
+    pub known: Vec<StatedLimit>,
+    /// The store's directory, which is created if it does not exist.
+    pub store: PathBuf,
+}
+
+/// A plan with its target claimed and its record begun.
+#[derive(Debug)]
+pub struct Prepared {
+    planned: Planned,
+    store: Store,
+    writer: Writer,
+    /// Dropped before the service, which it releases its lock with.
+    directory: Option<TargetDirectory>,
+    service: Option<Service>,
+}
+
+/// The result of [`Prepared::measure`].
+#[derive(Debug)]
+pub struct Measured {
+    /// How execution ended.
+    pub ended: Result<run_record::Outcome, ConductError>,
+    /// The analysed record.
+    pub findings: Findings,
+    /// The published figures for its own report.
+    pub published: Option<Published>,
+    /// The record's directory.
+    pub run_directory: PathBuf,
+    /// The target.
+    pub target: TargetSpec,
+}
+
+/// Starts the emulated volume's service if it is the target.
+///
+/// # Errors
+/// The service did not start.
+pub fn serve(target: &TargetSpec) -> Result<Option<Service>, Failure> {
+    match target {
+        TargetSpec::Emulated { volume, options, .. } => Service::start(volume, options).map(Some),
+        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Null => Ok(None),
+    }
+}
+
+/// Claims the target's directory and begins the record. A refused target is left unchanged, and so
+/// is the store.
+///
+/// * `command_line` - the command that repeats the run, stored with the record
+/// * `observer` - is notified of waits for a server and may end them
+///
+/// # Errors
+/// The target is refused, or the store cannot be written.
+pub fn prepare(
+    mut planned: Planned,
+    service: Option<Service>,
+    options: &Options,
+    command_line: &str,
+    observer: Observer,
+) -> Result<Prepared, Failure> {
+    let location = match &service {
+        Some(service) => Some(TargetLocation::ObservedNfs(service.url().clone(), observer)),
+        None => named_target::location(planned.plan.target(), observer)?,
+    };
+    let survey = location.map(|at| survey(&planned.plan, at, options.overrides)).transpose()?;
+    let store = open_store(options)?;
+    let directory = survey.map(Survey::claim).transpose().map_err(refusal::failure)?;
+    let environment = environment(&planned, command_line, directory.as_ref(), &options.known)?;
+    explain::add_facts(&mut planned.plan, &environment.prior);
+    let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
+    Ok(Prepared { planned, store, writer, directory, service })
+}
+
+impl Prepared {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
+    /// The target's directory; `None` for the null target.
+    pub fn directory(&self) -> Option<&TargetDirectory> {
+        self.directory.as_ref()
+    }
+
+    /// Executes the plan, and analyses the record. Every event is stored before the listeners get
+    /// it.
+    ///
+    /// # Errors
+    /// The record cannot be read back. How the execution ended is in [`Measured::ended`].
+    pub fn measure(
+        self,
+        listeners: &mut [&mut dyn Listener],
+        stop: &Arc<Stop>,
+    ) -> Result<Measured, Failure> {
+        let Prepared { planned, store, writer, mut directory, service } = self;
+        let plan = &planned.plan;
+        let id = writer.id().to_owned();
+        let run_directory = writer.directory().to_owned();
+        let serving_thread = service.as_ref().map(Service::thread_id);
+        let reader = host_state::reader(Root::of_this_host(), serving_thread);
+        let local = LocalFleet::new(plan).with_host_state(reader);
+        let mut fleet: Box<dyn Fleet + '_> = match &service {
+            Some(service) => Box::new(CheckedFleet::new(local, service)),
+            None => Box::new(local),
+        };
+        let mut record_writer = RecordWriter::new(writer);
+        let mut all: Vec<&mut dyn Listener> = vec![&mut record_writer];
+        all.extend(listeners.iter_mut().map(|listener| &mut **listener as &mut dyn Listener));
+        let meter = wire::meter(Root::of_this_host(), directory.as_ref());
+        let ended = with_hosts([meter], |[host]| {
+            conduct_with(fleet.as_mut(), plan, directory.as_mut(), host, stop, &mut all)
+        });
+        drop(fleet);
+        drop(directory);
+        drop(service);
+        let record = store.load(&id).map_err(Failure::target)?;
+        let (findings, published) =
+            published_comparison::analyzed(&record, &ReportOptions::default());
+        let target = plan.target().clone();
+        Ok(Measured { ended, findings, published, run_directory, target })
+    }
+}
+
+/// Inspects the target's directory without changing it.
+pub(crate) fn survey(
+    plan: &Plan,
+    location: TargetLocation,
+    overrides: Overrides,
+) -> Result<Survey, Failure> {
+    let mut survey =
+        survey::survey(location, RequiredFiles::of(plan), overrides).map_err(refusal::failure)?;
+    if !overrides.refill {
+        // The run inspects the files again; here a refusal still comes before a record exists.
+        survey = survey.inspect().map_err(refusal::failure)?;
+    }
+    Ok(survey)
+}
+
+fn open_store(options: &Options) -> Result<Store, Failure> {
+    Store::open(Some(&options.store)).map_err(Failure::input)
+}
+
+/// Calls `measure` with this host's counters, one [`Host`] for each meter.
+fn with_hosts<R, const N: usize>(
+    meters: [Meter; N],
+    measure: impl FnOnce([Host<'_>; N]) -> R,
+) -> R {
+    let root = Root::of_this_host();
+    let mut steals = meters.each_ref().map(|_| {
+        let root = root.clone();
+        let mut earlier = CpuTimes::read(&root);
+        move || {
+            let before = std::mem::replace(&mut earlier, CpuTimes::read(&root))?;
+            earlier.as_ref()?.steal_since(&before)
+        }
+    });
+    let mut wires = meters.map(|mut meter| move || meter.since_last());
+    let memory_bytes = host::facts::memory_bytes(&root);
+    let processors = u32::try_from(engine::processor::processors().len()).ok();
+    let available_processors = engine::processor::available();
+    let mut wires = wires.iter_mut();
+    measure(steals.each_mut().map(|steal_since_last| Host {
+        wire_since_last: wires.next().expect("there is one for each meter"),
+        memory_bytes,
+        processors,
+        available_processors,
+        steal_since_last,
+    }))
+}

@@ -1,0 +1,18 @@
+//! The host's network and disk counters for a target.
+
+use host::Root;
+use host::wire::Meter;
+use target::directory::TargetDirectory;
+
+/// The counters that a target's bytes pass: for an export the interface to its server, for a
+/// directory its mount or block device, for the null target none.
+pub(super) fn meter(root: Root, directory: Option<&TargetDirectory>) -> Meter {
+    let Some(directory) = directory else { return Meter::of_nothing(root) };
+    match directory.mounted() {
+        Some(mounted) => match mounted.servers.first() {
+            Some(server) => Meter::of_server(root, server.ip()),
+            None => Meter::of_nothing(root),
+        },
+        None => Meter::of_directory(root, directory.path()),
+    }
+}

@@ -1,0 +1,39 @@
+//! What is assumed where the user left out a part of an experiment, as values and in words.
+
+/// An assumption about an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumed {
+    /// This built-in profile, because no experiment is named.
+    Profile(String),
+    /// This file size, because the emulated volume has no cache that files must exceed.
+    FileSize(String),
+    /// The emulated volume, because no target is named.
+    EmulatedVolume,
+    /// The seed 1.
+    Seed,
+    /// This number of blocks of each load point, for two targets in turns.
+    Blocks(u32),
+}
+
+impl Assumed {
+    /// What is assumed: its name, then its value and the reason or the option that replaces it.
+    pub fn words(&self) -> (&'static str, String) {
+        match self {
+            Assumed::Profile(name) => (
+                "experiment",
+                format!("the profile {name}, because no experiment is named (-w, -p)"),
+            ),
+            Assumed::FileSize(size) => (
+                "file_size",
+                format!("{size}, because the emulated volume has no cache that files must exceed"),
+            ),
+            Assumed::EmulatedVolume => {
+                ("target", "an emulated volume, because no target is named".to_owned())
+            }
+            Assumed::Seed => ("seed", "1 (--seed)".to_owned()),
+            Assumed::Blocks(count) => {
+                ("repeats", format!("{count} blocks of each load point (--repeats)"))
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A chart as an SVG picture for slides: without scripts, links or embedded fonts, 960 pixels wide.
+//!
+//! It shows what the page's chart shows, without a browser. `docs/adr/0018-pictures-of-charts.md`
+//! has the reasons for a separate writer.
+
+mod elements;
+mod frame;
+mod shapes;
+
+use super::text_width::{fitted, width};
+use super::theme::{HEAT, Palette, Theme};
+use super::{Chart, Shape, Stroke};
+use elements::{element, escaped, text};
+use frame::{Area, Frame};
+
+/// Font names in order of preference; every system has the last.
+pub(crate) const FONTS: &str =
+    "'DejaVu Sans', 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif";
+/// Width of a picture, in pixels: a 16:9 slide with one panel.
+const WIDTH: f64 = 960.0;
+/// Height with one panel.
+const HEIGHT: f64 = 540.0;
+/// Where a legend of three rows ends.
+const LEGEND_ROOM: f64 = 98.0;
+/// Height of each of several panels.
+const PANEL_HEIGHT: f64 = 150.0;
+/// Margins for numbers on the left, on the right (without and with an axis there), and below.
+const LEFT: f64 = 104.0;
+const RIGHT: f64 = 36.0;
+const RIGHT_AXIS: f64 = 96.0;
+const BELOW: f64 = 76.0;
+/// Font sizes, in pixels.
+const TITLE: f64 = 20.0;
+const LEGEND: f64 = 13.5;
+const SOURCE: f64 = 11.0;
+
+/// The picture of a chart; `source` is a line at the bottom with the origin of the numbers.
+pub(crate) fn draw(chart: &Chart, theme: Theme, source: &str) -> String {
+    let palette = theme.palette();
+    let several = chart.panels.len() > 1;
+    let mut legend = String::new();
+    let below_legend = match is_heat_map(chart) {
+        true => heat_legend(palette, &mut legend),
+        false => series_legend(chart, palette, &mut legend),
+    };
+    let height = match several {
+        true => below_legend + 12.0 + PANEL_HEIGHT * chart.panels.len() as f64 + BELOW,
+        // A long legend makes the picture higher, not the panel lower.
+        false => HEIGHT + (below_legend - LEGEND_ROOM).max(0.0),
+    };
+    let mut out = String::new();
+    element(
+        &mut out,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"{FONTS}\" role=\"img\" \
+         aria-labelledby=\"title desc\" fill=\"none\">"
+        ),
+    );
+    element(&mut out, format_args!("<title id=\"title\">{}</title>", escaped(&chart.title)));
+    element(&mut out, format_args!("<desc id=\"desc\">{}</desc>", escaped(&chart.caption)));
+    element(
+        &mut out,
+        format_args!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"{}\"/>", palette.ground),
+    );
+    let title = fitted(&chart.title, TITLE, WIDTH - 40.0);
+    text(&mut out, (20.0, 32.0), "start", TITLE, palette.text, &title);
+    out.push_str(&legend);
+    let right = if chart.panels.iter().any(|p| p.right.is_some()) { RIGHT_AXIS } else { RIGHT };
+    for (number, panel) in chart.panels.iter().enumerate() {
+        let top = below_legend + 12.0;
+        let area = match several {
+            true => Area {
+                left: LEFT,
+                top: top + PANEL_HEIGHT * number as f64,
+                width: WIDTH - LEFT - right,
+                height: PANEL_HEIGHT - 34.0,
+            },
+            false => {
+                Area { left: LEFT, top, width: WIDTH - LEFT - right, height: height - top - BELOW }
+            }
+        };
+        let frame = Frame::of(panel, area, several);
+        let last = number + 1 == chart.panels.len();
+        frame.draw(panel, last, palette, &mut out);
+        shapes::draw(chart, panel, &frame, number, palette, &mut out);
+    }
+    let source = fitted(source, SOURCE, WIDTH - 40.0);
+    let bottom = (WIDTH - 20.0, height - 10.0);
+    text(&mut out, bottom, "end", SOURCE, palette.faint, &source);
+    out.push_str("</svg>\n");
+    out
+}
+
+fn is_heat_map(chart: &Chart) -> bool {
+    let mut all = chart.panels.iter().flat_map(|panel| &panel.series);
+    all.any(|series| matches!(series.shape, Shape::Cells(_)))
+}
+
+/// Draws the legend in as many lines as necessary; returns where it ends.
+fn series_legend(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
+    let (mut x, mut y) = (20.0, 58.0);
+    for (number, name) in chart.names().iter().enumerate() {
+        let name = fitted(name, LEGEND, WIDTH - 120.0);
+        let wide = 34.0 + width(&name, LEGEND) + 22.0;
+        if x > 20.0 && x + wide > WIDTH - 20.0 {
+            (x, y) = (20.0, y + 20.0);
+        }
+        let colour = palette.series[number % palette.series.len()];
+        match shape_of(chart, number) {
+            Some(Shape::Bars { .. }) => element(
+                out,
+                format_args!(
+                    "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"26\" height=\"12\" fill=\"{colour}\"/>",
+                    y - 10.5
+                ),
+            ),
+            Some(Shape::Line { stroke: Stroke::Rings, .. }) => {
+                shapes::ring(out, (x + 13.0, y - 4.5), palette);
+            }
+            Some(Shape::Line { stroke, .. }) => {
+                let long = if *stroke == Stroke::Points { 0 } else { 26 };
+                element(
+                    out,
+                    format_args!(
+                        "<path d=\"M{x:.1} {:.1}h{long}\" stroke=\"{colour}\" \
+                         stroke-width=\"2.5\"{}/>",
+                        y - 4.5,
+                        shapes::dashes(*stroke)
+                    ),
+                );
+                if stroke.has_symbols() {
+                    shapes::symbol(out, number, (x + 13.0, y - 4.5), colour);
+                }
+            }
+            _ => {}
+        }
+        text(out, (x + 34.0, y), "start", LEGEND, palette.text, &name);
+        x += wide;
+    }
+    y
+}
+
+/// The first shape of a name, which the legend shows.
+fn shape_of(chart: &Chart, number: usize) -> Option<&Shape> {
+    let name = *chart.names().get(number)?;
+    let mut all = chart.panels.iter().flat_map(|panel| &panel.series);
+    all.find(|series| series.name == name).map(|series| &series.shape)
+}
+
+/// Draws what the colours of cells mean; returns where it ends.
+fn heat_legend(palette: &Palette, out: &mut String) -> f64 {
+    text(out, (20.0, 58.0), "start", LEGEND, palette.text, "few operations");
+    let left = 20.0 + width("few operations", LEGEND) + 10.0;
+    for (step, colour) in HEAT.iter().enumerate() {
+        element(
+            out,
+            format_args!(
+                "<rect x=\"{:.1}\" y=\"46\" width=\"30\" height=\"14\" fill=\"{colour}\"/>",
+                left + 30.0 * step as f64
+            ),
+        );
+    }
+    let right = left + 30.0 * HEAT.len() as f64 + 10.0;
+    text(out, (right, 58.0), "start", LEGEND, palette.text, "many");
+    58.0
+}

@@ -1,0 +1,122 @@
+//! A stream in words.
+
+use std::time::Duration;
+
+use units::{Bytes, OpsPerSec, counted, print_duration};
+use workload::arrival::Arrival;
+use workload::pattern::AccessPattern;
+use workload::plan::{Run, Stream, WeightedSize};
+
+/// A stream's operations. Settings in the load point's name are not repeated, so that all load
+/// points of a sweep have the same description.
+pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
+    let named = |key: &str| {
+        let of_stream = format!("{}.{key}", stream.name);
+        run.parameters.iter().any(|(name, _)| name == key || *name == of_stream)
+    };
+    let or_named = |key: &str, words: String| {
+        if named(key) { format!("{} as named", label(key)) } else { words }
+    };
+    let set = stream.working_set;
+    let mut parts = vec![
+        or_named("read", mix_words(stream.read_permille)),
+        or_named("transfer_size", sizes_words(&stream.transfer_sizes)),
+        or_named("pattern", pattern_words(stream.access_pattern)),
+        format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
+        or_named("workers", counted(u64::from(stream.workers), "worker")),
+    ];
+    if !named("queue_depth") {
+        parts.push(format!("queue depth {}", stream.queue_depth));
+    }
+    let mut arrival = arrival_words(stream.arrival);
+    if stream.arrival.offered_rate().is_some() && stream.fsync_every_writes.is_some() {
+        arrival.push_str(" (fsyncs included)");
+    }
+    parts.push(or_named("arrival", arrival));
+    match stream.write_stability {
+        None => {
+            let direct = if stream.direct { "direct" } else { "buffered" };
+            parts.push(or_named("direct", direct.to_owned()));
+            if named("dsync") || stream.dsync {
+                parts.push(or_named("dsync", "O_DSYNC".to_owned()));
+            }
+        }
+        // A stream that only reads has no writes to make stable.
+        Some(stability) if stream.read_permille < 1000 => {
+            let key = if named("dsync") { "dsync" } else { "write_stability" };
+            parts.push(or_named(key, format!("{} writes", stability.name())));
+        }
+        Some(_) => {}
+    }
+    match stream.fsync_every_writes {
+        Some(writes) => {
+            let words = format!("fsync every {}", counted(u64::from(writes), "write"));
+            parts.push(or_named("fsync_every", words));
+        }
+        None if named("fsync_every") => parts.push(or_named("fsync_every", String::new())),
+        None => {}
+    }
+    format!("{}: {}", stream.name, parts.join(", "))
+}
+
+/// The setting of a key.
+fn label(key: &str) -> &str {
+    match key {
+        "read" => "share of reads",
+        "transfer_size" => "transfer size",
+        "fsync_every" => "fsync",
+        "write_stability" => "write stability",
+        other => other,
+    }
+}
+
+/// `8 KiB`, or `70% 4 KiB / 30% 32 KiB`.
+fn sizes_words(sizes: &[WeightedSize]) -> String {
+    let [one] = sizes else {
+        let sum: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
+        let share = |size: &WeightedSize| {
+            let percent = f64::from(size.weight) * 100.0 / sum.max(1) as f64;
+            format!("{}% {}", (percent * 10.0).round() / 10.0, Bytes::new(size.size_bytes))
+        };
+        return sizes.iter().map(share).collect::<Vec<_>>().join(" / ");
+    };
+    Bytes::new(one.size_bytes).to_string()
+}
+
+fn mix_words(read_permille: u16) -> String {
+    match read_permille {
+        0 => "writes".to_owned(),
+        1000 => "reads".to_owned(),
+        reads => format!("{}% reads", f64::from(reads) / 10.0),
+    }
+}
+
+fn pattern_words(pattern: AccessPattern) -> String {
+    let percent = |permille: u16| f64::from(permille) / 10.0;
+    match pattern {
+        AccessPattern::Sequential => "sequential".to_owned(),
+        AccessPattern::Uniform => "uniform random".to_owned(),
+        AccessPattern::Zipf { theta } => format!("zipf {theta}"),
+        AccessPattern::HotSet { area_permille, accesses_permille } => format!(
+            "hot set ({}% of operations on {}%)",
+            percent(accesses_permille),
+            percent(area_permille)
+        ),
+    }
+}
+
+fn arrival_words(arrival: Arrival) -> String {
+    match arrival {
+        Arrival::Closed { think_time_ns: 0 } => "closed loop".to_owned(),
+        Arrival::Closed { think_time_ns } => {
+            format!(
+                "closed loop with think time {}",
+                print_duration(Duration::from_nanos(think_time_ns))
+            )
+        }
+        Arrival::Constant { offered_rate } => {
+            format!("constant {}", OpsPerSec::new(offered_rate))
+        }
+        Arrival::Poisson { offered_rate } => format!("poisson {}", OpsPerSec::new(offered_rate)),
+    }
+}

@@ -1,0 +1,198 @@
+//! The tables of results: one for each curve and stream, with a row for each load point and kind of
+//! operation.
+
+use analysis::Findings;
+use analysis::curve::Curve;
+use analysis::estimate::Estimate;
+use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
+use analysis::percentile::Percentile;
+
+use crate::number::{NONE, TOO_FEW, TimeUnit, half_width, mib, plain, us};
+use crate::table::{Column, Table};
+
+/// One row: a stream (or all streams) and a kind of operation (or reads and writes) of a load
+/// point.
+struct Row<'a> {
+    /// The value on the curve's axis, or the kind of operation.
+    label: String,
+    /// The operations counted in it.
+    ops: &'a OpSummary,
+    /// The stream, if the row is about the whole stream.
+    stream: Option<&'a StreamSummary>,
+    /// The window, if the row is about all streams and so has the numbers of the process.
+    process: Option<&'a Summary>,
+    /// Letters of its warnings.
+    marks: String,
+}
+
+/// The unit of response times everywhere in the report of one record or several.
+pub(crate) fn time_unit(records: &[&Findings]) -> TimeUnit {
+    let points = records.iter().flat_map(|findings| &findings.load_points);
+    let streams = points.flat_map(|point| {
+        let Summary { total, streams, .. } = &point.merged;
+        std::iter::once(total).chain(streams)
+    });
+    let ops = streams.flat_map(|stream| std::iter::once(&stream.data).chain(&stream.kinds));
+    TimeUnit::of(ops.flat_map(|ops| {
+        let mean = ops.response.mean_ns.map(|mean| mean.value);
+        let p999 = ops.response.percentile(0.999).and_then(|p| p.value_ns);
+        mean.into_iter().chain(p999.map(|ns| ns as f64))
+    }))
+}
+
+/// The tables of all curves, in their order. They have the same columns, except that the first is
+/// named after the curve's axis.
+pub fn tables(findings: &Findings) -> Vec<Table> {
+    let unit = time_unit(&[findings]);
+    findings.curves.iter().flat_map(|curve| of_curve(findings, curve, unit)).collect()
+}
+
+/// Whether a table has a percentile with too few samples.
+pub(crate) fn has_too_few(tables: &[Table]) -> bool {
+    tables.iter().flat_map(|table| &table.rows).flatten().any(|cell| cell == TOO_FEW)
+}
+
+/// A table of all streams together, and one for each of several streams.
+fn of_curve(findings: &Findings, curve: &Curve, unit: TimeUnit) -> Vec<Table> {
+    let points = || curve.points.iter().map(|point| &findings.load_points[point.load_point]);
+    let has_several = points().any(|point| point.merged.streams.len() > 1);
+    let Some(first) = points().next().filter(|_| has_several) else {
+        return vec![table(findings, curve, &curve.name, None, unit)];
+    };
+    let of_stream = |stream: &StreamSummary, index: Option<usize>| {
+        table(findings, curve, &format!("{}: {}", curve.name, stream.name), index, unit)
+    };
+    let mut tables = vec![of_stream(&first.merged.total, None)];
+    let streams = first.merged.streams.iter().enumerate();
+    tables.extend(streams.map(|(index, stream)| of_stream(stream, Some(index))));
+    tables
+}
+
+/// The table of one stream, or of all together.
+fn table(
+    findings: &Findings,
+    curve: &Curve,
+    caption: &str,
+    stream: Option<usize>,
+    unit: TimeUnit,
+) -> Table {
+    let mut rows = Vec::new();
+    for point in &curve.points {
+        let window = &findings.load_points[point.load_point].merged;
+        let summary = match stream {
+            None => Some(&window.total),
+            Some(stream) => window.streams.get(stream),
+        };
+        let Some(summary) = summary else { continue };
+        let name = stream.map(|_| summary.name.as_str());
+        rows.push(Row {
+            label: point.label.clone(),
+            ops: &summary.data,
+            stream: Some(summary),
+            process: stream.is_none().then_some(window),
+            marks: findings.marks(point.load_point, name),
+        });
+        if summary.kinds.len() > 1 {
+            rows.extend(summary.kinds.iter().map(Row::of_kind));
+        }
+        // An offered rate is offered to all kinds together.
+        rows.extend(
+            summary.all_kinds.iter().filter(|_| summary.offered_rate.is_some()).map(Row::of_kind),
+        );
+    }
+    Table {
+        caption: caption.to_owned(),
+        columns: columns(&curve.axis, unit),
+        rows: rows.iter().map(|row| row.cells(unit)).collect(),
+    }
+}
+
+fn columns(axis: &str, unit: TimeUnit) -> Vec<Column> {
+    let (upper, lower) = axis.rsplit_once([' ', '.']).unwrap_or(("", axis));
+    let time = |name: &str| Column::numbers(name, unit.symbol()).grouped("response time");
+    vec![
+        Column::numbers(axis, "").narrow(upper, lower),
+        Column::numbers("achieved rate", "ops/s").narrow("achieved", "ops/s"),
+        Column::numbers("95 % CI", "±").narrow("95 %", "CI ±"),
+        Column::numbers("throughput", "MiB/s"),
+        time("mean"),
+        time("p50"),
+        time("p99"),
+        time("p99.9"),
+        Column::numbers("outstanding", "").narrow("out-", "standing"),
+        Column::numbers("CPU", "µs/op"),
+        Column::marks("warnings").narrow("", "!"),
+    ]
+}
+
+impl<'a> Row<'a> {
+    /// A row below that of its stream.
+    fn of_kind(ops: &'a OpSummary) -> Row<'a> {
+        Row { label: ops.name.to_owned(), ops, stream: None, process: None, marks: String::new() }
+    }
+
+    /// The cells below [`columns`].
+    fn cells(&self, unit: TimeUnit) -> Vec<String> {
+        let OpSummary { achieved_rate: rate, throughput, response, .. } = self.ops;
+        let outstanding = self.stream.map(|stream| printed(stream.outstanding_mean, plain));
+        let cpu = self.process.map(|process| printed(process.cpu_ns_per_op, us));
+        vec![
+            self.label.clone(),
+            printed(*rate, plain),
+            relative(*rate),
+            printed(*throughput, mib),
+            response.mean_ns.map_or(NONE.to_owned(), |mean| unit.print(mean.value)),
+            percentile(response.percentile(0.5), unit),
+            percentile(response.percentile(0.99), unit),
+            percentile(response.percentile(0.999), unit),
+            outstanding.unwrap_or_default(),
+            cpu.unwrap_or_default(),
+            self.marks.clone(),
+        ]
+    }
+}
+
+/// A number, or a dash where there is none.
+pub(crate) fn printed(estimate: Option<Estimate>, print: impl Fn(f64) -> String) -> String {
+    estimate.map_or(NONE.to_owned(), |estimate| print(estimate.value))
+}
+
+/// The half-width of a number's confidence interval as a share of the number.
+pub(crate) fn relative(estimate: Option<Estimate>) -> String {
+    estimate.and_then(|estimate| estimate.relative()).map_or(NONE.to_owned(), half_width)
+}
+
+/// ` ± 0.4 %`, or nothing where the confidence interval is unknown.
+pub(crate) fn plus_minus(estimate: Estimate) -> String {
+    estimate.relative().map_or(String::new(), |share| format!(" ± {}", half_width(share)))
+}
+
+/// A percentile, unless it has too few samples.
+pub(crate) fn percentile(percentile: Option<&Percentile>, unit: TimeUnit) -> String {
+    match percentile.and_then(|p| p.value_ns) {
+        Some(ns) => unit.print(ns as f64),
+        None => TOO_FEW.to_owned(),
+    }
+}
+
+/// A percentile with the ends of its 95 % confidence interval, if known: `812 (790 to 901)`; an
+/// interval wider than the value is `>50 %`, as a half-width is.
+pub(crate) fn percentile_with_interval(of: &Percentile, unit: TimeUnit) -> String {
+    let value = percentile(Some(of), unit);
+    match (of.value_ns, of.interval_ns) {
+        (Some(ns), Some([low, high])) if high - low > ns as f64 => format!("{value} (± >50 %)"),
+        (_, Some([low, high])) => {
+            format!("{value} ({} to {})", unit.print(low), unit.print(high))
+        }
+        (_, None) => value,
+    }
+}
+
+/// A load point in words: `random read 8 KiB, queue_depth=4`.
+pub fn load_point_name(load_point: &LoadPoint) -> String {
+    let mut name = load_point.variant.clone();
+    for (key, value) in &load_point.parameters {
+        name.push_str(&format!(", {key}={value}"));
+    }
+    name
+}

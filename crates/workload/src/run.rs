@@ -1,0 +1,423 @@
+//! One run: its target, streams and phases, with every value resolved.
+//!
+//! The types are plain records. Field names carry units because they are also the keys of the stored
+//! JSON.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arrival::Arrival;
+use crate::data::{DataPattern, TileMaker};
+use crate::pattern::AccessPattern;
+use crate::random;
+
+/// The target of operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetSpec {
+    /// A directory, through the kernel's file system.
+    Directory {
+        /// Its path as the user gave it.
+        path: String,
+    },
+    /// An export of an NFS server, through the built-in user-space client.
+    Nfs {
+        /// Its canonical form: `nfs://host/export/path?nconnect=8`.
+        url: String,
+        /// Connections per process (`nconnect`), distributed over the workers of a run; one per
+        /// worker if not given.
+        connections: Option<u32>,
+    },
+    /// An emulated volume that `run` serves itself, over NFS on loopback: the default target.
+    Emulated {
+        /// Its settings.
+        volume: EmulatedVolume,
+        /// Connections per process, as for `Nfs`.
+        connections: Option<u32>,
+        /// Options of the built-in client, as in a URL: `nconnect=8&policy=per-file`.
+        options: String,
+    },
+    /// Nothing: operations complete immediately. Measures the generator itself.
+    Null,
+}
+
+/// What a kind of target can do, so that callers need not name the kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Operations move data, so there are files to fill and reads can be verified.
+    pub moves_data: bool,
+    /// Operations are calls of the built-in NFS client, over connections that it opens and counts.
+    pub own_client: bool,
+    /// Files are reached through the kernel: an I/O method is chosen, and the page cache matters.
+    pub local_files: bool,
+}
+
+impl Capabilities {
+    /// The null target.
+    pub const NULL: Capabilities =
+        Capabilities { moves_data: false, own_client: false, local_files: false };
+    /// A directory.
+    pub const POSIX: Capabilities =
+        Capabilities { moves_data: true, own_client: false, local_files: true };
+    /// An NFS export.
+    pub const NFS: Capabilities =
+        Capabilities { moves_data: true, own_client: true, local_files: false };
+}
+
+impl TargetSpec {
+    /// What this kind of target can do.
+    pub const fn capabilities(&self) -> Capabilities {
+        match self {
+            TargetSpec::Directory { .. } => Capabilities::POSIX,
+            TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } => Capabilities::NFS,
+            TargetSpec::Null => Capabilities::NULL,
+        }
+    }
+
+    /// Connections per process, if given.
+    pub const fn connections(&self) -> Option<u32> {
+        match self {
+            TargetSpec::Nfs { connections, .. } | TargetSpec::Emulated { connections, .. } => {
+                *connections
+            }
+            TargetSpec::Directory { .. } | TargetSpec::Null => None,
+        }
+    }
+
+    /// The target's name, or a description of the emulated volume, which has no name.
+    pub fn in_words(&self) -> String {
+        match self {
+            TargetSpec::Directory { path } => path.clone(),
+            TargetSpec::Nfs { url, .. } => url.clone(),
+            TargetSpec::Emulated { volume, .. } => volume.in_words(),
+            TargetSpec::Null => "null:".to_owned(),
+        }
+    }
+}
+
+/// The resolved settings of an emulated volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmulatedVolume {
+    /// The service level, with the service's name: `Ultra`.
+    pub service_level: String,
+    /// Its quota, in bytes.
+    pub quota_bytes: u64,
+    /// The resulting throughput limit, in bytes per second, reads and writes together.
+    pub throughput_limit_bytes_per_s: u64,
+    /// Delay of each read, in nanoseconds.
+    pub read_delay_ns: u64,
+    /// Delay of each write, in nanoseconds.
+    pub write_delay_ns: u64,
+    /// Memory limit of its files, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl EmulatedVolume {
+    /// `emulated volume (1 TiB Ultra)`.
+    pub fn in_words(&self) -> String {
+        let quota = units::Bytes::new(self.quota_bytes);
+        format!("emulated volume ({quota} {})", self.service_level)
+    }
+}
+
+/// How durable an NFS write is when the server replies (RFC 1813, `stable_how`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteStability {
+    /// The server may keep it in memory until a COMMIT.
+    Unstable,
+    /// The data, and the metadata needed to read it, is durable.
+    DataSync,
+    /// Data and all attributes are durable.
+    FileSync,
+}
+
+impl WriteStability {
+    /// The name in an experiment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WriteStability::Unstable => "unstable",
+            WriteStability::DataSync => "data_sync",
+            WriteStability::FileSync => "file_sync",
+        }
+    }
+}
+
+/// The requested I/O method: how operations reach the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoMethod {
+    /// A short probe decides before the first run.
+    Auto,
+    /// io_uring, one ring per worker.
+    IoUring,
+    /// `pread` and `pwrite`, one thread per outstanding operation.
+    Psync,
+}
+
+/// The I/O method that was used. Journals store a variant as its position here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IoMethodUsed {
+    /// `auto` was requested, and the experiment ended before the probe decided.
+    Undecided,
+    /// io_uring, one ring per worker.
+    IoUring,
+    /// `pread` and `pwrite`, one thread per outstanding operation.
+    Psync,
+    /// The built-in NFS client, which needs no method of the kernel's file systems.
+    NfsClient,
+}
+
+impl IoMethodUsed {
+    /// The name in records and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IoMethodUsed::Undecided => "auto",
+            IoMethodUsed::IoUring => "io_uring",
+            IoMethodUsed::Psync => "psync",
+            IoMethodUsed::NfsClient => "nfs_client",
+        }
+    }
+}
+
+impl From<IoMethod> for IoMethodUsed {
+    fn from(requested: IoMethod) -> IoMethodUsed {
+        match requested {
+            IoMethod::Auto => IoMethodUsed::Undecided,
+            IoMethod::IoUring => IoMethodUsed::IoUring,
+            IoMethod::Psync => IoMethodUsed::Psync,
+        }
+    }
+}
+
+/// One load point, one repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its position in the plan, from 0.
+    pub index: u32,
+    /// The variant's name, or a description such as `random read 8 KiB`; without variants, the
+    /// experiment's name.
+    pub variant: String,
+    /// The sweep values of this load point, as (`stream.key` or `key`, value as written in a file).
+    /// Equal for all repeats; empty without a sweep.
+    pub parameters: Vec<(String, String)>,
+    /// Which repeat of the load point, from 0.
+    pub repeat: u32,
+    /// The seed of this run's operation streams.
+    pub seed: u64,
+    /// Connections per process in this run, instead of the target's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// The streams, which run concurrently.
+    pub streams: Vec<Stream>,
+    /// Lengths of warm-up and window.
+    pub phases: Phases,
+    /// Failed operations that are tolerated before the run is ended as failed.
+    pub tolerated_errors: u64,
+    /// The age at which an outstanding operation fails the run, in nanoseconds.
+    pub operation_deadline_ns: u64,
+}
+
+/// The phases of a run, each a whole number of intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Time before the window, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// The window, in nanoseconds.
+    pub measure_ns: u64,
+    /// The reporting period, in nanoseconds.
+    pub interval_ns: u64,
+}
+
+/// One named stream of operations with its own workers and results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Its name, unique in the run.
+    pub name: String,
+    /// Reads in a thousand data operations; the rest are writes.
+    pub read_permille: u16,
+    /// Transfer sizes and their weights.
+    pub transfer_sizes: Vec<WeightedSize>,
+    /// The order of offsets.
+    pub access_pattern: AccessPattern,
+    /// The bytes that can be accessed.
+    pub working_set: WorkingSet,
+    /// The limit on outstanding operations for each worker.
+    pub queue_depth: u32,
+    /// Number of workers, over all hosts.
+    pub workers: u32,
+    /// When operations become due.
+    pub arrival: Arrival,
+    /// Files are opened with O_DIRECT.
+    pub direct: bool,
+    /// Files are opened with O_DSYNC.
+    pub dsync: bool,
+    /// How durable NFS writes are when the server replies; `None` for other targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_stability: Option<WriteStability>,
+    /// An fsync follows this many writes of a worker.
+    pub fsync_every_writes: Option<u32>,
+    /// The written data.
+    pub data: DataPattern,
+}
+
+/// A transfer size and its share of the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeightedSize {
+    /// Bytes moved by one operation, a multiple of 512.
+    pub size_bytes: u64,
+    /// Share of operations: this weight over the sum of weights.
+    pub weight: u32,
+}
+
+/// The bytes that a stream can access: the first `area_bytes` of each of `files` files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Number of files.
+    pub files: u32,
+    /// Size of each file.
+    pub file_size_bytes: u64,
+    /// The accessed part of each file, from its start.
+    pub area_bytes: u64,
+}
+
+/// Files that a plan needs, with their size and content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSet {
+    /// Leading part of the files' names; see [`FileSet::file_name`].
+    pub stream: String,
+    /// Number of files.
+    pub files: u32,
+    /// Size of each file.
+    pub file_size_bytes: u64,
+    /// The data that the fill writes.
+    pub data: DataPattern,
+    /// Bytes per stamp of the data pattern: 4,096, or 512 for smaller or unaligned transfers.
+    pub tile_bytes: u32,
+}
+
+impl Stream {
+    /// The files of this stream. Streams with equal name, file size and content share them.
+    pub fn file_set(&self) -> FileSet {
+        let whole = self.transfer_sizes.iter().all(|s| s.size_bytes.is_multiple_of(4096));
+        FileSet {
+            stream: self.name.clone(),
+            files: self.working_set.files,
+            file_size_bytes: self.working_set.file_size_bytes,
+            data: self.data,
+            tile_bytes: if whole { 4096 } else { 512 },
+        }
+    }
+
+    /// The seed of this stream in a run with `run_seed`, so that the streams of a run have different
+    /// operations and arrivals.
+    pub fn seed(&self, run_seed: u64) -> u64 {
+        // FNV-1a, 64 bit.
+        let name = self.name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+        random::derive(run_seed, name)
+    }
+
+    /// The limit on outstanding operations over all workers (SNIA's OIO).
+    pub fn queue_depth_total(&self) -> u64 {
+        u64::from(self.queue_depth) * u64::from(self.workers)
+    }
+
+    /// The largest transfer size, in bytes.
+    pub fn transfer_size_max_bytes(&self) -> u64 {
+        self.transfer_sizes.iter().map(|s| s.size_bytes).max().unwrap_or(0)
+    }
+}
+
+impl FileSet {
+    /// The name of file `index` (from 0) inside the target directory. It contains everything that the
+    /// content depends on, so that files with equal names have equal content.
+    pub fn file_name(&self, index: u32) -> String {
+        let DataPattern { compressible_permille, duplicate_permille } = self.data;
+        let mut name = format!("{}-{}", self.stream, self.file_size_bytes);
+        if self.tile_bytes != 4096 {
+            name.push_str(&format!("-t{}", self.tile_bytes));
+        }
+        if self.data != DataPattern::default() {
+            name.push_str(&format!("-c{compressible_permille}-d{duplicate_permille}"));
+        }
+        format!("{name}-{index:04}.data")
+    }
+
+    /// Size of all files together, in bytes.
+    pub fn total_bytes(&self) -> u64 {
+        u64::from(self.files) * self.file_size_bytes
+    }
+
+    /// Generates and verifies the data of these files. File sets have different data, so that storage
+    /// cannot deduplicate one against another.
+    pub fn tile_maker(&self, data_seed: u64) -> TileMaker {
+        let name = self
+            .stream
+            .bytes()
+            .fold(self.file_size_bytes, |number, byte| random::mix64(number ^ u64::from(byte)));
+        TileMaker::new(random::derive(data_seed, name), self.data, self.tile_bytes)
+    }
+}
+
+impl Phases {
+    /// Time in which operations are issued, in nanoseconds.
+    pub const fn total_ns(&self) -> u64 {
+        self.warm_up_ns + self.measure_ns
+    }
+
+    /// The window as interval numbers `(first, end)`: intervals before `first` are warm-up, those from
+    /// `end` on are cool-down.
+    pub const fn window(&self) -> (u32, u32) {
+        let first = self.warm_up_ns.div_ceil(self.interval_ns);
+        let end = self.total_ns() / self.interval_ns;
+        (first as u32, end as u32)
+    }
+}
+
+impl Run {
+    /// A description of the load point, without the repeat: `random read 8 KiB, queue_depth=4`.
+    pub fn load_point(&self) -> String {
+        let mut words = self.variant.clone();
+        for (key, value) in &self.parameters {
+            words.push_str(&format!(", {key}={value}"));
+        }
+        words
+    }
+}
+
+/// One host's share of a run: a range of lanes (worker numbers) for each stream. Because operation
+/// `i` is `step * lanes + lane`, the shares of all hosts are a partition of the run's operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The whole run, the same on every host.
+    pub run: Run,
+    /// `lanes[stream]`: the lanes of this host.
+    pub lanes: Vec<std::ops::Range<u32>>,
+}
+
+impl Run {
+    /// Threads that the whole run needs; with `blocking` calls one per outstanding operation.
+    pub fn threads(&self, blocking: bool) -> u64 {
+        let of = |s: &Stream| if blocking { s.queue_depth_total() } else { u64::from(s.workers) };
+        self.streams.iter().map(of).sum()
+    }
+
+    /// Splits the run over `hosts` hosts, as evenly as the lanes allow. A local run has one host.
+    pub fn split(&self, hosts: u32) -> Vec<Assignment> {
+        assert!(hosts > 0, "a run has at least one host");
+        let share = |workers: u32, host: u32| {
+            (u64::from(workers) * u64::from(host) / u64::from(hosts)) as u32
+        };
+        (0..hosts)
+            .map(|host| Assignment {
+                run: self.clone(),
+                lanes: self
+                    .streams
+                    .iter()
+                    .map(|s| share(s.workers, host)..share(s.workers, host + 1))
+                    .collect(),
+            })
+            .collect()
+    }
+}

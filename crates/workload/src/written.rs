@@ -1,0 +1,74 @@
+//! The experiment as the user wrote it: settings with their positions.
+//!
+//! Not for: reading it (`experiment.rs`), nor for resolving it (`resolve.rs`).
+
+use settings::SourceSpan;
+
+use crate::keys::Key;
+use crate::value::Choice;
+
+/// An experiment as the user wrote it. Read by [`crate::experiment::parse`]; resolved into runs by
+/// [`crate::resolve::resolve`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Its name.
+    pub name: String,
+    /// The target, if the file has one. A target on the command line overrides it.
+    pub target: Option<String>,
+    /// Settings of `[run]`, with those of the command line.
+    pub run: Vec<Setting>,
+    /// Settings of `[search]`, with those of the command line.
+    pub search: Vec<Setting>,
+    /// The streams in the file's order.
+    pub streams: Vec<StreamSettings>,
+    /// The variants in the file's order; without any, the streams run as they are.
+    pub variants: Vec<VariantSettings>,
+    /// Settings from the command line, which override variants and streams.
+    pub overrides: Vec<StreamOverride>,
+    /// The position for problems of the whole file.
+    pub span: SourceSpan,
+}
+
+/// A key with its value, or with several values as a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The row of the table of keys.
+    pub key: &'static Key,
+    /// The values in order; empty if they were wrong, which is reported only once.
+    pub choices: Vec<Choice>,
+    /// The key in the text.
+    pub span: SourceSpan,
+}
+
+/// `[stream.NAME]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSettings {
+    /// Its name.
+    pub name: String,
+    /// Its settings, in order.
+    pub settings: Vec<Setting>,
+    /// Its name in the text.
+    pub span: SourceSpan,
+}
+
+/// `[[variant]]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantSettings {
+    /// Its name; without one, it is named by a description.
+    pub name: Option<String>,
+    /// The stream that it applies to; all streams if `None`.
+    pub stream: Option<String>,
+    /// Its settings, in order.
+    pub settings: Vec<Setting>,
+    /// Its position in the text.
+    pub span: SourceSpan,
+}
+
+/// A setting from the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamOverride {
+    /// The stream that it applies to; all streams if `None`.
+    pub stream: Option<String>,
+    /// The setting.
+    pub setting: Setting,
+}
