@@ -75,8 +75,8 @@ fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
           - 125.00 MiB/s are 98 % of the volume's throughput limit (128.00 MiB/s, 1 TiB
             x Ultra).
           What to do:
-          - More load shows where throughput stops rising. Add to the command: `--set
-            queue_depth=1,4,16,64,256`
+          - More load shows where throughput stops rising. Add to the command:
+            `--set queue_depth=1,4,16,64,256`
           - Or use `run --explain`, which runs these experiments.
 
         Confidence intervals
