@@ -197,7 +197,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     }
 
     /// Takes the next operation if it is due and a slot is free.
-    #[inline]
+    #[inline(always)]
     fn take_due(&mut self, now_ns: u64, issued_ns: u64) -> Option<(u32, Op)> {
         if self.slots.is_full() || now_ns >= self.assigned.end_ns {
             return None;
