@@ -346,7 +346,9 @@ fn templates_placeholders_and_other_power_states_do_not_count() {
     let all_states = Ask { powers: vec![Power::On, Power::Off, Power::Suspended], ..world.ask() };
     assert_eq!(world.size(&all, &all_states).selection.machines.len(), 4);
     let refused = size(&all[..2], &world.ask(), &world.facts()).unwrap_err();
-    assert!(refused.to_string().contains("1 placeholders of Site Recovery Manager, 1 templates"));
+    assert!(
+        refused.to_string().contains("placeholders of Site Recovery Manager (1), templates (1)")
+    );
     all.iter_mut().for_each(|machine| machine.storage = None);
     let nothing = size(&all, &world.ask(), &world.facts()).unwrap_err();
     assert!(matches!(nothing, Refusal::NoStorage { .. }));

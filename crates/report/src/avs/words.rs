@@ -139,7 +139,7 @@ pub(super) fn read(sizing: &Sizing, source: &Source) -> Vec<Block> {
     }
     let dropped = &sizing.selection.dropped;
     if !dropped.is_empty() {
-        let count = |(why, count): (&&str, &usize)| format!("{} {why}", thousands(*count as u64));
+        let count = |(why, count): (&&str, &usize)| format!("{why} ({})", thousands(*count as u64));
         let dropped: Vec<String> = dropped.iter().map(count).collect();
         points.push(format!("Excluded: {}.", dropped.join(", ")));
     }

@@ -103,7 +103,7 @@ pub fn select(machines: &[Machine], ask: &Ask) -> Result<Selection, Refusal> {
         chosen.push(with_load(machine, class, ask));
     }
     if chosen.is_empty() {
-        let count = |(why, count): (&&str, &usize)| format!("{count} {why}");
+        let count = |(why, count): (&&str, &usize)| format!("{why} ({count})");
         let dropped: Vec<String> = dropped.iter().map(count).collect();
         return Err(Refusal::NoMachines { all: machines.len(), dropped: dropped.join(", ") });
     }
