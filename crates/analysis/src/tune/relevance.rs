@@ -9,34 +9,48 @@ use metrics::warning::{Figure, Warning};
 use super::findings::{Outcome, TuneFindings};
 use crate::warnings::Sighting;
 
+/// What a load point is to the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// The found concurrency, paced at the target rate.
+    Paced,
+    /// The answer names it, or the arithmetic uses it.
+    Basis,
+    /// The search went past it.
+    Other,
+}
+
 /// Whether the warning is relevant to the answer.
 pub(crate) fn is_relevant(tune: &TuneFindings, sighting: &Sighting) -> bool {
-    let Some(load_point) = sighting.load_point else { return true };
-    let paced = tune.paced.is_some_and(|paced| paced.load_point == load_point);
-    match &sighting.warning {
+    match sighting.load_point {
+        Some(load_point) => concerns(role(tune, load_point), &sighting.warning),
+        None => true,
+    }
+}
+
+/// Whether a warning about a load point with this role is relevant to the answer.
+fn concerns(role: Role, warning: &Warning) -> bool {
+    match warning {
         // The answer contains no percentiles.
         Warning::FewSamplesForPercentile { .. } => false,
         Warning::NotSteady { figure, .. }
         | Warning::RoundsDiffer { figure, .. }
         | Warning::WarmUpTooShort { figure, .. }
-        | Warning::OutlierIntervals { figure, .. }
-            if paced =>
-        {
+        | Warning::OutlierIntervals { figure, .. } => match role {
             // The schedule sets the rate; the response time is the answer.
-            *figure == Figure::ResponseTime
-        }
-        Warning::NotSteady { .. }
-        | Warning::RoundsDiffer { .. }
-        | Warning::WarmUpTooShort { .. }
-        | Warning::OutlierIntervals { .. }
-        | Warning::RepeatsDisagree { .. }
-        | Warning::OutlierRepeat { .. } => paced || rests_on(tune, load_point),
+            Role::Paced => *figure == Figure::ResponseTime,
+            Role::Basis => true,
+            Role::Other => false,
+        },
+        Warning::RepeatsDisagree { .. } | Warning::OutlierRepeat { .. } => role != Role::Other,
         _ => true,
     }
 }
 
-/// Whether the answer depends on a load point: the answer names it, or the arithmetic uses it.
-fn rests_on(tune: &TuneFindings, load_point: usize) -> bool {
+fn role(tune: &TuneFindings, load_point: usize) -> Role {
+    if tune.paced.is_some_and(|paced| paced.load_point == load_point) {
+        return Role::Paced;
+    }
     let alone = tune.tried.iter().find(|tried| tried.outstanding == 1);
     let named = match &tune.outcome {
         Outcome::Reached { enough, too_little, .. } => vec![Some(*enough), *too_little],
@@ -44,8 +58,32 @@ fn rests_on(tune: &TuneFindings, load_point: usize) -> bool {
         Outcome::Saturated { top, last } => vec![Some(*top), Some(*last)],
         Outcome::Bounded { top } | Outcome::Inconclusive { top, .. } => vec![Some(*top)],
         // Without an answer all warnings are relevant.
-        Outcome::Unfinished => return true,
+        Outcome::Unfinished => return Role::Basis,
     };
     let mut named = named.into_iter().flatten().chain(alone.copied());
-    named.any(|tried| tried.load_point == load_point)
+    match named.any(|tried| tried.load_point == load_point) {
+        true => Role::Basis,
+        false => Role::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unsteady_figure_is_relevant_where_the_answer_rests_on_it() {
+        let unsteady = |figure| Warning::NotSteady { figure, drift: 0.2, thirds: None };
+        let relevant = |figure| {
+            [Role::Paced, Role::Basis, Role::Other].map(|role| concerns(role, &unsteady(figure)))
+        };
+        assert_eq!(relevant(Figure::AchievedRate), [false, true, false]);
+        assert_eq!(relevant(Figure::ResponseTime), [true, true, false]);
+    }
+
+    #[test]
+    fn percentiles_are_never_relevant() {
+        let few = Warning::FewSamplesForPercentile { percentile: 99.0, samples_above: 2 };
+        assert!([Role::Paced, Role::Basis, Role::Other].iter().all(|role| !concerns(*role, &few)));
+    }
 }
