@@ -79,3 +79,96 @@ pub(crate) fn others(station: &Station, class: &Class, population: f64) -> f64 {
     let chains = if station.is_private { class.hosts } else { 1.0 };
     (1.0 - chains / population).max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::{Resource, ResourceKind};
+    use crate::topology::{Floor, Load};
+
+    fn station(paces: bool, demand_s: f64) -> Station {
+        Station {
+            resource: Resource {
+                kind: ResourceKind::HostProcessing,
+                group: None,
+                index: 0,
+                name: String::new(),
+            },
+            count: 2.0,
+            paces,
+            is_private: false,
+            visits: vec![2.0],
+            demands: vec![demand_s],
+        }
+    }
+
+    fn class(floor_s: f64, spread: f64) -> Class {
+        Class {
+            hosts: 4.0,
+            slots: 8.0,
+            floor: Floor { mean_s: floor_s, spread },
+            load: Load::Closed { outstanding: 2 },
+            transfer_bytes: 8192.0,
+        }
+    }
+
+    fn network(stations: Vec<Station>, class: Class, burst_s: f64) -> Network {
+        Network { classes: vec![class], stations, burst_s }
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() <= 1e-12, "{value} instead of {expected}");
+    }
+
+    #[test]
+    fn a_station_is_busy_for_rate_times_demand_of_each_of_its_servers() {
+        let station = station(false, 0.004);
+        near(bound(&station, 0), 500.0);
+        near(utilization(&station, &[125.0]), 0.25);
+        near(demand_s(&station, 0), 0.002);
+        near(demand_s(&Station { visits: vec![0.0], ..station }, 0), 0.0);
+    }
+
+    #[test]
+    fn one_operation_takes_the_demands_of_queues_or_the_floor() {
+        let stations = || vec![station(false, 0.004), station(false, 0.001), station(true, 1.0)];
+        let short = network(stations(), class(0.002, 0.1), 0.0);
+        near(alone_s(&short, 0, &short.classes[0]), 0.005);
+        let long = network(stations(), class(0.02, 0.1), 0.0);
+        near(alone_s(&long, 0, &long.classes[0]), 0.02);
+    }
+
+    #[test]
+    fn rest_of_work_at_a_limit_depends_on_the_spread_of_visits() {
+        let queue = station(false, 0.006);
+        let limit = station(true, 0.004);
+        let mixed = network(vec![queue.clone(), limit.clone()], class(0.02, 0.2), 0.0);
+        near(variability(&mixed, &queue, 0), 1.0);
+        // Spread of 4 ms by the floor and 3 ms by the queue: 5 ms, 2.5 intervals of 2 ms.
+        near(variability(&mixed, &limit, 0), 1.2 / 2.0 * 2.5 / (2.5 + HALF_MIXED));
+        // Nothing spreads visits.
+        let even = network(vec![limit.clone()], class(0.02, 0.0), 0.0);
+        near(variability(&even, &limit, 0), 0.0);
+    }
+
+    #[test]
+    fn a_burst_absorbs_waits_except_at_full_utilization() {
+        let limit = station(true, 0.004);
+        let with = network(Vec::new(), class(0.001, 0.0), 0.02);
+        near(past_burst(&with, &limit, 0.75, 0.005), (-1.0f64).exp());
+        near(past_burst(&with, &limit, 1.0, 0.005), 1.0);
+        near(past_burst(&with, &limit, 1.5, 0.005), 1.0);
+        near(past_burst(&with, &limit, 0.75, 0.0), 0.0);
+        near(past_burst(&with, &station(false, 0.004), 0.75, 0.005), 1.0);
+        let without = network(Vec::new(), class(0.001, 0.0), 0.0);
+        near(past_burst(&without, &limit, 0.75, 0.005), 1.0);
+    }
+
+    #[test]
+    fn an_operation_meets_all_others_but_itself() {
+        near(others(&station(false, 0.001), &class(0.001, 0.0), 8.0), 7.0 / 8.0);
+        let private = Station { is_private: true, ..station(false, 0.001) };
+        near(others(&private, &class(0.001, 0.0), 8.0), 0.5);
+        near(others(&private, &class(0.001, 0.0), 2.0), 0.0);
+    }
+}
