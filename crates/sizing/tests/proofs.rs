@@ -376,6 +376,40 @@ fn meaningless_needs_are_refused() {
 }
 
 #[test]
+fn each_bound_is_allowed_itself_and_the_next_value_is_not() {
+    let with = |change: &dyn Fn(&mut Need)| {
+        let mut need = need(1, 1, 0);
+        change(&mut need);
+        need.check(&FACTS)
+    };
+    const EIB_IN_GIB: u64 = 1 << 30;
+    assert_eq!(need(1 << 50, 1, 0).check(&FACTS), Ok(()));
+    assert_eq!(need(1, EIB_IN_GIB, 1000).check(&FACTS), Ok(()));
+    for (permille, is_allowed) in [(900, true), (901, false)] {
+        let headroom = with(&|need| need.headroom = Share::from_permille(permille));
+        assert_eq!(headroom.is_ok(), is_allowed);
+    }
+    for (percent, is_allowed) in [(10_000, true), (10_001, false)] {
+        assert_eq!(with(&|n| n.growth = Share::from_percent(percent)).is_ok(), is_allowed);
+    }
+    for (hours, is_allowed) in [(0, false), (1, true), (744, true), (745, false)] {
+        assert_eq!(with(&|need| need.hours_per_month = hours).is_ok(), is_allowed, "{hours}");
+    }
+    for (hosts, is_allowed) in [(0, false), (1, true), (10_000, true), (10_001, false)] {
+        assert_eq!(with(&|need| need.hosts = Some(hosts)).is_ok(), is_allowed, "{hosts}");
+    }
+    for (permille, is_allowed) in [(1000, true), (1001, false)] {
+        let share = Share::from_permille(permille);
+        assert_eq!(with(&|need| need.charges.mean = share).is_ok(), is_allowed);
+        assert_eq!(with(&|need| need.charges.crossing = share).is_ok(), is_allowed);
+        assert_eq!(with(&|need| need.charges.cool = share).is_ok(), is_allowed);
+    }
+    for (gib, is_allowed) in [(EIB_IN_GIB, true), (EIB_IN_GIB + 1, false)] {
+        assert_eq!(with(&|need| need.charges.backup_gib = gib).is_ok(), is_allowed);
+    }
+}
+
+#[test]
 fn an_impossible_throughput_is_reported_with_the_highest() {
     let Verdict::Infeasible(why) = solve(&need(1 << 44, 1024, 1000), &FACTS).expect("a need")
     else {
