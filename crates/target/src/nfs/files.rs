@@ -18,6 +18,7 @@ use workload::plan::WriteStability;
 use super::calls::Calls;
 use super::channel::{REPLY_HEAD_BYTES, first_generation};
 use super::core::{Core, REWRITES, Rewrite, Settings};
+use super::dial::Caller;
 use super::fault::ProtocolFault;
 use super::flow::Flow;
 use super::session::Mounted;
@@ -114,6 +115,11 @@ fn servers(access: &NfsAccess) -> Vec<SocketAddr> {
     access.connections.clone().map(|number| servers[number as usize % servers.len()]).collect()
 }
 
+/// Size of the largest call of `caller` without the data of a WRITE, in bytes.
+fn call_bytes(caller: &Caller) -> usize {
+    CALL_BYTES + MAX_AUTH_BYTES.min(caller.bytes()) + NFS3_FHSIZE
+}
+
 /// The core for a worker's files and connections.
 pub(super) fn core(
     access: &NfsAccess,
@@ -128,7 +134,6 @@ pub(super) fn core(
     let calls = operations * calls_per_op.max(1) as usize + OWN_CALLS;
     let slots = (mounted.url.slots as usize).min(calls) as u32;
     let reply_bytes = rsize as usize + REPLY_HEAD_BYTES;
-    let call_bytes = CALL_BYTES + MAX_AUTH_BYTES.min(mounted.caller.bytes()) + NFS3_FHSIZE;
     let settings = Settings {
         queue_depth,
         rsize_bytes: rsize,
@@ -141,7 +146,7 @@ pub(super) fn core(
         connect_timeout_ns: mounted.url.connect_timeout.as_nanos() as u64,
         caller: mounted.caller.clone(),
     };
-    let flow = |_| Flow::new(slots, reply_bytes, call_bytes, first_generation());
+    let flow = |_| Flow::new(slots, reply_bytes, call_bytes(&mounted.caller), first_generation());
     Ok(Core::new(
         settings,
         &access.files,
@@ -218,5 +223,30 @@ impl Target for NfsFiles {
             counters.tcp = self.sockets.tcp(connection).or(counters.tcp);
         }
         &self.core.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nfs3::arguments::stable_how;
+    use nfs3::client::{Client, ClientOptions};
+    use nfs3::template::WriteTemplate;
+
+    use super::*;
+
+    /// Otherwise a call would allocate while it is measured.
+    #[test]
+    fn memory_for_calls_has_room_for_the_largest_handle_and_name() {
+        for name in ["", "a", &"host".repeat(60)] {
+            let caller = Caller::named(name, 0, 0);
+            let handle = Handle::new(&[1; NFS3_FHSIZE]).expect("the largest handle");
+            let template = WriteTemplate::new(&caller.credential(), handle.fh());
+            let options = ClientOptions { slots: 1, max_reply_bytes: 1, first_generation: 0 };
+            let mut client = Client::new(options);
+            let slot = client.write(&template, 0, 0, stable_how::FILE_SYNC).expect("a free slot");
+            let used = client.message(slot).len();
+            let room = call_bytes(&caller);
+            assert!((used..used + 32).contains(&room), "{used} bytes, room for {room}");
+        }
     }
 }

@@ -258,3 +258,17 @@ fn the_id_of_a_removed_volume_is_not_reused_before_its_waiting_requests_are_rele
     assert_eq!(instants, [0, 1_000_000_000, 2_000_000_000]);
     assert_eq!(shaper.add_volume(endpoint, Limits::default()), removed);
 }
+
+#[test]
+fn the_id_of_a_removed_volume_is_reused_when_its_waiting_requests_leave_with_their_flow() {
+    let (mut shaper, removed) = one_volume(Limits::default(), bytes(MIB, 0), Limits::default());
+    let endpoint = shaper.add_endpoint(Limits::default());
+    let flow = shaper.open_flow(CLIENT);
+    for token in 0..3 {
+        shaper.arrive(0, flow, Request { volume: removed, bytes: MIB, token });
+    }
+    shaper.remove_volume(removed);
+    assert_eq!(shaper.close_flow(0, flow).len(), 3);
+    assert_eq!(shaper.waiting(), 0);
+    assert_eq!(shaper.add_volume(endpoint, Limits::default()), removed);
+}
