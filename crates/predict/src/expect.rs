@@ -312,4 +312,43 @@ mod tests {
             assert!(distances.clone().all(|pair| pair[0].distance <= pair[1].distance));
         }
     }
+
+    #[test]
+    fn steps_lead_from_the_published_figure_to_this_configuration() {
+        let figures = cloud::figure::all();
+        let parameters = Parameters::calibrated(&figures);
+        let configuration = Configuration {
+            protocol: Protocol::Nfsv3,
+            vcpu: None,
+            vm: None,
+            esxi: false,
+            hosts: 2,
+            nconnect: 4,
+            volumes: 1,
+            kind: VolumeKind::Regular,
+            endpoints: 1,
+            limit: None,
+            transfer_bytes: 16 << 10,
+            read: 0.7,
+            access: Access::Random,
+            outstanding: None,
+            floor_s: None,
+        };
+        let all = nearest(&configuration, &figures, &parameters, 2026, usize::MAX);
+        let with_steps: Vec<&Near> = all.iter().filter(|near| !near.steps.is_empty()).collect();
+        assert!(with_steps.len() > all.len() / 2, "{} of {}", with_steps.len(), all.len());
+        for near in with_steps {
+            let is_shown = |step: &&Step| step.change != Change::FullSlots;
+            for step in near.steps.iter().filter(is_shown) {
+                assert!((step.factor - 1.0).abs() > NEGLIGIBLE, "{:?}", near.steps);
+            }
+            let Some(here) = near.here else { continue };
+            // Each of the changes that are not shown has a factor of nearly 1.
+            let shown: f64 = near.steps.iter().map(|step| step.factor).product();
+            let case = Case::of(&near.figure).expect("a figure with steps is modelled");
+            let left = here.get() / case.published_ops_per_s() / shown;
+            let most = (1.0 + NEGLIGIBLE).powi(CHANGES as i32);
+            assert!((1.0 / most..most).contains(&left), "{left} of {:?}", near.steps);
+        }
+    }
 }

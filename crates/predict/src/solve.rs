@@ -201,6 +201,15 @@ mod tests {
     }
 
     #[test]
+    fn up_to_one_operation_does_not_wait() {
+        let network = network(1, 4e-3);
+        for part in [0.25, 0.5, 1.0] {
+            let rate = exact(&network, part);
+            assert!((rate / (part / 5e-3) - 1.0).abs() < 1e-9, "{part}: {rate}");
+        }
+    }
+
+    #[test]
     fn an_open_queue_with_exponential_demand_is_mm1_and_has_no_answer_when_it_is_full() {
         let network = network(4, 1e-3);
         let response_s = open(&network, &[800.0]).unwrap().responses[0];
