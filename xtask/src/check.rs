@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{browser, deny, fuzz, install, kernel, tidy};
+use crate::{book, browser, deny, dist, fuzz, install, kernel, tidy};
 
 /// Options of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Skip what takes minutes and rarely fails: dependencies, fuzz targets, the kernel's NFS
-    /// client and the browser.
+    /// Skip what takes minutes and rarely fails: dependencies, the guide, the package, fuzz targets,
+    /// the kernel's NFS client and the browser.
     fast: bool,
     /// Install Debian packages that are missing.
     install: bool,
@@ -54,11 +54,16 @@ enum Step {
     Tidy,
     /// Licences, bans, sources and advisories of dependencies.
     Deny,
+    /// The guide as a site and, in parallel, the guest of the kernel client: one compiles, the other
+    /// downloads.
+    BookAndGuest,
     /// Every fuzz target, for a fixed number of inputs.
     Fuzz,
     /// The kernel's NFS client and, in parallel, the browser: the slowest guest keeps only one
     /// processor busy.
     KernelAndBrowser,
+    /// The package: built, installed and used.
+    Package,
     /// A program and its arguments, run in the root of the repository.
     Program(&'static str, &'static [&'static str]),
 }
@@ -67,7 +72,13 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     let by: &[install::Step] = if options.fast {
         &[install::Step::Tests]
     } else {
-        &[install::Step::Tests, install::Step::Fuzz, install::Step::Kernel, install::Step::Browser]
+        &[
+            install::Step::Tests,
+            install::Step::Fuzz,
+            install::Step::Kernel,
+            install::Step::Browser,
+            install::Step::Package,
+        ]
     };
     let mut steps = vec![
         ("packages", Step::Packages { by, install: options.install }),
@@ -76,6 +87,7 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     ];
     if !options.fast {
         steps.push(("dependencies", Step::Deny));
+        steps.push(("book and guest", Step::BookAndGuest));
     }
     steps.extend([
         (
@@ -97,10 +109,20 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
         ("tests", Step::Program("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])),
     ]);
     if !options.fast {
+        steps.push(("package", Step::Package));
         steps.push(("fuzz", Step::Fuzz));
         steps.push(("kernel client and browser", Step::KernelAndBrowser));
     }
     steps
+}
+
+fn book_and_guest(root: &Path) -> Result<()> {
+    thread::scope(|scope| {
+        let guest = scope.spawn(|| kernel::prepare(root));
+        let book = book::run(root);
+        guest.join().expect("the thread only waits for programs").context("guest")?;
+        book.context("book")
+    })
 }
 
 /// Prints the results of the guests before those of the browser, whose test runner ends the output
@@ -131,6 +153,8 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
             Step::Packages { by, install } => install::provide(by, install),
             Step::Tidy => tidy::run(root),
             Step::Deny => deny::run(root),
+            Step::Package => dist::check_built(root),
+            Step::BookAndGuest => book_and_guest(root),
             Step::Fuzz => fuzz::run(root),
             Step::KernelAndBrowser => kernel_and_browser(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
@@ -181,7 +205,8 @@ mod tests {
     #[test]
     fn fast_skips_the_steps_that_take_minutes() {
         let mut all = names(Options::default());
-        let minutes = ["dependencies", "fuzz", "kernel client and browser"];
+        let minutes =
+            ["dependencies", "book and guest", "package", "fuzz", "kernel client and browser"];
         assert!(minutes.iter().all(|name| all.contains(name)));
         all.retain(|name| !minutes.contains(name));
         assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests"]);

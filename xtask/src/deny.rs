@@ -19,7 +19,7 @@ const VERSION: &str = "0.20.2";
 /// # Errors
 /// A dependency breaks a rule, or `cargo deny` cannot be installed.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let program = tools::installed(root, "cargo-deny", VERSION)?;
+    let program = tools::installed(root, "cargo-deny", VERSION, &[])?;
     let program = program.to_str().context("the repository's path is not UTF-8")?;
     let quiet = ["--log-level", "error", "check", "--hide-inclusion-graph"];
     let run = |checks: &[&str]| run_program(root, program, &[&quiet[..], checks].concat());

@@ -37,6 +37,8 @@ pub(crate) enum Step {
     Kernel,
     /// Reports in a browser.
     Browser,
+    /// The package and its parts.
+    Package,
 }
 
 const fn program(
@@ -48,8 +50,13 @@ const fn program(
     Requirement { item: Item::Program(name), package, purpose, by }
 }
 
-const fn library(name: &'static str, package: &'static str, purpose: &'static str) -> Requirement {
-    Requirement { item: Item::Library(name), package, purpose, by: Step::Tests }
+const fn library(
+    name: &'static str,
+    package: &'static str,
+    by: Step,
+    purpose: &'static str,
+) -> Requirement {
+    Requirement { item: Item::Library(name), package, purpose, by }
 }
 
 const SMALL_FILE_SYSTEM: &str = "tests fill and mount a small file system";
@@ -65,8 +72,8 @@ const REQUIREMENTS: &[Requirement] = &[
     program("strace", "strace", Step::Tests, "a test inspects the system calls of a worker"),
     program("fio", "fio", Step::Tests, "a test parses the jobs that `tune` prints"),
     program("ganesha.nfsd", "nfs-ganesha", Step::Tests, OTHER_SERVER),
-    library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
-    library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
+    library("ganesha/libfsalmem.so", "nfs-ganesha-mem", Step::Tests, OTHER_SERVER),
+    library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", Step::Tests, OTHER_SERVER),
     program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
     program(
         "showmount",
@@ -74,13 +81,29 @@ const REQUIREMENTS: &[Requirement] = &[
         Step::Tests,
         "a test queries the portmapper of the emulated volume",
     ),
+    program("prometheus", "prometheus", Step::Tests, "tests scrape a run, and query dashboards"),
+    program("promtool", "prometheus", Step::Tests, "a test checks the metrics of a run"),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
+    library(
+        "python3/dist-packages/jsonschema/__init__.py",
+        "python3-jsonschema",
+        Step::Tests,
+        "a test validates results against their schema",
+    ),
     program("c++", "g++", Step::Fuzz, "compiles libFuzzer"),
     program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
     program("node", "nodejs", Step::Browser, "drives the browser"),
     program("npm", "npm", Step::Browser, "downloads the browser driver"),
     program("chromium", "chromium", Step::Browser, "opens reports"),
+    program("dpkg-deb", "dpkg", Step::Package, "builds the package"),
+    program("man", "man-db", Step::Package, "renders the manual pages"),
+    library(
+        "python3/dist-packages/yaml/__init__.py",
+        "python3-yaml",
+        Step::Package,
+        "parses the Kubernetes job",
+    ),
 ];
 
 /// Cargo subcommands that `check` runs, and the toolchain components that contain them.

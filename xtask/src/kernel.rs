@@ -49,6 +49,30 @@ pub(crate) fn build_and_run(root: &Path) -> Result<()> {
     run(root, &mut std::io::stderr())
 }
 
+/// The folder of messages of guests and service.
+fn logs(root: &Path) -> PathBuf {
+    root.join("target/kernel-client")
+}
+
+/// The folder of what guests boot.
+fn cache(root: &Path) -> PathBuf {
+    logs(root).join("guest")
+}
+
+/// Downloads and builds what the guests boot, unless it is there.
+///
+/// # Errors
+/// A package cannot be downloaded.
+pub(crate) fn prepare(root: &Path) -> Result<()> {
+    let (guest, cache) = (root.join(GUEST), cache(root));
+    std::fs::create_dir_all(&cache)?;
+    let prepared = Command::new(&guest).arg("prepare").arg(&cache).stdin(Stdio::null()).status();
+    if !prepared.with_context(|| format!("start {}", guest.display()))?.success() {
+        bail!("`{} prepare` failed; its messages are above", guest.display());
+    }
+    Ok(())
+}
+
 /// Boots the guests and writes their results to `out`.
 ///
 /// The program `fourcorners` must be built already; `cargo test` builds it.
@@ -56,14 +80,9 @@ pub(crate) fn build_and_run(root: &Path) -> Result<()> {
 /// # Errors
 /// A guest cannot be prepared, does not boot or mount, or a test in it fails.
 pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
-    let guest = root.join(GUEST);
-    let logs = root.join("target/kernel-client");
-    std::fs::create_dir_all(&logs)?;
-    let cache = logs.join("guest");
-    let prepared = Command::new(&guest).arg("prepare").arg(&cache).stdin(Stdio::null()).status();
-    if !prepared.with_context(|| format!("start {}", guest.display()))?.success() {
-        bail!("`{} prepare` failed; its messages are above", guest.display());
-    }
+    prepare(root)?;
+    let (guest, logs) = (root.join(GUEST), logs(root));
+    let cache = cache(root);
     let mut service = Service::start(&logs)?;
     let outputs = std::thread::scope(|scope| {
         let boot = |mount| boot(&guest, &cache, &logs, service.port, mount);

@@ -13,9 +13,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+mod book;
 mod browser;
 mod check;
 mod deny;
+mod dist;
 mod fuzz;
 mod install;
 mod kernel;
@@ -34,6 +36,12 @@ Commands:
   check --fast       check only format, tidy, clippy and tests
   check --install    install missing Debian packages first
   deny               run only the check of dependencies
+  book               build the guide as a site in target/book, and check its links
+  dist [--target x86_64|aarch64] [--check]
+                     build the static program, its Debian package and the context of a container
+                     image below target/dist/; --check installs and uses each part
+  dist --binary PATH [--check]
+                     the same with a program that is built already
   fuzz               run only the fuzz targets
   kernel             run only the test with the kernel's NFS client
   browser            run only the test of reports in a browser
@@ -72,12 +80,14 @@ fn run(root: &Path, words: &[&str]) -> Result<()> {
             check::run(root, check::Options::parse(flags).map_err(anyhow::Error::msg)?)
         }
         ["deny"] => deny::run(root),
+        ["book"] => book::run(root),
+        ["dist", words @ ..] => dist::run(root, words),
         ["fuzz"] => fuzz::run(root),
         ["kernel"] => kernel::build_and_run(root),
         ["browser"] => browser::build_and_run(root),
         ["facts" | "bench", ..] => run_package(root, words[0], &words[1..]),
         ["mutants", words @ ..] => {
-            let program = tools::installed(root, "cargo-mutants", "27.1.0")?;
+            let program = tools::installed(root, "cargo-mutants", "27.1.0", &[])?;
             let program = program.to_str().context("the repository's path is not UTF-8")?;
             run_package(root, "bench", &[&["mutants", program][..], words].concat())
         }

@@ -6,11 +6,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::check::{run_program, target_directory};
 
-/// Path of the program `name` in the target folder; compiled on first use.
+/// Path of the program `name` in the target folder; compiled on first use, with `flags` of
+/// `cargo install`.
 ///
 /// # Errors
 /// The program cannot be compiled.
-pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
+pub(crate) fn installed(root: &Path, name: &str, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let tools = target_directory()?.join("tools").join(format!("{name}-{version}"));
     let program = tools.join("bin").join(name);
     if program.exists() {
@@ -22,6 +23,7 @@ pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBu
     // Debug information would only make the build slower.
     arguments.extend(["--config", "profile.dev.debug=false"]);
     arguments.extend(["--quiet", "--root", &folder, "--target-dir", &build]);
+    arguments.extend(flags);
     run_program(root, "cargo", &arguments)?;
     if !program.exists() {
         bail!("{name} was installed without {}", program.display());

@@ -13,6 +13,7 @@ const CORES: &[&str] = &[
     "analysis",
     "files",
     "nfs3",
+    "exposition",
     "cloud",
     "predict",
     "rvtools",

@@ -9,11 +9,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
+use exposition::http::{Answer, Request};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::http::{Answer, HttpConnections};
+use super::http::HttpConnections;
 use super::poll::{Events, Interest, Poll, Waker};
 use super::snapshot::Snapshot;
 use super::udp_portmapper::UdpPortmapper;
@@ -453,19 +454,18 @@ impl EventLoop {
 
     fn serve_http(&mut self, now_ns: u64, index: usize) {
         let Some(mut connection) = self.http.take(index) else { return };
-        let answer = |path: &str| self.answer_http(now_ns, path);
+        let answer = |request: Request<'_>| self.answer_http(now_ns, request);
         let Ok(Some(interest)) = connection.resume(answer) else { return };
         if self.poll.change(connection.stream(), HTTP | index as u64, interest).is_ok() {
             self.http.put_back(index, connection);
         }
     }
 
-    fn answer_http(&self, now_ns: u64, path: &str) -> Answer {
+    fn answer_http(&self, now_ns: u64, Request { path, format }: Request<'_>) -> Answer {
         match path {
-            "/metrics" => Answer::found(
-                "text/plain; version=0.0.4; charset=utf-8",
-                self.server.counters().prometheus(),
-            ),
+            "/metrics" => {
+                Answer::found(format.content_type(), self.server.counters().exposition(format))
+            }
             "/stat.json" => Answer::found("application/json", self.snapshot(now_ns).to_json()),
             _ => Answer::not_found("/metrics and /stat.json"),
         }

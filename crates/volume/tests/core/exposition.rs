@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use exposition::writer::Format;
 use volume::counters::Procedure;
 use volume::service::Service;
 
@@ -63,14 +64,14 @@ fn after_ten_thousand_connections_the_text_is_bounded_and_no_counter_has_fallen(
         let mut during = None;
         visit(&mut service, number, &flow, |service| {
             if number % 251 == 0 {
-                during = Some(counters(&service.counters().prometheus()));
+                during = Some(counters(&service.counters().exposition(Format::Prometheus)));
             }
         });
         if number == 2 {
-            lines_after_three = service.counters().prometheus().lines().count();
+            lines_after_three = service.counters().exposition(Format::Prometheus).lines().count();
         }
         let Some(during) = during else { continue };
-        for now in [during, counters(&service.counters().prometheus())] {
+        for now in [during, counters(&service.counters().exposition(Format::Prometheus))] {
             for (series, value) in &now {
                 let earlier: f64 = before.get(series).copied().unwrap_or_default();
                 assert!(*value >= earlier, "{series} falls from {earlier} to {value}");
@@ -84,7 +85,7 @@ fn after_ten_thousand_connections_the_text_is_bounded_and_no_counter_has_fallen(
             before = now;
         }
     }
-    let text = service.counters().prometheus();
+    let text = service.counters().exposition(Format::Prometheus);
     assert_eq!(text.lines().count(), lines_after_three);
     let last = counters(&text);
     assert_eq!(sum(&last, "fourcorners_flow_requests_total"), 1e4);
