@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { fitsPhoneAndPaper, launch, openPage } from "./browser.mjs";
+import { fitsPhoneAndPaper, launch, openEverything, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
 assert.ok(directory, "REPORT_DIR must be the directory with the reports");
@@ -98,16 +98,6 @@ function expectedCells(document, row, nsPerUnit) {
   };
 }
 
-async function openEverything(page) {
-  await page.evaluate(() => {
-    for (const details of document.querySelectorAll("details")) details.open = true;
-  });
-  // Toggle events are delivered in separate tasks.
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll("[data-chart]")].every((node) => node.querySelector("svg")),
-  );
-}
-
 for (const name of ["four-corners", "troubled"]) {
   describe(name, () => {
     const file = path.join(directory, `${name}.html`);
@@ -120,8 +110,8 @@ for (const name of ["four-corners", "troubled"]) {
       assert.deepEqual(messages, []);
       assert.deepEqual(requests, []);
       assert.ok(statSync(file).size < 4e6, "a report is smaller than 4 MB");
-      const title = await page.locator("h1").textContent();
-      assert.equal(title, exported.name);
+      assert.equal(await page.locator("h1").count(), 1);
+      assert.ok((await page.locator("header").textContent()).includes(exported.name));
       await context.close();
     });
 
@@ -153,6 +143,7 @@ for (const name of ["four-corners", "troubled"]) {
 
     test("every warning and the command are on the page", async () => {
       const { context, page } = await openPage(browser, url);
+      await openEverything(page);
       const text = await page.locator("main").innerText();
       // Backticks become code, and further lines a list.
       const assertShown = (words) => {
@@ -261,8 +252,8 @@ describe("published", () => {
 
   test("a link leads to the figures, and each row has the shares of the export", async () => {
     const { context, page, messages } = await openPage(browser, url);
-    await page.locator("nav a", { hasText: "Comparison with published figures" }).click();
-    const section = page.locator("section[aria-labelledby=published]");
+    await page.getByText("Comparison with published figures").click();
+    const section = page.locator("details", { has: page.locator("#published") });
     assert.ok(await section.isVisible());
     const rows = await section.locator("tbody tr").evaluateAll((found) =>
       found.map((row) => [...row.children].map((cell) => cell.textContent)),
@@ -287,6 +278,6 @@ describe("published", () => {
   test("its tables fit a phone and paper", () =>
     fitsPhoneAndPaper(browser, url, {
       picture: path.join(pictures, "published.png"),
-      of: "section[aria-labelledby=published]",
+      of: "details:has(#published)",
     }));
 });

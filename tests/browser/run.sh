@@ -18,4 +18,4 @@ trap 'rm -rf "$work"' EXIT
 PICTURE_DIR=${PICTURE_DIR:-$work/pictures}
 mkdir -p "$PICTURE_DIR"
 export REPORT_DIR PICTURE_DIR
-"$node" --test --test-reporter=spec report.test.mjs charts.test.mjs prediction.test.mjs
+"$node" --test --test-reporter=spec report.test.mjs first-screen.test.mjs charts.test.mjs prediction.test.mjs markup.test.mjs

@@ -1,6 +1,6 @@
 //! All results of an experiment, computed once for every output.
 
-use metrics::run_record::{ExperimentRecord, Outcome};
+use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::plan::{Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
@@ -9,8 +9,10 @@ use crate::emulated::{self, EmulatedFindings};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
+use crate::scraped::{self, ScrapedFindings};
 use crate::search::{self, Searched};
 use crate::series::{self, Series};
+use crate::server_cache;
 use crate::service_check::{self, ServiceCheck};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
@@ -44,6 +46,8 @@ pub struct Findings {
     pub environment: Vec<(String, String)>,
     /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
+    /// From the start to the end of the last interval, in nanoseconds.
+    pub duration_ns: u64,
     /// How it ended.
     pub outcome: Outcome,
     /// The command that repeats the experiment.
@@ -73,6 +77,8 @@ pub struct Findings {
     pub wire: Vec<Vec<RunWire>>,
     /// The service-side counters; `None` without them.
     pub service_check: Option<ServiceCheck>,
+    /// Metrics of other systems, by exporter.
+    pub scraped: Vec<ScrapedFindings>,
     /// Warnings by kind.
     pub warnings: Vec<WarningGroup>,
     /// Notes on the experiment as a whole.
@@ -127,8 +133,10 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
                 generator,
             )
         });
+    let of_experiment = warnings::of_experiment(&record.warnings).into_iter();
+    let of_server = server_cache::sightings(record, &groups);
     let mut sightings: Vec<Sighting> =
-        warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
+        of_experiment.chain(of_server).chain(of_load_points).collect();
     let known = Known::of(record);
     let outlines = curve::outlines(&load_points, verdict::certain(&known));
     let is_cached = |point: usize| wire[point].iter().any(RunWire::is_cached);
@@ -154,6 +162,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         seed: record.plan.seed,
         environment: record.environment.pairs(),
         started_unix_ms: record.started_unix_ms,
+        duration_ns: duration_ns(record),
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         tune,
@@ -168,6 +177,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         steadiness,
         wire,
         series: series::series(&record.runs),
+        scraped: scraped::of_record(record),
         warnings,
         notes: notes(record),
     }
@@ -207,6 +217,25 @@ impl Findings {
         self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
     }
 
+    /// How many load points did not reach the precision of `--until`.
+    pub fn not_converged(&self) -> usize {
+        self.searches.iter().map(|one| one.not_converged.len()).sum()
+    }
+
+    /// Whether a load point was overloaded, except those of an open curve, which continues until it
+    /// overloads the target, and those of a tuning, which tries rates that a queue depth cannot reach.
+    pub fn is_overloaded(&self) -> bool {
+        let is_expected = |index: usize| {
+            let open =
+                |search: &Searched| search.load_points.contains(&index) && search.goes_to_overload;
+            self.searches.iter().any(open)
+        };
+        let overloaded = self.warnings.iter().filter(|group| group.code == "overloaded");
+        let mut sightings = overloaded.flat_map(|group| &group.sightings);
+        self.tune.is_none()
+            && sightings.any(|sighting| !sighting.load_point.is_some_and(is_expected))
+    }
+
     /// The marks of the warnings about a load point and, if given, one of its streams, in order.
     pub fn marks(&self, load_point: usize, stream: Option<&str>) -> String {
         let concerns = |group: &&WarningGroup| {
@@ -218,6 +247,16 @@ impl Findings {
         };
         self.warnings.iter().filter(concerns).map(|group| group.mark).collect()
     }
+}
+
+fn duration_ns(record: &ExperimentRecord) -> u64 {
+    const NS_PER_MS: u64 = 1_000_000;
+    let end_ns = |run: &RunRecord| {
+        let before_ms = run.started_unix_ms.saturating_sub(record.started_unix_ms);
+        let intervals_ns = run.intervals.last().map_or(0, |interval| interval.end_ns);
+        before_ms.saturating_mul(NS_PER_MS).saturating_add(intervals_ns)
+    };
+    record.runs.iter().map(end_ns).max().unwrap_or(0)
 }
 
 fn generator(record: &ExperimentRecord) -> Generator {

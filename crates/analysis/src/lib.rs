@@ -9,6 +9,7 @@
 
 pub mod agreement;
 pub mod compare;
+pub mod condition;
 pub mod connections;
 pub mod curve;
 pub(crate) mod curve_point;
@@ -19,9 +20,11 @@ pub mod emulated;
 pub mod estimate;
 pub mod findings;
 pub mod fit;
+pub mod headline;
 pub mod heat;
 pub mod host_check;
 pub mod host_state;
+pub mod interval_rows;
 pub mod little;
 pub mod load_point;
 pub mod measured_load;
@@ -32,11 +35,14 @@ pub mod percentile;
 pub mod repeats;
 mod run_measured;
 pub mod sample;
+pub mod scraped;
 pub mod search;
 pub mod series;
+mod server_cache;
 pub mod service_check;
 #[cfg(test)]
 mod simulated;
+pub mod spread;
 pub mod steadiness;
 pub mod steady;
 pub mod summary;

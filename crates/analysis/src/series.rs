@@ -2,6 +2,8 @@
 //!
 //! Merging keeps all operations: a point's percentile covers all operations in its intervals.
 
+use std::ops::Range;
+
 use metrics::histogram::Counts;
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
@@ -109,7 +111,10 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
             run_index: record.run.index,
             stream: stream.name.clone(),
             intervals_per_point: per_point as u32,
-            points: groups.iter().map(|(phase, group)| point(*phase, group, index)).collect(),
+            points: groups
+                .iter()
+                .map(|(phase, group)| point(*phase, group, index..index + 1))
+                .collect(),
         })
         .collect()
 }
@@ -118,10 +123,57 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
 /// report use the same definitions.
 pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
     let phase = phase_of(run.phases.window(), interval);
-    (0..run.streams.len()).map(|stream| point(phase, &[interval], stream)).collect()
+    each_stream(phase, run, interval)
 }
 
-fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
+/// The point of all streams of one interval together.
+pub fn total_of(run: &Run, interval: &Interval) -> SeriesPoint {
+    let phase = phase_of(run.phases.window(), interval);
+    point(phase, &[interval], 0..run.streams.len())
+}
+
+/// The window of a run as far as it was measured, for a display that does not keep every interval.
+#[derive(Clone, Debug, Default)]
+pub struct WindowSoFar {
+    /// The sum of its intervals.
+    sum: Option<Interval>,
+}
+
+impl WindowSoFar {
+    /// Adds an interval if it belongs to the window.
+    pub fn add(&mut self, run: &Run, interval: &Interval) {
+        if phase_of(run.phases.window(), interval) != PointPhase::Measure {
+            return;
+        }
+        let Some(sum) = &mut self.sum else {
+            self.sum = Some(interval.clone());
+            return;
+        };
+        sum.end_ns = interval.end_ns;
+        sum.process_user_ns += interval.process_user_ns;
+        sum.process_system_ns += interval.process_system_ns;
+        for (stream, next) in sum.streams.iter_mut().zip(&interval.streams) {
+            stream.merge(next);
+        }
+    }
+
+    /// The window of all streams together; `None` if nothing was measured.
+    pub fn total(&self, run: &Run) -> Option<SeriesPoint> {
+        let sum = self.sum.as_ref()?;
+        Some(point(PointPhase::Measure, &[sum], 0..run.streams.len()))
+    }
+
+    /// The window of each stream, in the order of the streams; empty if nothing was measured.
+    pub fn points(&self, run: &Run) -> Vec<SeriesPoint> {
+        self.sum.iter().flat_map(|sum| each_stream(PointPhase::Measure, run, sum)).collect()
+    }
+}
+
+fn each_stream(phase: PointPhase, run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
+    (0..run.streams.len()).map(|stream| point(phase, &[interval], stream..stream + 1)).collect()
+}
+
+pub(crate) fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
     match interval.index {
         index if index < first => PointPhase::WarmUp,
         index if index < end => PointPhase::Measure,
@@ -129,7 +181,8 @@ fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
     }
 }
 
-fn point(phase: PointPhase, group: &[&Interval], stream: usize) -> SeriesPoint {
+/// The point of `streams` together.
+fn point(phase: PointPhase, group: &[&Interval], streams: Range<usize>) -> SeriesPoint {
     let length_ns: u64 = group.iter().map(|i| i.end_ns - i.start_ns).sum();
     let length_ns = length_ns.max(1) as f64;
     let seconds = length_ns / 1e9;
@@ -138,16 +191,17 @@ fn point(phase: PointPhase, group: &[&Interval], stream: usize) -> SeriesPoint {
     let (mut outstanding, mut backlog, mut cpu_ns) = (0, 0, 0);
     for interval in group {
         cpu_ns += interval.process_user_ns + interval.process_system_ns;
-        let Some(stream) = interval.streams.get(stream) else { continue };
-        for kind in [OpKind::Read, OpKind::Write] {
-            let kind = &stream.kinds[kind as usize];
-            completed += kind.completed;
-            bytes += kind.bytes;
-            response.merge(&kind.response);
+        for stream in interval.streams.get(streams.clone()).unwrap_or_default() {
+            for kind in [OpKind::Read, OpKind::Write] {
+                let kind = &stream.kinds[kind as usize];
+                completed += kind.completed;
+                bytes += kind.bytes;
+                response.merge(&kind.response);
+            }
+            failed += stream.failed();
+            outstanding += stream.outstanding_time_ns;
+            backlog += stream.backlog_time_ns;
         }
-        failed += stream.failed();
-        outstanding += stream.outstanding_time_ns;
-        backlog += stream.backlog_time_ns;
     }
     SeriesPoint {
         start_ns: group[0].start_ns,

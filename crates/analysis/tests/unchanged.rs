@@ -53,9 +53,9 @@ fn a_volume_is_the_limit() {
             93f835cea1d59758 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
-            4e3ae984d9e1db0e warnings
+            af8f89f9c162da7b warnings
             09612b07b5ecb5a5 notes
-            b0a15bc1ea50c8f8 summary
+            9db0b3a3ea86bb54 summary
             6c6a9c56a37a6367 others
         "#]],
     );
@@ -75,9 +75,9 @@ fn slots_of_the_server_are_the_limit() {
             1ee25a901b0c2c92 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
-            71ffbf47ecb4de43 warnings
+            d8927f8f273f57b0 warnings
             09612b07b5ecb5a5 notes
-            5bdfeeb1d8215970 summary
+            230c57946a8d7e0a summary
             eeac5d35e5cabc54 others
         "#]],
     );
@@ -119,9 +119,9 @@ fn a_link_is_the_limit() {
             67d00ae91be97a6d heat
             1cf29faa5ff2fb36 wire
             c96dc664258b3f5b searches
-            d567e567a3dd0a3a warnings
+            64c96ad70ec876cf warnings
             09612b07b5ecb5a5 notes
-            b33cfbd0b93094aa summary
+            f3bc1c84805e6da7 summary
             39e3889fc9a1736e others
         "#]],
     );
@@ -141,9 +141,9 @@ fn a_limit_moves() {
             1f77199a675e3b27 heat
             1f9c6f7d8281ee8f wire
             8b5e25d9d37c5aa0 searches
-            82272818b5276e8a warnings
+            50af19f043400d9b warnings
             09612b07b5ecb5a5 notes
-            3d24d2539f31e1c4 summary
+            5abd09b1b1162dce summary
             eeac5d35e5cabc54 others
         "#]],
     );
@@ -163,9 +163,9 @@ fn reads_come_from_a_cache() {
             6bfe5dc6daa68a7a heat
             1f9c6f7d8281ee8f wire
             385cc372ceb3bec1 searches
-            f40f947f0a7f6e1a warnings
+            ad795c84b8f6f864 warnings
             09612b07b5ecb5a5 notes
-            4da59051a7edd66a summary
+            3116f8dca4a6e62a summary
             eeac5d35e5cabc54 others
         "#]],
     );
@@ -185,9 +185,9 @@ fn other_processes_use_the_processors() {
             77d2e77276bbb2b3 heat
             6dc8a865ad192ab9 wire
             342d65fa8c226fc3 searches
-            cdc90f59c1235a61 warnings
+            6cd2ca7b2f5c96ea warnings
             09612b07b5ecb5a5 notes
-            fb006f10f0d47df8 summary
+            44fd983c805e8a6f summary
             eeac5d35e5cabc54 others
         "#]],
     );
@@ -209,9 +209,9 @@ fn a_profile_is_compared_with_that_of_another_system() {
             08269c554b517809 heat
             555e3086399ce157 wire
             09612b07b5ecb5a5 searches
-            5dbfa5b7fc32e945 warnings
+            622a9a55e86b301e warnings
             09612b07b5ecb5a5 notes
-            01cd2bcf820687e4 summary
+            c271a19d6563552b summary
             eeac5d35e5cabc54 others
         "#]],
     );

@@ -10,11 +10,20 @@ use crate::avs_args::{AVS_EXAMPLES, AVS_USAGE, AvsArguments};
 use crate::check_args::{CHECK_EXAMPLES, CheckArguments};
 use crate::compare_args::{COMPARE_EXAMPLES, CompareArguments};
 use crate::expect_args::{EXPECT_EXAMPLES, ExpectArguments};
+use crate::keep_args::{
+    BASELINE_EXAMPLES, BaselineCommand, DuArguments, LABEL_EXAMPLES, LabelArguments,
+    PRUNE_EXAMPLES, PruneArguments, RM_EXAMPLES, RmArguments,
+};
 use crate::predict_args::{PREDICT_EXAMPLES, PredictArguments};
-use crate::record_args::{EXPORT_EXAMPLES, ExportArguments, ListArguments};
+use crate::program_args::{
+    COMPLETIONS_EXAMPLES, CONFIG_EXAMPLES, CompletionsArguments, ConfigArguments, MAN_EXAMPLES,
+    ManArguments, SCHEMA_EXAMPLES, SchemaArguments,
+};
+use crate::record_args::{EXPORT_EXAMPLES, ExportArguments, ListArguments, StoreArguments};
 use crate::record_args::{REPORT_EXAMPLES, ReportArguments, SHOW_EXAMPLES, ShowArguments};
 use crate::run_args::{PLAN_EXAMPLES, PlanArguments, RUN_EXAMPLES, RunCommandArguments};
 use crate::size_args::{SIZE_EXAMPLES, SizeArguments};
+use crate::terminal::COLUMNS;
 use crate::tune_args::{TUNE_EXAMPLES, TuneArguments};
 use crate::volume_args::{VOLUME_EXAMPLES, VolumeCommand};
 
@@ -23,6 +32,7 @@ use crate::volume_args::{VOLUME_EXAMPLES, VolumeCommand};
 #[command(
     name = "fourcorners",
     version,
+    long_version = env!("FOURCORNERS_LONG_VERSION"),
     disable_help_subcommand = true,
     after_help = EXAMPLES,
     after_long_help = EXAMPLES_AND_EXIT_CODES
@@ -41,9 +51,28 @@ pub(crate) struct Arguments {
     )]
     pub(crate) color: ColorWhen,
 
+    /// Columns of results: 40 to 200.
+    ///
+    /// Default: the variable COLUMNS, the width of the terminal, or 80.
+    #[arg(
+        long,
+        global = true,
+        value_name = "COLUMNS",
+        value_parser = width,
+        display_order = 1001
+    )]
+    pub(crate) width: Option<usize>,
+
     /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The value of --width.
+fn width(text: &str) -> Result<usize, String> {
+    let (least, most) = (COLUMNS.start(), COLUMNS.end());
+    let width = text.parse().ok().filter(|width| COLUMNS.contains(width));
+    width.ok_or_else(|| format!("a number from {least} to {most} is required"))
 }
 
 macro_rules! examples {
@@ -67,8 +96,9 @@ const EXAMPLES_AND_EXIT_CODES: &str = concat!(
 Exit codes:
   0  done
   1  done, but the verdict is negative: interrupted, overloaded, or less
-     precise than --until (run), target rate not reached (tune), worse or not
-     comparable (compare), problems found (check), no design (size, avs),
+     precise than --until (run), a condition of --fail-if met (run, show),
+     target rate not reached (tune), worse or not comparable (compare),
+     problems found (check), no design (size, avs),
      offered rate above a limit (predict)
   2  bad input: arguments, an input file, or a refused target
   3  the target failed, or results could not be stored
@@ -132,9 +162,11 @@ pub(crate) enum Command {
     /// them with a measurement.
     #[command(after_help = EXPECT_EXAMPLES)]
     Expect(Box<ExpectArguments>),
-    /// List the stored experiments, the oldest first.
+    /// List the stored experiments with their results, the newest last.
     ///
-    /// An ID begins with the start date and time of the experiment (UTC).
+    /// Shows label, best throughput, latency floor, verdict, size on disk and target. An ID begins
+    /// with the start date and time of the experiment (UTC), which name it too. A narrow terminal
+    /// shows fewer columns.
     #[command(after_help = "Examples:\n  fourcorners list\n  fourcorners list --json")]
     List(ListArguments),
     /// Print the results of an experiment.
@@ -174,6 +206,27 @@ pub(crate) enum Command {
     /// Exit code 1: no design with such datastores is possible.
     #[command(after_help = AVS_EXAMPLES, override_usage = AVS_USAGE)]
     Avs(Box<AvsArguments>),
+    /// Name a record, or add a note to it.
+    ///
+    /// The label can be used wherever an ID can.
+    #[command(after_help = LABEL_EXAMPLES)]
+    Label(LabelArguments),
+    /// Remove records from the store.
+    ///
+    /// A running experiment is refused. Continues after an error.
+    #[command(after_help = RM_EXAMPLES)]
+    Rm(RmArguments),
+    /// Remove old records from the store.
+    #[command(after_help = PRUNE_EXAMPLES)]
+    Prune(PruneArguments),
+    /// Show the space that each record takes, the largest first.
+    #[command(after_help = "Examples:\n  fourcorners du\n  fourcorners du --json")]
+    Du(DuArguments),
+    /// Save a record as a small text file to compare with, or print one.
+    ///
+    /// The file can be committed: `compare --baseline FILE` needs no store with the record.
+    #[command(subcommand, disable_help_subcommand = true, after_help = BASELINE_EXAMPLES)]
+    Baseline(BaselineCommand),
     /// Remove the files that fourcorners created in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
@@ -183,15 +236,29 @@ pub(crate) enum Command {
     /// Serve emulated volumes over NFS, or show the counters of such a service.
     #[command(subcommand, disable_help_subcommand = true, after_help = VOLUME_EXAMPLES)]
     Volume(VolumeCommand),
-    /// Print the JSON Schema of the experiment file, for editors.
-    #[command(after_help = "Examples:\n  fourcorners schema > fourcorners.schema.json")]
-    Schema,
+    /// Print the JSON Schema of the experiment file, for editors, or of results.
+    #[command(after_help = SCHEMA_EXAMPLES)]
+    Schema(SchemaArguments),
+    /// Print the configured values, and where each comes from.
+    ///
+    /// Reads `fourcorners/config.toml` in $XDG_CONFIG_HOME or ~/.config: lines `KEY = "VALUE"` with
+    /// the keys store, color, width, vm and region. A variable FOURCORNERS_KEY has precedence over
+    /// the file, and a flag over both.
+    #[command(after_help = CONFIG_EXAMPLES)]
+    Config(ConfigArguments),
+    /// Print the completions of commands and flags for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write those of all commands into a directory.
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArguments),
 }
 
 const CLEAN_EXAMPLES: &str = "\
 Examples:
   fourcorners clean /mnt/vol1
-  fourcorners clean nfs://filer/vol1";
+  fourcorners clean nfs://filer/vol1
+  fourcorners clean /mnt/vol1 --experiment oltp";
 
 /// Arguments of `clean`.
 #[derive(Debug, Args)]
@@ -203,6 +270,15 @@ pub(crate) struct CleanArguments {
     /// An option of the NFS export, as for `run`.
     #[arg(short, long = "option", value_name = "KEY=VALUE")]
     pub(crate) option: Vec<String>,
+
+    /// Remove only the files of this experiment, and keep those that others use.
+    ///
+    /// The name of a stored experiment or a built-in profile, an ID or a label. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) experiment: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 const PROFILES_EXAMPLES: &str = "\

@@ -29,7 +29,7 @@ Examples:
   fourcorners avs --rvtools export.xlsx --profile loads.toml
   fourcorners avs --rvtools export.xlsx --host AV64 --host-price 5000/month
   fourcorners avs --rvtools csv-set/ --live-optics measured.xlsx --policy raid5
-  fourcorners avs --rvtools export.xlsx --explain --report avs.html";
+  fourcorners avs --rvtools export.xlsx --report avs.html";
 
 const COUNTED: &str = "Inventory";
 const LOAD: &str = "Load (not part of RVTools exports)";
@@ -204,7 +204,8 @@ pub(crate) struct AvsArguments {
     #[arg(long, value_name = "SHARE", help_heading = BOUGHT)]
     pub(crate) headroom: Option<Percent>,
 
-    /// The region of the list prices, for example westeurope; `none` for no prices.
+    /// The region of the list prices, for example westeurope; `none` for no prices. Default: that of
+    /// the configuration, or eastus.
     #[arg(
         long,
         value_name = "REGION",
@@ -214,9 +215,9 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) region: String,
 
-    /// Show the calculation of every number, and the data it is based on.
+    /// Show everything: evidence, the calculation of every number with its sources, assumptions.
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) explain: bool,
+    pub(crate) full: bool,
 
     /// Print JSON, with every reason and the datastore of every VM.
     #[arg(long, help_heading = OUTPUT)]

@@ -11,7 +11,22 @@ use workload::plan::TargetSpec;
 use crate::args::Arguments;
 
 /// IDs of the arguments of `run` that change neither the measurement nor where it is stored.
-const OUTPUT_ONLY: [&str; 6] = ["events", "json", "report", "no_report", "no_progress", "color"];
+const OUTPUT_ONLY: &[&str] = &[
+    "events",
+    "json",
+    "report",
+    "no_report",
+    "no_progress",
+    "plain",
+    "verbose",
+    "label",
+    "note",
+    "fail_if",
+    "strict",
+    "junit",
+    "markdown",
+    "color",
+];
 
 /// IDs of the arguments of `run` that are paths.
 const PATHS: [&str; 2] = ["workload", "directory"];

@@ -1,22 +1,31 @@
 //! The flags of `compare` and their help.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
+use crate::pipeline_args::PipelineFiles;
 use crate::record_args::{OutputFormat, StoreArguments};
 
 pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
   fourcorners compare last~1 last
   fourcorners compare 20261120 20261121 --allow-different kernel
-  fourcorners compare last~1 last --json --fail-on cannot-tell";
+  fourcorners compare last~1 last --json --fail-on cannot-tell
+  fourcorners compare --baseline main.json last --junit compare.xml";
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// The records; the others are compared with the first. Each is an ID from `list`, a unique
-    /// prefix of it, `last`, `last~1` for the one before it, or the path of a run directory.
+    /// prefix of it, a label, `last`, `last~1` for the one before it, or the path of a run
+    /// directory.
     #[arg(value_name = "ID", required = true, num_args = 1..)]
     pub(crate) ids: Vec<String>,
+
+    /// Compare with this file of `baseline save`, instead of with the first record.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
 
     /// Allow these to differ, because they are what is compared; comma-separated, or `all`.
     ///
@@ -41,7 +50,11 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = FailOn::Regression)]
     pub(crate) fail_on: FailOn,
 
-    /// Show all figures, not only the main ones and those that differ.
+    /// Print all load points, differences and the method, instead of one screen.
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    pub(crate) full: bool,
+
+    /// Show all figures, not only the main ones and those that differ; implies --full.
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -52,6 +65,9 @@ pub(crate) struct CompareArguments {
     /// Print JSON, with all figures.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) files: PipelineFiles,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,

@@ -18,7 +18,7 @@ pub(crate) const EXPECT_EXAMPLES: &str = "\
 Examples:
   fourcorners expect --vm D32s_v3 --protocol nfsv3 --nconnect 16
   fourcorners expect --vm D32s_v5 --clients 6 --transfer-size 8KiB --read 70%
-  fourcorners expect --client esxi --clients 4 --volumes 4 --explain
+  fourcorners expect --client esxi --clients 4 --volumes 4 --full
   fourcorners expect --run last --vm D32s_v5";
 
 const CONFIGURATION: &str = "Configuration";
@@ -27,7 +27,7 @@ const LOAD: &str = "Load";
 /// Arguments of `expect`.
 #[derive(Debug, Args)]
 pub(crate) struct ExpectArguments {
-    /// The VM size of the clients: D32s_v5.
+    /// The VM size of the clients: D32s_v5. Default: that of the configuration, or unknown.
     #[arg(long, value_name = "SIZE", value_parser = vm, help_heading = CONFIGURATION)]
     pub(crate) vm: Option<VmSize>,
 
@@ -97,9 +97,9 @@ pub(crate) struct ExpectArguments {
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) top: u32,
 
-    /// Show the calculation, and the data each number is based on.
+    /// Show everything: evidence, the calculation of every number with its sources, assumptions.
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) explain: bool,
+    pub(crate) full: bool,
 
     /// Print JSON.
     #[arg(long, help_heading = OUTPUT)]

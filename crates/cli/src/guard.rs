@@ -22,7 +22,7 @@ pub(crate) fn report_panics() {
              version: {} on {} {}\n  thread {}: {panic}\n  \
              Include these lines and the command in the report. \
              Results measured so far are stored.\n",
-            env!("CARGO_PKG_VERSION"),
+            env!("FOURCORNERS_LONG_VERSION"),
             std::env::consts::OS,
             std::env::consts::ARCH,
             thread.name().unwrap_or("unnamed"),
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_panic_in_any_thread_is_an_internal_error() {
         report_panics();
-        let terminal = Terminal::new(ColorWhen::Never);
+        let terminal = Terminal::new(ColorWhen::Never, None);
         assert_eq!(run(|| Ok(Exit::Negative), &terminal), Exit::Negative);
         let in_a_thread = || {
             let worker = std::thread::spawn(|| panic!("worker's invariant"));

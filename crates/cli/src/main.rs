@@ -6,14 +6,19 @@ mod check_args;
 mod command_line;
 mod commands;
 mod compare_args;
+mod configured;
 mod connection_state;
 mod diagnostics;
 mod expect_args;
 mod foreign_options;
 mod guard;
 mod interrupt;
+mod keep_args;
 mod live;
+mod metrics_args;
+mod pipeline_args;
 mod predict_args;
+mod program_args;
 mod published_args;
 mod record_args;
 mod run_args;
@@ -25,8 +30,9 @@ mod waits;
 
 use std::process::ExitCode;
 
+use ::commands::config::Config;
 use ::commands::outcome::Exit;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, ColorWhen};
 use crate::terminal::Terminal;
@@ -37,11 +43,18 @@ fn main() -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(message) = foreign_options::message(&words) {
-        Terminal::new(ColorWhen::Auto).error(&anyhow::Error::msg(message), None);
+        Terminal::new(ColorWhen::Auto, None).error(&anyhow::Error::msg(message), None);
         return ExitCode::from(Exit::BadInput as u8);
     }
-    let arguments = Arguments::parse();
-    let terminal = Terminal::new(arguments.color);
-    let exit = guard::run(|| commands::dispatch(arguments.command, &terminal), &terminal);
+    let config = Config::load(|name| std::env::var_os(name));
+    let mut command = Arguments::command();
+    if let Ok(config) = &config {
+        command = configured::with_defaults(command, config);
+    }
+    let arguments =
+        Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    let terminal = Terminal::new(arguments.color, arguments.width);
+    let run = || config.and_then(|_| commands::dispatch(arguments.command, &terminal));
+    let exit = guard::run(run, &terminal);
     ExitCode::from(exit as u8)
 }

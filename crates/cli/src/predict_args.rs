@@ -10,7 +10,7 @@ use crate::record_args::{OUTPUT, StoreArguments};
 pub(crate) const PREDICT_EXAMPLES: &str = "\
 Examples:
   fourcorners predict examples/topologies/database.toml
-  fourcorners predict examples/topologies/vmware.toml --curve --explain
+  fourcorners predict examples/topologies/vmware.toml --full
   fourcorners predict mine.toml --against published
   fourcorners predict mine.toml --report mine.html";
 
@@ -28,13 +28,9 @@ pub(crate) struct PredictArguments {
     #[arg(long, value_name = "WHAT", value_parser = against)]
     pub(crate) against: Vec<Against>,
 
-    /// Show every point of the curve.
+    /// Show everything: evidence, the calculation of every number with its sources, assumptions.
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) curve: bool,
-
-    /// Show the calculation, and the data each number is based on.
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) explain: bool,
+    pub(crate) full: bool,
 
     /// Print JSON, with the whole curve and all reasons.
     #[arg(long, help_heading = OUTPUT)]

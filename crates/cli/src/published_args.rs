@@ -26,6 +26,11 @@ pub(crate) struct PublishedArguments {
 }
 
 impl PublishedArguments {
+    /// Whether a comparison was requested, which only the full text of a record has.
+    pub(crate) const fn is_requested(&self) -> bool {
+        self.published || self.vm.is_some()
+    }
+
     pub(crate) fn options(&self) -> ReportOptions {
         ReportOptions { vm: self.vm.clone(), any_target: self.published }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::pipeline_args::PipelineArguments;
 use crate::published_args::PublishedArguments;
 
 /// The help heading of flags for output.
@@ -12,11 +13,14 @@ pub(crate) const OUTPUT: &str = "Output";
 pub(crate) const SHOW_EXAMPLES: &str = "\
 Examples:
   fourcorners show last
-  fourcorners show 20261121 --json";
+  fourcorners show last --full
+  fourcorners show 20261121 --json
+  fourcorners show last --fail-if 'throughput < 900MiB/s' --junit show.xml";
 
 pub(crate) const EXPORT_EXAMPLES: &str = "\
 Examples:
   fourcorners export last --format csv
+  fourcorners export --all --format intervals --output intervals.csv
   fourcorners export last --format hgrm --output vol1.hgrm";
 
 pub(crate) const REPORT_EXAMPLES: &str = "\
@@ -27,12 +31,12 @@ Examples:
   fourcorners report last --format png --output slides/";
 
 /// Where results are stored.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArguments {
     /// The directory where results are stored.
     ///
-    /// Default: the variable FOURCORNERS_STORE, or `fourcorners` in $XDG_DATA_HOME or
-    /// ~/.local/share.
+    /// Default: the variable FOURCORNERS_STORE, or `store` in ~/.config/fourcorners/config.toml, or
+    /// `fourcorners` in $XDG_DATA_HOME or ~/.local/share.
     #[arg(long = "store", value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) directory: Option<PathBuf>,
 }
@@ -40,7 +44,7 @@ pub(crate) struct StoreArguments {
 /// An experiment of the store.
 #[derive(Debug, Args)]
 pub(crate) struct IdArgument {
-    /// The ID from `list`, a unique prefix of it, or `last` for the newest.
+    /// The ID from `list`, a unique prefix of it, a label, or `last` for the newest.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 
@@ -83,30 +87,49 @@ pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) which: IdArgument,
 
+    /// Print everything that the report has, instead of one screen.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
+
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) published: PublishedArguments,
+
+    #[command(flatten)]
+    pub(crate) pipeline: PipelineArguments,
 }
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    #[command(flatten)]
-    pub(crate) which: IdArgument,
+    /// The ID from `list`, a unique prefix of it, a label, or `last` for the newest. The formats
+    /// `intervals` and `parquet` take several.
+    #[arg(value_name = "ID", required_unless_present = "all")]
+    pub(crate) ids: Vec<String>,
+
+    /// Export all experiments, with `--format intervals` or `parquet`.
+    ///
+    /// Damaged ones are left out with a warning.
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) all: bool,
 
     /// The format of the export.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: ExportFormat,
 
-    /// The file to write, or `-` for stdout (default).
+    /// The file to write, or `-` for stdout (default). For `intervals` and `parquet` also a
+    /// directory, for one file per experiment.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) published: PublishedArguments,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 /// Formats of an export.
@@ -120,14 +143,20 @@ pub(crate) enum ExportFormat {
     Curves,
     /// One row per connection of each run, as CSV; for targets with connections (`nfs://`).
     Connections,
+    /// One row per interval, stream and kind of operation, as CSV.
+    Intervals,
+    /// The same with histograms, as Apache Parquet; only if built with `--features parquet`.
+    Parquet,
     /// Percentile distributions in HdrHistogram format.
     Hgrm,
+    /// One row per value of the metrics of other systems (`run --scrape`), as CSV.
+    Scraped,
 }
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// The IDs from `list`, unique prefixes of them, or `last` for the newest.
+    /// The IDs from `list`, unique prefixes of them, labels, or `last` for the newest.
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
 

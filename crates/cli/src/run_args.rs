@@ -7,9 +7,13 @@ use commands::measure;
 use commands::measure::experiment::ExperimentOptions;
 use commands::measure::known_limit;
 use target::refusal::Overrides;
+use units::Bytes;
 use workload::limit::StatedLimit;
 use workload::plan::IoMethod;
 
+use crate::keep_args::AnnotationArguments;
+use crate::metrics_args::MetricsArguments;
+use crate::pipeline_args::PipelineArguments;
 use crate::record_args::{OUTPUT, StoreArguments};
 
 pub(crate) const RUN_EXAMPLES: &str = "\
@@ -20,6 +24,7 @@ Examples:
   fourcorners run \"nfs://filer/vol1?nconnect=8\" --quick
   fourcorners run nfs://filer/vol1 -o nconnect=16 -o addr=10.0.0.4,10.0.0.5
   fourcorners run nfs://filer/vol1 --explain --known volume=1TiB:premium
+  fourcorners run /mnt/vol1 --label before --fail-if 'read.p99 > 2ms'
   fourcorners run /mnt/old /mnt/new --interleave --repeats 10
   fourcorners run null: --quick        the load generator's own limit";
 
@@ -92,6 +97,13 @@ pub(crate) struct ExperimentArguments {
     /// (`run.measure`). Values, also ranges, are written as in the file. May be repeated.
     #[arg(long = "set", value_name = "KEY=V1,V2,...")]
     pub(crate) set: Vec<String>,
+
+    /// Spread a working set of this size over the experiment's files, for example 1TiB.
+    ///
+    /// A filer's cache may hold a small working set. Sets `files` and `file_size`: the files become
+    /// larger, and more of them above 64 GiB each. With several streams, each keeps its share.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) working_set: Option<Bytes>,
 
     /// How often to measure each load point.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
@@ -198,6 +210,7 @@ impl ExperimentArguments {
             profile: given.profile,
             quick: given.quick,
             set: given.set,
+            working_set: given.working_set,
             repeats: given.repeats,
             until: given.until,
             warm_up: given.warm_up,
@@ -310,9 +323,29 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_report: bool,
 
-    /// Print no line per interval and no progress bar; decisions are still printed.
+    /// Print everything that the report has, instead of one screen.
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "json")]
+    pub(crate) full: bool,
+
+    /// Show no progress; decisions are still printed.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_progress: bool,
+
+    /// Print progress as plain lines, one for each load point, instead of a screen.
+    ///
+    /// The default if stderr is not a terminal.
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "no_progress")]
+    pub(crate) plain: bool,
+
+    /// Print progress as plain lines, one for each interval and stream.
+    #[arg(short, long, help_heading = OUTPUT, conflicts_with = "no_progress")]
+    pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArguments,
+
+    #[command(flatten)]
+    pub(crate) annotation: AnnotationArguments,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,
@@ -324,6 +357,8 @@ impl RunArguments {
             overrides: self.overrides.overrides(),
             known: self.experiment.known.clone(),
             store: self.store.root(),
+            scrape: self.metrics.scrape.clone(),
+            annotation: self.annotation.annotation(),
         }
     }
 }
@@ -333,6 +368,9 @@ impl RunArguments {
 pub(crate) struct RunCommandArguments {
     #[command(flatten)]
     pub(crate) run: RunArguments,
+
+    #[command(flatten)]
+    pub(crate) pipeline: PipelineArguments,
 
     /// The second target, for --interleave; the first target again compares it with itself.
     #[arg(value_name = "TARGET_B", help_heading = None, requires = "interleave")]
@@ -348,7 +386,10 @@ pub(crate) struct RunCommandArguments {
         long,
         help_heading = "Experiment",
         requires = "second_target",
-        conflicts_with_all = ["events", "report", "explain", "until"]
+        conflicts_with_all = [
+            "events", "report", "explain", "until", "metrics", "metrics_file", "scrape", "fail_if",
+            "junit", "markdown",
+        ]
     )]
     pub(crate) interleave: bool,
 }

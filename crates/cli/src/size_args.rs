@@ -153,7 +153,7 @@ pub(crate) struct SizeArguments {
           default_value = "0%", help_heading = NEED)]
     pub(crate) headroom: Percent,
 
-    /// The region: westeurope, or "West Europe"; default: eastus.
+    /// The region: westeurope, or "West Europe"; default: that of the configuration, or eastus.
     #[arg(long, value_name = "NAME", help_heading = DECIDED)]
     pub(crate) region: Option<String>,
 
@@ -174,12 +174,15 @@ pub(crate) struct SizeArguments {
           help_heading = DECIDED)]
     pub(crate) protocol: Protocol,
 
-    /// Number of hosts, if it is fixed.
+    /// Number of hosts, if it is fixed; adds them to the cost.
+    ///
+    /// Without this and --vm, clients are not part of the cost, because they usually exist already:
+    /// the output then names the fewest that can carry the load.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = DECIDED,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) clients: Option<u32>,
 
-    /// VM size of the hosts, if it is fixed: Standard_D32s_v5.
+    /// VM size of the hosts, if it is fixed; adds them to the cost: Standard_D32s_v5.
     #[arg(long, value_name = "NAME", help_heading = DECIDED)]
     pub(crate) vm: Option<String>,
 
@@ -265,14 +268,14 @@ pub(crate) struct SizeArguments {
     #[arg(long, value_name = "TERM", value_parser = term, help_heading = PRICE)]
     pub(crate) reserved: Option<ReservationTerm>,
 
-    /// How many designs to show.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = OUTPUT,
+    /// How many designs to list.
+    #[arg(long, value_name = "COUNT", default_value_t = 5, help_heading = OUTPUT,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: u32,
 
-    /// Show the calculation, and the data it is based on, with source and date.
+    /// Show everything: evidence, the calculation of every number with its sources, assumptions.
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) explain: bool,
+    pub(crate) full: bool,
 
     /// Print JSON, with all designs.
     #[arg(long, help_heading = OUTPUT)]

@@ -1,41 +1,43 @@
-//! Messages on stderr, in colour if requested. Results go to stdout.
+//! Messages on stderr, and the width and colour of results, which go to stdout.
 
-use std::io::{Error, IsTerminal, Write};
+use std::io::{Error, IsTerminal};
+use std::ops::RangeInclusive;
 
+use analysis::condition::Answer;
 use commands::outcome::{Failure, Reason};
+use report::look::Look;
 
 use crate::args::ColorWhen;
 use crate::diagnostics;
+use crate::live::painter;
 
-/// How to write to stderr.
+/// How to write to stdout and stderr.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
+    /// Results on stdout are coloured.
+    pub(crate) color_stdout: bool,
     /// Messages on stderr are coloured.
     pub(crate) color_stderr: bool,
     /// stderr is a terminal.
     pub(crate) is_interactive: bool,
+    /// The width of --width.
+    width: Option<usize>,
 }
 
 /// Columns of reports that do not go to a terminal.
 const COLUMNS_DEFAULT: usize = 80;
-/// Longer lines of a report are hard to read.
-const COLUMNS_MAX: usize = 120;
-
-/// Columns of a report on stdout: those of the terminal, or 80 in a pipe, a log or a mail.
-pub(crate) fn report_columns() -> usize {
-    columns().map_or(COLUMNS_DEFAULT, |columns| columns.min(COLUMNS_MAX))
-}
-
-/// Columns of a listing on stdout: those of the terminal. In a pipe its lines are not broken, so that
-/// other programs can read them.
-pub(crate) fn listing_columns() -> usize {
-    columns().unwrap_or(usize::MAX)
-}
+/// The widths that reports are laid out for.
+pub(crate) const COLUMNS: RangeInclusive<usize> = commands::config::WIDTHS;
 
 /// Columns of the terminal that stdout is, if it is one.
-fn columns() -> Option<usize> {
+fn columns_of_stdout() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
+/// The value of the variable COLUMNS, if it is a number.
+fn columns_of_environment() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
 /// A file would exceed the size limit of the process or the file system: errno(3).
@@ -46,16 +48,47 @@ const YELLOW_BOLD: &str = "\x1b[1;33m";
 const RESET: &str = "\x1b[0m";
 
 impl Terminal {
-    /// Colours are off if stderr is no terminal or NO_COLOR is not empty (<https://no-color.org>).
-    pub(crate) fn new(color: ColorWhen) -> Terminal {
+    /// With `auto`, an output is coloured if it is a terminal and NO_COLOR is unset or empty
+    /// (<https://no-color.org>).
+    pub(crate) fn new(color: ColorWhen, width: Option<usize>) -> Terminal {
         let is_interactive = std::io::stderr().is_terminal();
         let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let color_stderr = match color {
+        let is_colored = |is_terminal: bool| match color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => is_interactive && !forbidden,
+            ColorWhen::Auto => is_terminal && !forbidden,
         };
-        Terminal { color_stderr, is_interactive }
+        Terminal {
+            color_stdout: is_colored(std::io::stdout().is_terminal()),
+            color_stderr: is_colored(is_interactive),
+            is_interactive,
+            width,
+        }
+    }
+
+    /// Columns of a report on stdout: --width, the variable COLUMNS, those of the terminal, or 80 in
+    /// a pipe, a log or a mail.
+    pub(crate) fn report_columns(&self) -> usize {
+        self.width
+            .or_else(columns_of_environment)
+            .or_else(columns_of_stdout)
+            .unwrap_or(COLUMNS_DEFAULT)
+            .clamp(*COLUMNS.start(), *COLUMNS.end())
+    }
+
+    /// Columns of a listing on stdout. In a pipe its lines are not broken unless --width is given, so
+    /// that other programs can read them.
+    pub(crate) fn listing_columns(&self) -> usize {
+        match (self.width, columns_of_stdout()) {
+            (Some(width), _) => width,
+            (None, Some(_)) => self.report_columns(),
+            (None, None) => usize::MAX,
+        }
+    }
+
+    /// The colours of results on stdout.
+    pub(crate) const fn look(&self) -> Look {
+        Look { color: self.color_stdout }
     }
 
     /// Prints the failure of a command and what the user can do about it.
@@ -81,6 +114,16 @@ impl Terminal {
     /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         self.print(YELLOW_BOLD, "warning", text);
+    }
+
+    /// Prints the answer to a condition, with its reason.
+    pub(crate) fn answer(&self, answer: Answer, reason: &str) {
+        let reason = wrapped(reason, 66).join("\n  ");
+        match answer {
+            Answer::Failed { .. } => self.print(RED_BOLD, answer.name(), &reason),
+            Answer::CannotTell(_) => self.print(YELLOW_BOLD, answer.name(), &reason),
+            Answer::Passed => self.note(&format!("{}: {reason}", answer.name())),
+        }
     }
 
     /// Prints a note, broken into lines of 78 columns.
@@ -129,10 +172,9 @@ fn remedy_lines(remedy: &str) -> String {
     format!("\n  what to do: {}", wrapped(remedy, 66).join("\n              "))
 }
 
-/// Writes to stderr. A failure is ignored: there is no other place to report it.
+/// Writes whole lines to stderr, above the live screen if there is one.
 pub(crate) fn write_stderr(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    painter::write_above(text);
 }
 
 /// Breaks `text` between words into lines of at most `width` characters; a longer word gets a

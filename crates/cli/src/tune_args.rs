@@ -26,6 +26,7 @@ const QUICK: &str =
     mut_arg("workload", |flag| flag.hide(true)),
     mut_arg("profile", |flag| flag.hide(true)),
     mut_arg("repeats", |flag| flag.hide(true)),
+    mut_arg("working_set", |flag| flag.hide(true)),
     mut_arg("until", |flag| flag.hide(true)),
     mut_arg("explain", |flag| flag.hide(true)),
     mut_arg("quick", |flag| flag.help(QUICK).long_help(QUICK)),

@@ -8,6 +8,7 @@ use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use commands::measure::known_limit::assigned_throughput;
+use commands::measure::run_metrics::parse_address;
 use commands::size::schedule_text::level_named;
 use units::{Bytes, parse_duration};
 use volume::delay::Distribution;
@@ -196,8 +197,7 @@ fn metrics(text: &str) -> Result<Metrics, String> {
     if text == "none" {
         return Ok(Metrics::Nowhere);
     }
-    let wrong = |_| format!("write an address with its port, such as {METRICS}, or `none`");
-    text.parse().map(Metrics::At).map_err(wrong)
+    parse_address(text).map(Metrics::At).map_err(|error| format!("{error}, or `none`"))
 }
 
 /// A kind of volume, as `--kind` takes it.

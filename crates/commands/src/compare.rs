@@ -9,18 +9,20 @@ use analysis::compare::{Comparison, Options, compare};
 use anyhow::{anyhow, bail};
 use store::Store;
 
+use crate::keep::baseline::Baseline;
 use crate::outcome::Failure;
 
-/// Compares the records with the first of them.
+/// Compares the records with the first of them, or with a baseline.
 ///
 /// # Errors
 /// A record cannot be read or is named twice, or they have no load point in common.
 pub fn compare_records(
     store: &Store,
+    baseline: Option<Baseline>,
     ids: &[String],
     options: &Options,
 ) -> Result<Comparison, Failure> {
-    let comparison = compare(&sides(store, ids)?, options);
+    let comparison = compare(&sides(store, baseline, ids)?, options);
     refuse_nothing_in_common(&comparison).map_err(Failure::input)?;
     Ok(comparison)
 }
@@ -49,11 +51,16 @@ pub fn items(names: &[String]) -> Result<Vec<Item>, Failure> {
 }
 
 /// Reads as many records in parallel as there are processors. Only what is compared is kept.
-fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Failure> {
+fn sides(
+    store: &Store,
+    baseline: Option<Baseline>,
+    names: &[String],
+) -> Result<Vec<Side>, Failure> {
+    let mut sides: Vec<Side> = baseline.into_iter().map(|baseline| baseline.side).collect();
     let mut ids: Vec<String> = Vec::new();
     for name in names {
         let id = store.resolve(name).map_err(Failure::input)?;
-        if ids.contains(&id) {
+        if ids.contains(&id) || sides.iter().any(|side| side.id == id) {
             return Err(Failure::input(anyhow!(
                 "compare `{id}` with itself: name each record once"
             )));
@@ -61,7 +68,6 @@ fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Failure> {
         ids.push(id);
     }
     let in_parallel = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let mut sides: Vec<Side> = Vec::new();
     for some in ids.chunks(in_parallel) {
         sides.extend(read(store, some)?);
     }

@@ -11,8 +11,11 @@
 
 pub mod check;
 pub mod compare;
+pub mod conditions;
+pub mod config;
 pub mod emulated_volume;
 pub mod foreign_options;
+mod http_get;
 pub mod keep;
 pub mod measure;
 pub mod named_target;

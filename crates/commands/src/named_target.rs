@@ -1,7 +1,7 @@
 //! A target as the user names it: a directory, the URL of an NFS export, `null:`, or nothing for
 //! the emulated volume.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use target::location::TargetLocation;
@@ -71,6 +71,12 @@ pub fn location(
         TargetSpec::Nfs { url, .. } => Some(TargetLocation::ObservedNfs(parsed(url)?, observer)),
         TargetSpec::Null | TargetSpec::Emulated { .. } => None,
     })
+}
+
+/// Whether two paths name the same directory.
+pub(crate) fn is_same_directory(a: &str, b: &str) -> bool {
+    let real = |path: &str| Path::new(path).canonicalize();
+    a == b || matches!((real(a), real(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The URL with more options.

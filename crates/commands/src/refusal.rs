@@ -66,7 +66,9 @@ pub fn write_json(refused: &Refused, out: &mut dyn Write) -> std::io::Result<()>
 /// A word, quoted for a POSIX shell if necessary.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
+    // A shell expands `~` only at the beginning of a word.
+    let is_expanded = word.is_empty() || word.starts_with('~');
+    if !is_expanded && word.chars().all(|c| plain(c) || c == '~') {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -85,6 +87,8 @@ mod tests {
             ("/mnt/my vol", "'/mnt/my vol'"),
             ("it's", "'it'\\''s'"),
             ("", "''"),
+            ("last~1", "last~1"),
+            ("~/mine", "'~/mine'"),
         ] {
             assert_eq!(quoted(word), shell);
         }

@@ -112,6 +112,7 @@ fn refuse(experiment: &ExperimentOptions) -> Result<(), Failure> {
     let given = [
         ("--workload", experiment.workload.is_some()),
         ("--profile", experiment.profile.is_some()),
+        ("--working-set", experiment.working_set.is_some()),
         ("--repeats", experiment.repeats.is_some()),
         ("--until", experiment.until.is_some()),
         ("--explain", experiment.explain),

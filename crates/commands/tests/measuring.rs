@@ -66,6 +66,8 @@ fn a_plan_is_measured_stored_and_analysed_without_a_terminal() {
         overrides: Overrides::default(),
         known: Vec::new(),
         store: directory.path().join("store"),
+        annotation: Default::default(),
+        scrape: Vec::new(),
     };
     let line = "fourcorners run null:";
     let prepared = measure::prepare(planned, service, &options, line, Arc::new(NoWaits));

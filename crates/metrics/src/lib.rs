@@ -12,6 +12,7 @@ pub mod interleaved;
 pub mod interval;
 pub mod recorder;
 pub mod run_record;
+pub mod scraped;
 pub mod service_counters;
 pub mod warning;
 pub mod wire;

@@ -5,6 +5,7 @@ use workload::plan::{IoMethodUsed, Plan, Run};
 
 use crate::environment::Environment;
 use crate::interval::Interval;
+use crate::scraped::Scraped;
 use crate::service_counters::ServiceCounters;
 use crate::warning::Warning;
 
@@ -30,6 +31,8 @@ pub struct ExperimentRecord {
     pub warnings: Vec<Warning>,
     /// The runs, in the order of execution.
     pub runs: Vec<RunRecord>,
+    /// Metrics of other systems during the runs.
+    pub scraped: Scraped,
     /// How it ended.
     pub outcome: Outcome,
 }

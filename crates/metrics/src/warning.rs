@@ -199,6 +199,27 @@ pub enum Warning {
         /// The file system's name.
         filesystem: String,
     },
+    /// Metrics of another system could not be read, at least at times.
+    ScrapesFailed {
+        /// The exporter.
+        url: String,
+        /// How often.
+        failed: u64,
+        /// How often it was tried.
+        scrapes: u64,
+        /// Why, the last time.
+        reason: String,
+    },
+    /// The stored metrics of other systems are damaged, and ignored.
+    ScrapedDamaged {
+        /// What is wrong with their file.
+        reason: String,
+    },
+    /// The cache of the file server may hold the whole working set.
+    WorkingSetFitsServerCache {
+        /// The largest working set of the load points concerned, in bytes.
+        working_set_bytes: u64,
+    },
 }
 
 /// A figure that is checked for steady state. Journals store its position.
@@ -240,6 +261,9 @@ impl Warning {
             Warning::ServedFromCache { is_read: true, .. } => "served_from_cache",
             Warning::ServedFromCache { .. } => "held_in_cache",
             Warning::NotStorage { .. } => "not_storage",
+            Warning::ScrapesFailed { .. } => "scrapes_failed",
+            Warning::ScrapedDamaged { .. } => "scraped_damaged",
+            Warning::WorkingSetFitsServerCache { .. } => "working_set_fits_server_cache",
         }
     }
 }

@@ -57,3 +57,10 @@ pub struct Bound {
     /// How many there are.
     pub count: u64,
 }
+
+impl Bound {
+    /// The share of the resource that a load uses.
+    pub fn used_by(&self, load: &Point) -> f64 {
+        load.ops_per_s.value / self.ops_per_s.value
+    }
+}

@@ -2,15 +2,19 @@
 // and in which theme and size.
 (() => {
   "use strict";
-  const { options, themes } = JSON.parse(document.getElementById("charts").textContent);
+  const { options, themes } = JSON.parse(document.getElementById("chart-data").textContent);
   // "auto", "light", "dark" or "print".
   const theme = document.documentElement.dataset.theme;
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
-  // Inner width of an A4 page and heights of charts on it, in CSS pixels; report.css has the same numbers.
-  const printWidth = 670;
-  const printHeight = (node) =>
-    node.classList.contains("tall") ? 430 : 270 + (parseInt(node.style.getPropertyValue("--higher"), 10) || 0);
+  // The size of a chart on an A4 page in CSS pixels, in the proportions of print.css. Charts side by side are drawn larger
+  // and scaled down, so that their labels fit.
+  function paperSize(node) {
+    const higher = parseInt(node.style.getPropertyValue("--higher"), 10) || 0;
+    const tall = node.classList.contains("tall");
+    if (node.closest(".lead, .across") && !node.closest(".time")) return { width: 670, height: tall ? 300 : 305 + higher };
+    return { width: 480, height: tall ? 385 : 290 + higher };
+  }
   let onPaper = theme === "print";
   // The chart of each node, with the look (theme and size) in which it was drawn.
   const drawn = new Map();
@@ -52,19 +56,74 @@
     return { type: "polygon", shape: { points }, style: { fill: api.visual("color"), opacity: 0.2 } };
   }
 
+  // The spread of repeats: x, minimum, quartiles and maximum, index and number of boxes side by side.
+  function quartiles(params, api) {
+    const [x, index, count] = [0, 6, 7].map((dimension) => api.value(dimension));
+    const [low, first, median, third, high] = [1, 2, 3, 4, 5].map((dimension) => api.coord([x, api.value(dimension)]));
+    const { offsetCenter, width } = api.barLayout({ count, barMaxWidth: 28 })[index];
+    const [at, half] = [low[0] + offsetCenter, width / 2];
+    const stroke = api.visual("color");
+    const line = (x1, y1, x2, y2, lineWidth) => ({
+      type: "line", shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth, fill: null },
+    });
+    return {
+      type: "group",
+      children: [
+        line(at, high[1], at, third[1], 1.5),
+        line(at, first[1], at, low[1], 1.5),
+        {
+          type: "rect",
+          shape: { x: at - half, y: third[1], width, height: first[1] - third[1] },
+          style: { stroke, lineWidth: 1.5, fill: stroke, fillOpacity: 0.2 },
+        },
+        line(at - half, median[1], at + half, median[1], 3),
+      ],
+    };
+  }
+
+  const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+  // All values at one time: `12.5 s`, then `data: 16,384 IOPS` and so on.
+  function valuesAt({ series, yAxis }, params) {
+    const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
+    const line = ({ marker, seriesName, seriesIndex, value }) => {
+      const { unit, yAxisIndex } = series[seriesIndex];
+      // An axis of one word is named after its unit.
+      const { name } = yAxis[yAxisIndex];
+      const words = unit || (name.includes(" ") ? "" : name);
+      return `${marker}${escaped(seriesName)}: ${number(value[1])} ${escaped(words)}`;
+    };
+    const shown = params.filter(({ value }) => Number.isFinite(value[1]));
+    return [`${number(params[0].value[0])} s`, ...shown.map(line)].join("<br>");
+  }
+
   function textColour() {
     return getComputedStyle(document.body).color;
   }
 
   // Adds what depends on the look, and the functions that JSON cannot contain.
   function completed(option, look) {
+    const palette = (look.dark ? themes.dark : themes.light).color;
+    // Small multiples have fewer columns on a narrow screen.
+    if (option.narrow && look.width < 600) option = { ...option, ...option.narrow };
+    // Numbers on an axis in thousands or millions: 16k.
+    for (const axis of [...option.xAxis, ...option.yAxis]) {
+      if (!axis.magnitude) continue;
+      const [divisor, suffix] = axis.magnitude;
+      axis.axisLabel.formatter = (value) =>
+        value === 0 ? "0" : (value / divisor).toLocaleString("en", { maximumSignificantDigits: 4 }) + suffix;
+    }
     // A narrow screen has no room for a legend of many rows.
     if (option.legend) option.legend.type = look.width < 480 ? "scroll" : "plain";
+    if (option.tooltip.trigger === "axis") option.tooltip.formatter = (params) => valuesAt(option, params);
     // Paper has no slider.
     if (option.dataZoom) option.dataZoom[0].show = !look.paper;
     for (const series of option.series) {
       if (series.renderItem === "interval") series.renderItem = interval;
       if (series.renderItem === "band") series.renderItem = band;
+      if (series.renderItem === "quartiles") series.renderItem = quartiles;
+      // A workload has the same colour in every chart.
+      if (series.colour !== undefined) series.color = palette[series.colour % palette.length];
     }
     return option;
   }
@@ -72,7 +131,7 @@
   function requiredLook(node) {
     const paper = onPaper || printing.matches;
     const dark = theme === "dark" || (theme === "auto" && darkScheme.matches);
-    if (paper) return { paper, dark: false, width: printWidth, height: printHeight(node) };
+    if (paper) return { paper, dark: false, ...paperSize(node) };
     return { paper, dark, width: node.clientWidth, height: node.clientHeight };
   }
 
@@ -83,6 +142,7 @@
     chart.setOption(completed(options[node.dataset.chart], look));
     // Draw now: a page that is being printed has no next frame.
     chart.getZr().flush();
+    node.querySelector("svg").setAttribute("viewBox", `0 0 ${look.width} ${look.height}`);
     drawn.set(node, { chart, look });
   }
 
@@ -132,6 +192,12 @@
     const node = button.closest("figure").querySelector("[data-chart]");
     button.addEventListener("click", () => save(node, button.dataset.save));
   }
+  // Opens the folded section that a link leads to.
+  function openTarget() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target?.scrollIntoView();
+  }
   // Details that are closed on the screen and open on paper.
   const folded = [];
   function unfold() {
@@ -147,6 +213,7 @@
   darkScheme.addEventListener("change", refresh);
   printing.addEventListener("change", refresh);
   window.addEventListener("resize", refresh);
+  window.addEventListener("hashchange", openTarget);
   window.addEventListener("beforeprint", () => {
     onPaper = true;
     unfold();
@@ -157,5 +224,6 @@
     if (!onPaper) for (const details of folded.splice(0)) details.open = false;
     refresh();
   });
+  openTarget();
   refresh();
 })();

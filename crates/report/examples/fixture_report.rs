@@ -11,9 +11,9 @@ use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
 use predict::configuration::Configuration;
 use predict::expect::{nearest, predicted};
-use report::compare::Detail;
 use report::drawing::theme::Theme;
 use report::expect::Expectation;
+use report::expect::published::Published;
 use report::html;
 use report::predict::Comparison;
 use report::record::Record;
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     prediction(&directory)
 }
 
-/// A prediction with published figures.
+/// A prediction with published figures, and what to expect of its first workload.
 fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let topology = predict::topology_file::parse(TOPOLOGY, "vmware.toml")
         .map_err(|mistakes| mistakes[0].to_string())?;
@@ -71,9 +71,11 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
         figures,
         measured: None,
     };
-    let detail = report::predict::Detail { curve: true, explain: true };
+    let expectations = vec![expectation.clone()];
+    let expected = report::expect::sheet(&Published { expectations, ..Published::default() });
+    fs::write(directory.join("expectation.html"), expected.html()?)?;
     let comparison = Comparison { published: vec![expectation], measured: Vec::new() };
-    let sheet = report::predict::sheet(&topology, &curve, &comparison, detail);
+    let sheet = report::predict::sheet(&topology, &curve, &comparison);
     fs::write(directory.join("prediction.html"), sheet.html()?)?;
     Ok(())
 }
@@ -98,7 +100,7 @@ fn several(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     second.started_unix_ms += 3_600_000;
     let sides: Vec<Side> = [&first, &second].into_iter().map(Side::of).collect();
     let comparison = compare(&sides, &Options::default());
-    let sections = report::compare::sections(&comparison, Detail::Main);
+    let sections = report::compare::page_sections(&comparison);
     let findings = [analysis::analyze(&first), analysis::analyze(&second)];
     let [first, second] = &findings;
     let page = html::render_all(&[first, second], &sections, Theme::Auto)?;

@@ -19,17 +19,11 @@ impl Assumed {
     /// What is assumed: its name, then its value and the reason or the option that replaces it.
     pub fn words(&self) -> (&'static str, String) {
         match self {
-            Assumed::Profile(name) => (
-                "experiment",
-                format!("the profile {name}, because no experiment is named (-w, -p)"),
-            ),
-            Assumed::FileSize(size) => (
-                "file_size",
-                format!("{size}, because the emulated volume has no cache that files must exceed"),
-            ),
-            Assumed::EmulatedVolume => {
-                ("target", "an emulated volume, because no target is named".to_owned())
+            Assumed::Profile(name) => ("experiment", format!("the profile {name} (-w, -p)")),
+            Assumed::FileSize(size) => {
+                ("file_size", format!("{size}, as the emulated volume has no cache"))
             }
+            Assumed::EmulatedVolume => ("target", "an emulated volume".to_owned()),
             Assumed::Seed => ("seed", "1 (--seed)".to_owned()),
             Assumed::Blocks(count) => {
                 ("repeats", format!("{count} blocks of each load point (--repeats)"))

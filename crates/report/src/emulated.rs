@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use analysis::Findings;
 use analysis::emulated::{EmulatedFindings, Seen};
-use units::{Bytes, print_duration};
+use units::{Bytes, counted, print_duration};
 use workload::plan::EmulatedVolume;
 
 use crate::number::{NONE, TimeUnit, mib, thousands};
@@ -17,15 +17,13 @@ pub fn introduction(volume: &EmulatedVolume) -> [String; 2] {
     [
         format!(
             "target: an {}, served by this process over NFS version 3 on loopback: throughput \
-             limit {}/s, reads take {}, writes {}, files in memory",
+             limit {}/s, reads {}, writes {}",
             volume.in_words(),
             Bytes::new(volume.throughput_limit_bytes_per_s),
             time(volume.read_delay_ns),
             time(volume.write_delay_ns),
         ),
-        "this machine's disks are not measured; to measure storage, name a directory or \
-         nfs://host/export"
-            .to_owned(),
+        "this machine's disks are not measured: name a directory or nfs://host/export".to_owned(),
     ]
 }
 
@@ -77,24 +75,34 @@ pub(crate) fn table(findings: &Findings) -> Option<Table> {
     })
 }
 
-/// What the dotted lines in the charts of throughput and of response time show; nothing if the
-/// target was not an emulated volume.
-pub(crate) fn captions(findings: &Findings, unit: TimeUnit) -> [String; 2] {
+/// What the dashed lines in a chart of response times show; nothing if the target was not an
+/// emulated volume.
+pub(crate) fn delays_caption(findings: &Findings, unit: TimeUnit) -> String {
     let Some(EmulatedFindings { volume, .. }) = &findings.emulated else {
-        return Default::default();
+        return String::new();
     };
     let time = |ns: u64| unit.with_symbol(ns as f64);
-    [
-        format!(
-            " Dotted: the volume's throughput limit, {} MiB/s.",
-            mib(volume.throughput_limit_bytes_per_s as f64)
+    format!(
+        " Dashed: the volume's configured delays, {} for reads and {} for writes.",
+        time(volume.read_delay_ns),
+        time(volume.write_delay_ns)
+    )
+}
+
+/// Whether the service-side counters agree with those of the generator, in one line.
+pub(crate) fn service_counters_in_brief(findings: &Findings) -> Option<String> {
+    let checked = findings.service_check?;
+    Some(match checked.runs_that_differ {
+        0 => format!(
+            "Service-side counters agree: {} calls, {}.",
+            thousands(i128::from(checked.calls)),
+            Bytes::new(checked.bytes),
         ),
-        format!(
-            " Dotted: the volume's configured delays, {} for reads and {} for writes.",
-            time(volume.read_delay_ns),
-            time(volume.write_delay_ns)
+        differ => format!(
+            "Service-side counters differ from those of the generator in {differ} of {}.",
+            counted(checked.runs as u64, "run")
         ),
-    ]
+    })
 }
 
 /// Whether the counters of the service confirm those of the generator; `None` if there are none.

@@ -212,13 +212,6 @@ pub(crate) fn is_of_record(name: &str, has_published: bool) -> bool {
     !NOT_MEASURED.contains(&name) && (has_published || !WITH_PUBLISHED.contains(&name))
 }
 
-/// The definitions for the report of a record.
-///
-/// * `has_published` - as for [`is_of_record`]
-pub(crate) fn definitions(has_published: bool) -> Vec<Value> {
-    definitions_where(|name| is_of_record(name, has_published))
-}
-
 /// The definitions with these names, as a page takes them.
 pub(crate) fn definitions_where(is_used: impl Fn(&str) -> bool) -> Vec<Value> {
     let entry = |(name, definition): &(&str, &str)| {

@@ -48,6 +48,19 @@ impl TimeUnit {
         }
     }
 
+    /// The unit for a compact table of these times in nanoseconds: milliseconds if the longest is at
+    /// least one, unless the shortest would then lose digits.
+    pub fn compact(times_ns: impl IntoIterator<Item = f64> + Clone) -> TimeUnit {
+        let times = times_ns.clone().into_iter().filter(|ns| ns.is_finite() && *ns > 0.0);
+        let (shortest, longest) = times.fold((f64::INFINITY, 0.0f64), |(shortest, longest), ns| {
+            (shortest.min(ns), longest.max(ns))
+        });
+        match longest >= NS_PER_MS && shortest >= NS_PER_MS / 10.0 {
+            true if shortest < NS_PER_S => TimeUnit::Milli,
+            _ => TimeUnit::of(times_ns),
+        }
+    }
+
     /// Its symbol.
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -232,6 +245,10 @@ mod tests {
         assert_eq!(TimeUnit::of([2e9, 3e9]), TimeUnit::Second);
         assert_eq!(TimeUnit::of([]), TimeUnit::Micro);
         assert_eq!(TimeUnit::Milli.with_symbol(1_950_000.0), "1.95 ms");
+        assert_eq!(TimeUnit::compact([441e3, 10e6]), TimeUnit::Milli);
+        assert_eq!(TimeUnit::compact([441e3, 990e3]), TimeUnit::Micro);
+        assert_eq!(TimeUnit::compact([60e3, 8e6]), TimeUnit::Micro);
+        assert_eq!(TimeUnit::compact([2e9, 3e9]), TimeUnit::Second);
     }
 
     #[test]

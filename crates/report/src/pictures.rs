@@ -2,7 +2,7 @@
 
 use analysis::Findings;
 
-use crate::charts::{RecordCharts, ShownCurve, of_curves};
+use crate::charts::{Overview, RecordCharts, ShownCurve, of_curves, overview};
 use crate::drawing::theme::Theme;
 use crate::drawing::{Chart, svg};
 use crate::labels::labels;
@@ -46,7 +46,7 @@ pub fn pictures(records: &[&Findings], theme: Theme) -> Vec<Picture> {
             name,
             svg: svg::draw(&chart, theme, source),
             record,
-            kind: if chart.panels.len() > 1 { Kind::Run } else { Kind::Curve },
+            kind: if chart.is_over_time() { Kind::Run } else { Kind::Curve },
             title: chart.title,
             caption: chart.caption,
         });
@@ -62,7 +62,9 @@ pub fn pictures(records: &[&Findings], theme: Theme) -> Vec<Picture> {
         let prefix =
             if records.len() > 1 { format!("record-{}-", index + 1) } else { String::new() };
         let source = format!("fourcorners, record {}, {}", findings.id, findings.target);
-        for chart in RecordCharts::of(findings).all() {
+        let Overview { throughput, latency } = overview(findings);
+        let first_screen = [throughput, latency].into_iter().filter(Chart::has_measurements);
+        for chart in first_screen.chain(RecordCharts::of(findings).all()) {
             add(chart, Some(index), &prefix, &source);
         }
     }

@@ -27,12 +27,19 @@ pub(crate) fn wrap(text: &str, lead: &str, indent: &str, width: usize, out: &mut
     out.push('\n');
 }
 
-/// Words, and code in backticks of at most `room` columns as one word.
+/// Words, a number with the `%` after it as one word, and code in backticks of at most `room` columns
+/// as one word.
 fn unbroken(text: &str, room: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut is_open = false;
     for word in text.split_whitespace() {
         match parts.last_mut() {
+            Some(number)
+                if word.starts_with('%') && number.ends_with(|c: char| c.is_ascii_digit()) =>
+            {
+                number.push(' ');
+                number.push_str(word);
+            }
             Some(code) if is_open && code.chars().count() + 1 + word.chars().count() <= room => {
                 code.push(' ');
                 code.push_str(word);
@@ -117,6 +124,7 @@ mod tests {
         assert_eq!(wrapped("use it: `--allow all`."), "use it:\n  `--allow all`.\n");
         assert_eq!(wrapped("or `one two three four`"), "or\n  `one two three\n  four`\n");
         assert_eq!(wrapped("an ` alone and more words"), "an ` alone and\n  more words\n");
+        assert_eq!(wrapped("one two thre 12 % of"), "one two thre\n  12 % of\n");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! operation.
 
 use analysis::Findings;
-use analysis::curve::Curve;
+use analysis::curve::{Curve, CurvePoint};
 use analysis::estimate::Estimate;
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
 use analysis::percentile::Percentile;
@@ -12,9 +12,9 @@ use crate::table::{Column, Table};
 
 /// One row: a stream (or all streams) and a kind of operation (or reads and writes) of a load
 /// point.
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// The value on the curve's axis, or the kind of operation.
-    label: String,
+    pub(crate) label: String,
     /// The operations counted in it.
     ops: &'a OpSummary,
     /// The stream, if the row is about the whole stream.
@@ -25,19 +25,59 @@ struct Row<'a> {
     marks: String,
 }
 
+/// A number of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Figure {
+    /// Operations per second.
+    Rate,
+    /// The half-width of the rate's confidence interval.
+    HalfWidth,
+    /// MiB/s.
+    Throughput,
+    /// Mean response time.
+    Mean,
+    /// A percentile of the response time, as a fraction.
+    Percentile(f64),
+    /// Mean service time.
+    Service,
+    /// Mean number of operations outstanding.
+    Outstanding,
+    /// Processor time of each operation, in microseconds.
+    Cpu,
+}
+
+/// The numbers in the tables of results.
+const FIGURES: [Figure; 9] = [
+    Figure::Rate,
+    Figure::HalfWidth,
+    Figure::Throughput,
+    Figure::Mean,
+    Figure::Percentile(0.5),
+    Figure::Percentile(0.99),
+    Figure::Percentile(0.999),
+    Figure::Outstanding,
+    Figure::Cpu,
+];
+
 /// The unit of response times everywhere in the report of one record or several.
 pub(crate) fn time_unit(records: &[&Findings]) -> TimeUnit {
+    TimeUnit::of(response_times_ns(records, &[0.999]))
+}
+
+/// Means and these percentiles of all response times.
+pub(crate) fn response_times_ns(records: &[&Findings], percentiles: &[f64]) -> Vec<f64> {
     let points = records.iter().flat_map(|findings| &findings.load_points);
     let streams = points.flat_map(|point| {
         let Summary { total, streams, .. } = &point.merged;
         std::iter::once(total).chain(streams)
     });
     let ops = streams.flat_map(|stream| std::iter::once(&stream.data).chain(&stream.kinds));
-    TimeUnit::of(ops.flat_map(|ops| {
+    ops.flat_map(|ops| {
         let mean = ops.response.mean_ns.map(|mean| mean.value);
-        let p999 = ops.response.percentile(0.999).and_then(|p| p.value_ns);
-        mean.into_iter().chain(p999.map(|ns| ns as f64))
-    }))
+        let known = percentiles.iter().filter_map(|one| ops.response.percentile(*one)?.value_ns);
+        mean.into_iter().chain(known.map(|ns| ns as f64))
+    })
+    .collect()
 }
 
 /// The tables of all curves, in their order. They have the same columns, except that the first is
@@ -76,35 +116,59 @@ fn table(
     stream: Option<usize>,
     unit: TimeUnit,
 ) -> Table {
-    let mut rows = Vec::new();
-    for point in &curve.points {
-        let window = &findings.load_points[point.load_point].merged;
-        let summary = match stream {
-            None => Some(&window.total),
-            Some(stream) => window.streams.get(stream),
-        };
-        let Some(summary) = summary else { continue };
-        let name = stream.map(|_| summary.name.as_str());
-        rows.push(Row {
-            label: point.label.clone(),
-            ops: &summary.data,
-            stream: Some(summary),
-            process: stream.is_none().then_some(window),
-            marks: findings.marks(point.load_point, name),
-        });
-        if summary.kinds.len() > 1 {
-            rows.extend(summary.kinds.iter().map(Row::of_kind));
-        }
-        // An offered rate is offered to all kinds together.
-        rows.extend(
-            summary.all_kinds.iter().filter(|_| summary.offered_rate.is_some()).map(Row::of_kind),
-        );
-    }
+    let points = in_reading_order(curve);
+    let rows = points.into_iter().flat_map(|point| rows(findings, point, stream));
     Table {
         caption: caption.to_owned(),
         columns: columns(&curve.axis, unit),
-        rows: rows.iter().map(|row| row.cells(unit)).collect(),
+        rows: rows.map(|row| row.cells(unit)).collect(),
     }
+}
+
+/// Whether a curve goes from all writes to all reads, in ascending share of reads.
+pub(crate) fn is_along_mix(axis: &str) -> bool {
+    axis.rsplit(['.', ' ']).next() == Some("read")
+}
+
+/// The points of a curve as tables and charts list them: from the lowest load, and mixes from all
+/// reads to all writes, as they are published.
+pub(crate) fn in_reading_order(curve: &Curve) -> Vec<&CurvePoint> {
+    let mut points: Vec<&CurvePoint> = curve.points.iter().collect();
+    if is_along_mix(&curve.axis) {
+        points.reverse();
+    }
+    points
+}
+
+/// The rows of a load point: one stream, or all together, and each kind of operation if there are
+/// several.
+pub(crate) fn rows<'a>(
+    findings: &'a Findings,
+    point: &CurvePoint,
+    stream: Option<usize>,
+) -> Vec<Row<'a>> {
+    let window = &findings.load_points[point.load_point].merged;
+    let summary = match stream {
+        None => Some(&window.total),
+        Some(stream) => window.streams.get(stream),
+    };
+    let Some(summary) = summary else { return Vec::new() };
+    let name = stream.map(|_| summary.name.as_str());
+    let mut rows = vec![Row {
+        label: point.label.clone(),
+        ops: &summary.data,
+        stream: Some(summary),
+        process: stream.is_none().then_some(window),
+        marks: findings.marks(point.load_point, name),
+    }];
+    if summary.kinds.len() > 1 {
+        rows.extend(summary.kinds.iter().map(Row::of_kind));
+    }
+    // An offered rate is offered to all kinds together.
+    rows.extend(
+        summary.all_kinds.iter().filter(|_| summary.offered_rate.is_some()).map(Row::of_kind),
+    );
+    rows
 }
 
 fn columns(axis: &str, unit: TimeUnit) -> Vec<Column> {
@@ -113,14 +177,14 @@ fn columns(axis: &str, unit: TimeUnit) -> Vec<Column> {
     vec![
         Column::numbers(axis, "").narrow(upper, lower),
         Column::numbers("achieved rate", "ops/s").narrow("achieved", "ops/s"),
-        Column::numbers("95 % CI", "±").narrow("95 %", "CI ±"),
-        Column::numbers("throughput", "MiB/s"),
+        Column::numbers("95 % CI", "±").narrow("95 %", "CI ±").dispensable(3),
+        Column::numbers("throughput", "MiB/s").dispensable(2),
         time("mean"),
-        time("p50"),
-        time("p99"),
-        time("p99.9"),
-        Column::numbers("outstanding", "").narrow("out-", "standing"),
-        Column::numbers("CPU", "µs/op"),
+        time("p50").dispensable(5),
+        time("p99").dispensable(1),
+        time("p99.9").dispensable(4),
+        Column::numbers("outstanding", "").narrow("out-", "standing").dispensable(6),
+        Column::numbers("CPU", "µs/op").dispensable(7),
         Column::marks("warnings").narrow("", "!"),
     ]
 }
@@ -133,22 +197,30 @@ impl<'a> Row<'a> {
 
     /// The cells below [`columns`].
     fn cells(&self, unit: TimeUnit) -> Vec<String> {
-        let OpSummary { achieved_rate: rate, throughput, response, .. } = self.ops;
-        let outstanding = self.stream.map(|stream| printed(stream.outstanding_mean, plain));
-        let cpu = self.process.map(|process| printed(process.cpu_ns_per_op, us));
-        vec![
-            self.label.clone(),
-            printed(*rate, plain),
-            relative(*rate),
-            printed(*throughput, mib),
-            response.mean_ns.map_or(NONE.to_owned(), |mean| unit.print(mean.value)),
-            percentile(response.percentile(0.5), unit),
-            percentile(response.percentile(0.99), unit),
-            percentile(response.percentile(0.999), unit),
-            outstanding.unwrap_or_default(),
-            cpu.unwrap_or_default(),
-            self.marks.clone(),
-        ]
+        let mut cells = vec![self.label.clone()];
+        cells.extend(FIGURES.iter().map(|figure| self.cell(*figure, unit)));
+        cells.push(self.marks.clone());
+        cells
+    }
+
+    /// A number as printed; empty where it does not apply to the row.
+    pub(crate) fn cell(&self, figure: Figure, unit: TimeUnit) -> String {
+        let OpSummary { achieved_rate: rate, throughput, response, service, .. } = self.ops;
+        let time = |ns: f64| unit.print(ns);
+        match figure {
+            Figure::Rate => printed(*rate, plain),
+            Figure::HalfWidth => relative(*rate),
+            Figure::Throughput => printed(*throughput, mib),
+            Figure::Mean => printed(response.mean_ns, time),
+            Figure::Percentile(fraction) => percentile(response.percentile(fraction), unit),
+            Figure::Service => printed(service.mean_ns, time),
+            Figure::Outstanding => {
+                self.stream.map_or(String::new(), |stream| printed(stream.outstanding_mean, plain))
+            }
+            Figure::Cpu => {
+                self.process.map_or(String::new(), |process| printed(process.cpu_ns_per_op, us))
+            }
+        }
     }
 }
 

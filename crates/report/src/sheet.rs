@@ -1,40 +1,94 @@
-//! A report without a record, such as that of `size`: sections as terminal text, Markdown and an
-//! HTML page.
+//! A report without a record, such as that of `size`: the answer and sections as terminal text,
+//! Markdown and an HTML page.
 
 use cloud::reason::RowRef;
 use minijinja::{Environment, Value, context};
 
-use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, with_unique_anchors};
+use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, style, with_unique_anchors};
 use crate::document::{Block, RenderError, Section, markdown, terminal};
 use crate::drawing::echarts::Charts;
+use crate::drawing::theme::Theme;
 use crate::method;
-use crate::prose::markdown_text;
+use crate::prose::{self, markdown_text, wrap};
 
 const TEMPLATE: &str = include_str!("../assets/sheet.html");
+/// The style of parts that other pages do not have.
+const SHEET_STYLE: &str = include_str!("../assets/sheet.css");
 
-/// A title and sections in reading order.
+/// Most lines of [`Sheet::short`].
+const LINES_MAX: usize = 40;
+/// Lines of its end: an empty one, and what `--full` adds.
+const LINES_OF_END: usize = 3;
+
+/// A title, the answer, and sections in reading order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The page's heading.
     pub title: String,
-    /// The sections below it.
+    /// The answer: paragraphs before any section, the first of which begins with the recommendation.
+    pub answer: Vec<String>,
+    /// What a reader needs to act on it.
     pub sections: Vec<Section>,
+    /// Evidence, assumptions and sources: folded on the page, and not in the short text.
+    pub folded: Vec<Section>,
 }
 
 impl Sheet {
-    /// For a terminal, wrapped to `width` columns, without the title.
+    /// The answer, the first section, and as many others as fit into 40 lines, for a terminal of
+    /// `width` columns. The last lines name what is left out.
+    pub fn short(&self, width: usize) -> String {
+        let mut out = self.answer_text(width);
+        let mut left_out = Vec::new();
+        for (index, section) in self.sections.iter().enumerate() {
+            let text = section_text(section, width);
+            let lines = out.lines().count() + text.lines().count();
+            match index == 0 || lines + LINES_OF_END <= LINES_MAX {
+                true => out.push_str(&text),
+                false => left_out.push(section),
+            }
+        }
+        let more: Vec<String> = left_out
+            .into_iter()
+            .chain(&self.folded)
+            .map(|section| in_list(&section.title))
+            .collect();
+        if !more.is_empty() {
+            out.push('\n');
+            let mut end = String::new();
+            wrap(&format!("`--full` adds: {}.", more.join("; ")), "", "  ", width, &mut end);
+            let room = LINES_OF_END - 1;
+            match end.lines().count() > room {
+                true => wrap("`--full` adds everything else.", "", "  ", width, &mut out),
+                false => out.push_str(&end),
+            }
+        }
+        out
+    }
+
+    /// Everything, for a terminal of `width` columns, without the title.
     pub fn text(&self, width: usize) -> String {
-        let mut out = String::new();
-        for section in &self.sections {
-            terminal::write(section, width, &mut out);
+        let mut out = self.answer_text(width);
+        for section in self.sections.iter().chain(&self.folded) {
+            out.push_str(&section_text(section, width));
         }
         out.trim_start_matches('\n').to_owned()
+    }
+
+    fn answer_text(&self, width: usize) -> String {
+        let mut out = String::new();
+        for paragraph in &self.answer {
+            wrap(paragraph, "", "", width, &mut out);
+        }
+        out
     }
 
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let mut out = format!("# {}\n\n", markdown_text(&self.title));
-        for section in &self.sections {
+        for paragraph in &self.answer {
+            out.push_str(&format!("{}\n\n", prose::markdown(paragraph)));
+        }
+        for section in self.sections.iter().chain(&self.folded) {
             markdown::write(section, 2, &mut out);
         }
         out
@@ -49,10 +103,12 @@ impl Sheet {
         // Escaping is on for names that end in `.html`.
         environment.add_template("sheet.html", TEMPLATE)?;
         environment.add_template("macros.html", MACROS)?;
-        let is_used = |name: &str| self.sections.iter().any(|s| s.method.contains(&name));
+        let all: Vec<Section> = self.sections.iter().chain(&self.folded).cloned().collect();
+        let is_used = |name: &str| all.iter().any(|s| s.method.contains(&name));
         let method = method::definitions_where(is_used);
         let mut charts = Charts::default();
-        let sections = with_unique_anchors(&self.sections, &mut charts);
+        let mut sections = with_unique_anchors(&all, &mut charts);
+        let folded = sections.split_off(self.sections.len());
         // The scripts are large, so a page without charts does not contain them.
         let drawing = (!charts.is_empty()).then(|| {
             context! {
@@ -61,15 +117,35 @@ impl Sheet {
                 charts_js => Value::from_safe_string(CHARTS_JS.to_owned()),
             }
         });
+        let answer: Vec<Value> = self.answer.iter().map(|one| prose::html(one)).collect();
         let page = environment.get_template("sheet.html")?.render(context! {
             title => &self.title,
+            answer,
             sections,
+            folded,
             drawing,
             method,
-            style => Value::from_safe_string(STYLE.to_owned()),
+            style => style(Theme::Auto),
+            sheet_style => Value::from_safe_string(SHEET_STYLE.to_owned()),
         })?;
         Ok(page)
     }
+}
+
+/// A section in a terminal, after an empty line; nothing if it has only charts.
+fn section_text(section: &Section, width: usize) -> String {
+    let is_drawn = |block: &Block| matches!(block, Block::Charts(_) | Block::Diagram(_));
+    let mut out = String::new();
+    if !section.blocks.iter().all(is_drawn) {
+        terminal::write(section, width, &mut out);
+    }
+    out
+}
+
+/// A heading inside a list: `Assumptions` as `assumptions`.
+fn in_list(title: &str) -> String {
+    let mut rest = title.chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
 }
 
 /// One step of a derivation, so that a reader can follow a number to a row of `data/*.toml`.
@@ -119,6 +195,8 @@ mod tests {
         let arithmetic = reason("5,120 GiB x 64 KiB/s per GiB = 320 MiB/s", vec![row]);
         Sheet {
             title: "Sizing of <this>".to_owned(),
+            answer: vec!["Buy 5 TiB.".to_owned()],
+            folded: Vec::new(),
             sections: vec![Section {
                 id: "why",
                 title: "Why".to_owned(),
@@ -140,11 +218,36 @@ mod tests {
     }
 
     #[test]
+    fn the_short_text_has_40_lines_and_names_what_it_leaves_out() {
+        let section = |title: &str, lines: usize| Section {
+            id: "",
+            title: title.to_owned(),
+            blocks: vec![Block::List(vec!["point".to_owned(); lines])],
+            method: Vec::new(),
+        };
+        let sheet = Sheet {
+            sections: vec![section("Designs", 5), section("Long", 40), section("Mount", 25)],
+            folded: vec![section("Assumptions", 1)],
+            ..sheet()
+        };
+        let short = sheet.short(80);
+        assert!(short.starts_with("Buy 5 TiB.\n\nDesigns\n") && short.contains("\nMount\n"));
+        assert!(short.ends_with("\n\n`--full` adds: long; assumptions.\n"), "{short}");
+        assert!(short.lines().count() <= LINES_MAX, "{short}");
+        let narrow = sheet.short(20);
+        assert!(narrow.lines().count() <= LINES_MAX, "{narrow}");
+        assert!(sheet.text(80).contains("\nAssumptions\n  - point\n"));
+        let page = sheet.html().unwrap();
+        let folded = page.split("<details").nth(1).expect("a folded section");
+        assert!(folded.contains("Assumptions") && !folded.contains("Mount"), "{folded}");
+    }
+
+    #[test]
     fn a_sheet_has_the_same_text_in_a_terminal_as_markdown_and_as_a_page() {
         let sheet = sheet();
         let arithmetic = "5,120 GiB x 64 KiB/s per GiB = 320 MiB/s";
         let text = sheet.text(80);
-        assert!(text.starts_with("Why\n  - 320 MiB/s are required\n"), "{text}");
+        assert!(text.starts_with("Buy 5 TiB.\n\nWhy\n  - 320 MiB/s are required\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         let page = sheet.html().unwrap().replace("&#x2f;", "/");
         for shown in [&text, &sheet.markdown(), &page] {

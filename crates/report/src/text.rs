@@ -1,13 +1,17 @@
-//! The results as plain text without colour, for the end of a run.
+//! All results as text, for `--full`: the answer first, then the tables, the evidence and the warnings.
+//!
+//! Not for: the end of a run, which is a [`crate::glance`].
 
 use analysis::Findings;
 use analysis::warnings::WarningGroup;
 
-use crate::document::terminal;
+use crate::document::{Section, terminal};
 use crate::expect::published::Detail;
+use crate::glance::{self, Glance};
+use crate::look::Look;
 use crate::number::TOO_FEW;
 use crate::prose::wrap;
-use crate::record::{Record, overrides};
+use crate::record::Record;
 use crate::results::load_point_name;
 use crate::warnings::{Advice, group_advice, sightings};
 use crate::{connections, emulated, results, sections, table};
@@ -17,24 +21,28 @@ const WIDTH_MIN: usize = 40;
 /// More sightings of a warning, or locations of a sighting, are counted, not listed.
 const LISTED_MAX: usize = 6;
 
-/// The outcome of a tuning in one line; `None` for other records.
-pub fn tuned(findings: &Findings) -> Option<String> {
-    findings.tune.as_ref().map(sections::tune::verdict::in_a_line)
+/// The results without colour, wrapped to `width` columns.
+pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
+    colored(record, width, Look::default())
 }
 
-/// The results as tables, then sections, then the warnings in words, wrapped to `width` columns.
-pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
+/// The verdict, the answers, the tables, the evidence, and the warnings in words, wrapped to `width`
+/// columns.
+pub fn colored<'a>(record: impl Into<Record<'a>>, width: usize, look: Look) -> String {
     let record = record.into();
     let findings = record.findings;
     let width = width.max(WIDTH_MIN);
     let tables = results::tables(findings);
     let mut out = String::new();
-    if tables.is_empty() {
-        out.push_str("No run was started, so there are no results.\n");
+    match Glance::of(record) {
+        Some(glance) => glance::head(&glance, width, look, &mut out),
+        None => out.push_str("No run was started, so there are no results.\n"),
     }
-    if let Some(overrides) = overrides(findings) {
-        out.push('\n');
-        wrap(&overrides, "", "  ", width, &mut out);
+    let (answers, evidence): (Vec<Section>, Vec<Section>) =
+        sections::of(record, Detail::Short).into_iter().partition(sections::is_answer);
+    let summary = sections::summary::for_terminal(findings);
+    for section in answers.iter().chain(&summary) {
+        terminal::write(section, width, &mut out);
     }
     table::terminal::write_results(&tables, width, &mut out);
     out.push('\n');
@@ -44,9 +52,8 @@ pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
     }
     emulated_volume(findings, width, &mut out);
     connections(findings, width, &mut out);
-    let summary = sections::summary::for_terminal(findings).into_iter();
-    for section in summary.chain(sections::of(record, Detail::Short)) {
-        terminal::write(&section, width, &mut out);
+    for section in &evidence {
+        terminal::write(section, width, &mut out);
     }
     if !findings.warnings.is_empty() {
         out.push_str("\nWarnings\n");

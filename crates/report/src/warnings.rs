@@ -1,11 +1,13 @@
 //! Warnings as every output lists them: what was found, and where.
 
+mod brief;
 mod words;
 
 use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
 
 use crate::results::load_point_name;
+pub(crate) use brief::brief;
 pub(crate) use words::counter_source;
 pub use words::{Advice, advice, found};
 

@@ -54,13 +54,14 @@ fn a_limit_is_a_line_at_the_ceiling_and_a_mark_on_the_axis_of_rates() {
     found.answer = Answer::Limited { by: vec![Limit::VolumeThroughput], probability: 0.97 };
     let drawn = pictures(&[&findings], Theme::Light);
     let throughput = named(&drawn, "throughput-by-queue-depth");
-    let sentence = "Dotted: the ceiling of throughput, limited by \
-                    the volume's throughput limit, 62.6 MiB/s";
+    let sentence = "Dashed: the ceiling, limited by the volume's throughput limit, 62.6 MiB/s";
     assert!(throughput.caption.contains(sentence), "{}", throughput.caption);
     assert!(throughput.caption.contains("97 % sure"), "{}", throughput.caption);
-    assert!(throughput.svg.contains(">the volume's throughput limit</text>"), "in the legend");
+    let label = ">volume's throughput limit, 62.6 MiB/s</text>";
+    assert!(throughput.svg.contains(label), "at the line");
     let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
-    assert!(by_rate.svg.contains(">the volume's throughput limit</text>"), "on the axis of rates");
+    let label = ">volume's throughput limit, 8,017 IOPS</text>";
+    assert!(by_rate.svg.contains(label), "on the axis of rates");
 }
 
 #[test]
@@ -82,20 +83,23 @@ fn a_legend_omits_the_parts_of_names_that_all_curves_share() {
 }
 
 #[test]
-fn paper_has_a_table_of_runs_and_lists_what_is_not_printed() {
+fn a_sweep_is_one_chart_over_time_and_paper_lists_what_is_not_printed() {
     let findings = analyze(&fixture::four_corners());
     let screen = html::render(&findings).unwrap();
     let paper = html::render_all(&[&findings], &[], Theme::Print).unwrap();
-    // Four curves of five load points of three runs, each with a chart over time.
+    // Four curves of five load points of three runs.
     let over_time = |page: &str| page.matches("data-name=\"over-time-").count();
-    assert_eq!((over_time(&screen), over_time(&paper)), (60, 4));
-    assert!(
-        screen.matches("<figure class=\"across aside\"").count() == 60,
-        "hidden where it is printed"
-    );
+    assert_eq!((over_time(&screen), over_time(&paper)), (4, 4));
+    let heat_maps = |page: &str| page.matches("data-name=\"heat-").count();
+    assert!(heat_maps(&screen) > 0 && heat_maps(&paper) == 0);
+    let drawn = pictures(&[&findings], Theme::Light);
+    let chart = named(&drawn, "over-time-random-read-8-kib");
+    assert!(chart.caption.starts_with("15 runs one after another"), "{}", chart.caption);
+    for load in ["QD 1", "QD 4", "QD 64"] {
+        assert_eq!(chart.svg.matches(&format!(">{load}</text>")).count(), 1, "{load}");
+    }
     for page in [&screen, &paper] {
-        assert!(page.contains("All runs as a table"));
-        assert!(page.contains("Not printed: ") && page.contains("60 of 68 charts over time"));
+        assert!(page.contains("Not printed: ") && page.contains("the table of runs"));
         assert!(page.contains(&format!("fourcorners export {} --format csv", findings.id)));
     }
 }

@@ -12,6 +12,8 @@ use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
 use metrics::wire::{CounterSource, WireInterval};
 use report::compare::{Detail, json, markdown, text};
+use report::glance::Layout;
+use report::look::Look;
 use workload::interleave::ComparedSide;
 
 /// Repeats at queue depth 4 with these rates in operations per second.
@@ -70,6 +72,63 @@ fn the_text_begins_with_the_result_in_words() {
           one error rate of 5 % (Holm), the 4 others another.
     "#]]
     .assert_eq(&text(&compared(&after), Detail::All, 80));
+}
+
+/// As the command prints it.
+fn at_one_glance(comparison: &Comparison, width: usize) -> String {
+    let layout = Layout { width, lines_max: 36, look: Look::default() };
+    report::compare::glance(comparison, layout)
+}
+
+#[test]
+fn a_glance_has_the_verdict_what_differs_most_and_one_row_for_each_load_point() {
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
+    expect![[r#"
+        B is faster than A. Of 2 main figures in 1 load point: 2 better.
+        B is 12.1 % (7.7 to 16.7 %) faster than A: 11,229 vs 10,015 ops/s in random read
+          8 KiB, queue_depth=4.
+        B's p99 response time is 10.8 % (7.2 to 14.3 %) shorter: 356 vs 399 µs in random
+          read 8 KiB, queue_depth=4.
+
+          achieved rate, ops/s
+          load point                            A      B  change         95 % CI verdict
+          random read 8 KiB, queue_depth=4 10,015 11,229 +12.1 % +7.7 to +16.7 % faster
+    "#]]
+    .assert_eq(&at_one_glance(&compared(&after), 80));
+}
+
+/// Repeats at sixteen load points, the last of which is faster by a tenth on the second side.
+fn sixteen_points(is_second: bool) -> ExperimentRecord {
+    let runs = (0..16u64).flat_map(|point| {
+        (0..5u64).map(move |repeat| {
+            let variant = format!("workload {}", point / 4);
+            let depth = 1 << (2 * (point % 4));
+            let mut run = run(&variant, vec![stream("data", depth)], 1, 6);
+            run.repeat = repeat as u32;
+            let faster = if is_second && point == 15 { 1000 } else { 0 };
+            let rate = 10_000 + 10 * repeat + faster;
+            let time_ns = u64::from(depth) * 1_000_000_000 / rate;
+            done(run, (0..7).map(|second| reads(rate + second % 2, 8192, time_ns)).collect())
+        })
+    });
+    experiment(runs.collect())
+}
+
+#[test]
+fn a_glance_at_sixteen_load_points_fits_on_a_screen_of_any_width() {
+    let sides = [false, true].map(|is_second| Side::of(&sixteen_points(is_second)));
+    let comparison = compare(&sides, &Options::default());
+    for width in [40, 60, 80, 120, 200] {
+        let text = at_one_glance(&comparison, width);
+        assert!(text.starts_with("B is faster than A."), "{text}");
+        let wide = text.lines().find(|line| line.chars().count() > width);
+        assert_eq!(wide, None, "{width} columns:\n{text}");
+        // What differs is shown whatever is left out.
+        assert!(text.contains("workload 3, queue_depth=64"), "{text}");
+        let shown = text.matches("workload").count();
+        assert!(width < 80 || shown >= 16, "{text}");
+        assert!(width < 80 || text.lines().count() <= 36, "{text}");
+    }
 }
 
 #[test]
@@ -341,8 +400,8 @@ fn different_host_state_is_in_the_sentence_of_the_verdict() {
             read 8 KiB, queue_depth=4, but under different host state (steal 0.0 %
             against 10.0 % of processor time)
           - B's p99 response time is 10.8 % (10.7 to 10.9 %) shorter: 356 vs 399 µs in
-            random read 8 KiB, queue_depth=4, but under different host state (steal 0.0
-            % against 10.0 % of processor time)
+            random read 8 KiB, queue_depth=4, but under different host state (steal
+            0.0 % against 10.0 % of processor time)
           Caveats:
           - B ran under different host state in 1 of 1 load point: random read 8 KiB,
             queue_depth=4 (steal 0.0 % against 10.0 % of processor time)"#]]

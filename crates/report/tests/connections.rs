@@ -62,11 +62,6 @@ fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
           data 0.2 127.0.0.1:2049 3,900       30.5     16.0 50.0    5/0/0
           data 0.3 127.0.0.1:2049 4,000       31.2     16.0 50.0    5/0/0
 
-        Summary
-          Key results
-          - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s at queue depth 64, mean
-            response time 400 µs.
-
         Bottleneck
           random read 8 KiB: Not enough data to tell whether throughput still rises with
           load.

@@ -10,7 +10,9 @@ use fixture::records::{SECOND_NS, done, emulated_volume, experiment, kind, run, 
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
 use metrics::wire::{CounterSource, WireInterval};
-use report::{html, json, markdown, text};
+use report::glance::Layout;
+use report::look::Look;
+use report::{glance, html, json, markdown, text};
 use serde_json::Value;
 use sim::examination::{Class, systems, user};
 use workload::arrival::Arrival;
@@ -24,6 +26,9 @@ const RANDOM_RECORDS: u64 = 2000;
 const SYSTEMS: u64 = 2;
 /// The page, which takes longer, is checked for one record in this many.
 const PAGE_EVERY: u64 = 25;
+
+/// A terminal of the usual size.
+const GLANCE: Layout = Layout { width: 80, lines_max: 36, look: Look { color: false } };
 
 /// A sentence, and the verdicts that justify it.
 type Rule = (&'static str, fn(&Verdict) -> bool);
@@ -59,6 +64,7 @@ fn contradictions(findings: &Findings, with_page: bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut outputs = vec![
         ("text", flat(&text::summary(findings, 80))),
+        ("glance", flat(&glance::text(findings, GLANCE).unwrap_or_default())),
         ("markdown", flat(&markdown::render_all(&[findings], &[], &[]))),
     ];
     if with_page {

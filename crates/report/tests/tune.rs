@@ -13,6 +13,8 @@ use analysis::tune::limit::quotas;
 use analysis::tune::share::shares;
 use expect_test::expect;
 use fixture::records::{done, experiment, reads as interval, run, stream};
+use report::glance::Layout;
+use report::look::Look;
 use report::settings::{Load, fio, vdbench};
 use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::data::DataPattern;
@@ -141,8 +143,40 @@ fn text_of(tune: TuneFindings) -> String {
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None, "{text}");
     let begin = text.find("Tuning for").expect("there is a section");
-    let end = text.find("\nBottleneck").expect("the next section");
+    let end = text.find("\nSummary").expect("the next section");
     text[begin..end].to_owned()
+}
+
+/// The end of `tune`.
+fn at_one_glance(tune: TuneFindings) -> String {
+    let layout = Layout { width: 80, lines_max: 40, look: Look::default() };
+    let text = report::glance::text(&findings(tune), layout).expect("it was measured");
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "{text}");
+    assert!(text.lines().count() <= 40, "{text}");
+    text
+}
+
+#[test]
+fn a_tuning_begins_with_its_answer_then_the_calculation_and_the_settings() {
+    expect![[r#"
+        /mnt/vol1                                 four corners, 6s, 2026-11-21 06:15 UTC
+
+        200 MiB/s (3,200 ops/s) needs 7 in flight (queue depth 7, 1 worker): measured
+        200 MiB/s (3,200 ops/s ± 0.4 %) at 2.19 ms.
+
+          Little's law: 3,200 ops/s × 1.91 ms = 6.11, so 7 operations; 6 gave 97 %, 7
+            gave 111 %, paced at 3,200 ops/s 100 %.
+          fio: `--iodepth=7 --rate_iops=3200`; Vdbench: `threads=7`
+
+          outstanding  rate 95 % CI throughput response result
+                  ops ops/s       ±      MiB/s       ms
+                    1   524   0.4 %       32.7     1.91 too low; needs 6.11
+                    6 3,105   0.4 %        194     1.93 too low; needs 6.18
+                    7 3,560   0.4 %        223     1.97 sufficient
+                    7 3,200   0.4 %        200     2.19 paced at 3,200 ops/s
+    "#]]
+    .assert_eq(&at_one_glance(paper(1)));
 }
 
 #[test]
@@ -333,8 +367,7 @@ fn a_limit_is_named_with_the_quotas_that_suffice() {
           Limited by the volume's throughput limit (99 % sure).
           Evidence: 128.10 MiB/s at queue depth 3, 100 % of the configured 128.00 MiB/s
           (1 TiB x Ultra).
-          Raise the volume's quota or its service level (in a pool with manual QoS, the
-          throughput assigned to it).
+          For twice the throughput (256 MiB/s), raise the quota to 2.00 TiB.
           The lowest quota for 200 MiB/s at each service level:
           service level  quota volume maximum
                            GiB          MiB/s
@@ -388,8 +421,9 @@ fn every_other_outcome_has_a_reason_and_a_line() {
             "The highest rate within 2.00 ms is 3,105 ops/s",
         ),
     ] {
-        let line = report::text::tuned(&findings(tune.clone())).expect("it is a tuning");
-        assert!(line.starts_with("200 MiB/s (3,200 ops/s): ") && line.len() < 72, "{line}");
+        let glance = at_one_glance(tune.clone());
+        let answer = glance.lines().nth(2).expect("an answer");
+        assert!(answer.contains("200 MiB/s (3,200 ops/s)"), "{glance}");
         let text = text_of(tune).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -505,5 +539,5 @@ fn a_tuning_has_a_chart_with_a_ring_around_the_answer() {
         chart.caption.contains("Little's law with the response time at queue depth 1 gives 6.11.")
     );
     assert!(chart.caption.contains("Ring: the lowest sufficient number, 7."), "{}", chart.caption);
-    assert!(chart.svg.contains("r=\"9\"") && chart.svg.contains(">required rate</text>"));
+    assert!(chart.svg.contains("r=\"9\"") && chart.svg.contains(">required rate, "));
 }

@@ -1,4 +1,5 @@
-//! The prepare phase: checks the files that exist, writes those that are missing, checks all again.
+//! The prepare phase: checks the files that exist, writes those that are missing, checks the sets
+//! that it wrote to.
 //!
 //! The first check refuses a target before a long fill; the second covers the files as they will be
 //! read.
@@ -61,13 +62,16 @@ pub fn prepare(
             directory.check(set)?;
         }
     }
+    let mut written = Vec::new();
     for set in &sets {
         let prepared = fill(directory, set, stop, announcer)?;
+        if prepared.written_bytes > 0 {
+            written.push(set);
+        }
         announcer.send(&Event::PrepareFinished(prepared));
     }
-    for set in &sets {
-        directory.check(set)?;
-    }
+    // The others were checked above.
+    written.into_iter().try_for_each(|set| directory.check(set))?;
     Ok(())
 }
 

@@ -99,6 +99,7 @@ pub fn experiment_of(
         }
     }
     ExperimentRecord {
+        scraped: Default::default(),
         id: format!("simulated-{seed}"),
         plan: plan.clone(),
         plan_hash: String::new(),

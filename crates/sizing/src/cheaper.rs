@@ -7,7 +7,7 @@ use crate::design::Design;
 use crate::facts::Facts;
 use crate::need::Need;
 use crate::pool::PoolSizedBy;
-use crate::resource_use::{Resource, Use};
+use crate::resource_use::Use;
 use crate::trade_offs::{FewerHosts, Loss, PoolLack, SmallerPool, TradeOff};
 
 /// Response times that differ by less than this share count as equal.
@@ -84,17 +84,17 @@ fn smaller_pool(design: &Design, need: &Need, facts: &Facts) -> SmallerPool {
 }
 
 fn fewer_hosts(design: &Design) -> Option<FewerHosts> {
-    let hosts = design.hosts.as_ref().filter(|hosts| hosts.count > 1)?;
+    let hosts = design.hosts.as_ref().filter(|hosts| hosts.is_charged && hosts.count > 1)?;
     let (count, fewer) = (u64::from(hosts.count), u64::from(hosts.count) - 1);
-    let of_hosts = |one: &&Use| {
-        use Resource::{Egress, Flows, HostCapability, Slots};
-        matches!(one.resource, Egress | Flows | HostCapability | Slots)
-    };
     let limit = |one: &Use| {
         let less = u128::from(one.limit) * u128::from(fewer) / u128::from(count);
         u64::try_from(less).unwrap_or(u64::MAX)
     };
-    let short = design.uses.iter().filter(of_hosts).find(|one| limit(one) < one.used)?;
+    let short = design
+        .uses
+        .iter()
+        .filter(|one| one.resource.is_of_hosts())
+        .find(|one| limit(one) < one.used)?;
     let (resource, used) = (short.resource, short.used);
     Some(FewerHosts { count: fewer, resource, limit: limit(short), used })
 }

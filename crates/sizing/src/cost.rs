@@ -107,7 +107,7 @@ fn above_baseline_mib(throughput: KibPerSec, facts: &Facts) -> u64 {
     throughput.get().saturating_sub(baseline).div_ceil(KIB_PER_MIB)
 }
 
-/// Monthly cost of pools, hosts and usage in the need's region.
+/// Monthly cost of pools, hosts that are charged, and usage in the need's region.
 pub fn month(need: &Need, pools: &[Pool], hosts: Option<&Hosts>, facts: &Facts) -> Cost {
     let mut cost = Cost::default();
     let hours = u64::from(need.hours_per_month);
@@ -116,7 +116,7 @@ pub fn month(need: &Need, pools: &[Pool], hosts: Option<&Hosts>, facts: &Facts) 
         add_backups(&mut cost, need, &prices);
     }
     add_replication(&mut cost, need, pools, facts);
-    if let Some(hosts) = hosts {
+    if let Some(hosts) = hosts.filter(|hosts| hosts.is_charged) {
         match facts.prices.vm(&hosts.vm, &need.region) {
             Some(price) => {
                 let hourly = Hourly::new(u64::from(hosts.count), price.hour, hours);

@@ -50,9 +50,15 @@ pub struct Design {
 }
 
 impl Design {
-    /// The resource that is exhausted first as load grows.
+    /// How much of each purchased resource is used: without those of hosts that are not charged.
+    pub fn purchased_uses(&self) -> impl Iterator<Item = &Use> {
+        let is_charged = self.hosts.as_ref().is_some_and(|hosts| hosts.is_charged);
+        self.uses.iter().filter(move |one| is_charged || !one.resource.is_of_hosts())
+    }
+
+    /// The purchased resource that is exhausted first as load grows.
     pub fn binding(&self) -> Option<&Use> {
-        let rates = self.uses.iter().filter(|one| one.resource.is_rate());
+        let rates = self.purchased_uses().filter(|one| one.resource.is_rate());
         rates.max_by_key(|one| (one.share(), std::cmp::Reverse(one.resource)))
     }
 
@@ -100,9 +106,10 @@ impl Design {
         self.pools.iter().flat_map(|pool| &pool.volumes).map(|v| v.count).sum()
     }
 
-    /// Number of hosts; 0 if none are sized.
+    /// Number of hosts that are charged.
     pub fn host_count(&self) -> u64 {
-        self.hosts.as_ref().map_or(0, |hosts| u64::from(hosts.count))
+        let charged = self.hosts.as_ref().filter(|hosts| hosts.is_charged);
+        charged.map_or(0, |hosts| u64::from(hosts.count))
     }
 
     /// Number of pools, volumes and hosts to manage.

@@ -7,6 +7,7 @@ use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use units::Share;
 
 use crate::design::Design;
+use crate::hosts::Hosts;
 use crate::shortfall::Shortfall;
 
 /// More spare throughput than this does not shorten queues any further.
@@ -19,20 +20,24 @@ pub(crate) type Marks = (Usd, Reverse<u64>, u64, u64, bool);
 
 pub(crate) fn marks(design: &Design) -> Marks {
     let spare = design.spare().min(SPARE_ENOUGH).permille() / SPARE_STEP;
-    // Hosts without a price are compared by their processors.
+    // Hosts to buy without a known price are compared by their processors.
     let unpriced = match &design.hosts {
-        Some(hosts) if !design.cost.missing.is_empty() => u64::from(hosts.count) * hosts.vcpu,
+        Some(hosts) if hosts.is_charged && !design.cost.missing.is_empty() => {
+            u64::from(hosts.count) * hosts.vcpu
+        }
         _ => 0,
     };
     (design.cost.month(), Reverse(spare), design.things(), unpriced, design.contradicted)
 }
 
 /// Order of designs that are equal otherwise: by kind of volume, then by level, auto QoS before
-/// manual.
-fn simplest_first(design: &Design) -> (u8, ServiceLevel, u8) {
+/// manual, and last by hosts that are not charged.
+fn simplest_first(design: &Design) -> (u8, ServiceLevel, u8, (bool, u32, u64)) {
     let qos = u8::from(design.qos == QosType::Manual);
     let kind = VolumeKind::ALL.iter().position(|kind| *kind == design.kind).unwrap_or(0) as u8;
-    (kind, design.level, qos)
+    let uncharged = design.hosts.as_ref().filter(|hosts| !hosts.is_charged);
+    let hosts = uncharged.map(Hosts::fewest_first).unwrap_or_default();
+    (kind, design.level, qos, hosts)
 }
 
 fn beats(one: &Marks, other: &Marks) -> bool {

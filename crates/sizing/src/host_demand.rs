@@ -31,6 +31,8 @@ pub(crate) struct HostDemand<'a> {
     facts: &'a Facts,
     pub(crate) kind: &'a HostKind,
     protocol: Protocol,
+    /// Whether the hosts are part of the cost.
+    is_charged: bool,
     pub(crate) tried: Tried,
     required: KibPerSec,
     /// Writes including spare.
@@ -80,6 +82,7 @@ impl<'a> HostDemand<'a> {
             facts,
             kind,
             protocol: need.protocol,
+            is_charged: need.charges.hosts,
             tried: storage.choice.tried(Some(&kind.name)),
             required: need.throughput(),
             writes_bought,
@@ -164,6 +167,8 @@ impl<'a> HostDemand<'a> {
         let mut hosts = Hosts {
             vm: self.kind.name.clone(),
             vcpu: self.kind.vcpu,
+            extrapolated_from: self.processors().1,
+            is_charged: self.is_charged,
             attached: self.protocol,
             count,
             connections,

@@ -17,6 +17,7 @@ pub mod choice;
 pub mod claim;
 pub mod client;
 pub mod cost;
+pub mod cost_by_level;
 pub mod design;
 pub mod facts;
 pub mod front;

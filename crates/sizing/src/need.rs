@@ -173,6 +173,9 @@ pub struct Charges {
     pub replication: Option<Replication>,
     /// Reservation term; `None` for pay as you go.
     pub reserved: Option<ReservationTerm>,
+    /// Whether hosts are part of the cost. The clients of a file service usually exist already, so
+    /// they are charged only if the user chooses their size or number.
+    pub hosts: bool,
 }
 
 impl Default for Charges {
@@ -186,6 +189,7 @@ impl Default for Charges {
             snapshots: Share::ZERO,
             replication: None,
             reserved: None,
+            hosts: true,
         }
     }
 }

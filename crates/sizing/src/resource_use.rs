@@ -32,6 +32,12 @@ impl Resource {
     pub const fn is_rate(self) -> bool {
         !matches!(self, Resource::Capacity | Resource::RegionalQuota)
     }
+
+    /// Whether more or larger hosts have more of it.
+    pub const fn is_of_hosts(self) -> bool {
+        use Resource::{Egress, Flows, HostCapability, Slots};
+        matches!(self, Egress | Flows | HostCapability | Slots)
+    }
 }
 
 /// How much of a resource a design uses.

@@ -335,7 +335,7 @@ pub(crate) fn abilities(known: &[(VolumeKind, Abilities)], of: VolumeKind) -> &A
 }
 
 /// The allowed kinds of volume.
-fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
+pub(crate) fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
     match need.protocol {
         // No figure is published for datastores on other kinds.
         Protocol::Datastores => vec![VolumeKind::Regular],
@@ -348,7 +348,7 @@ fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
 }
 
 /// The ways to build the storage.
-fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
+pub(crate) fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
     let mut spares = vec![need.headroom];
     let steps = SPARE_PERCENT.map(Share::from_percent);
     spares.extend(steps.into_iter().filter(|step| *step > need.headroom));
@@ -393,14 +393,15 @@ fn spares_of_hosts(need: &Need, choice: &Choice) -> Vec<Share> {
     spares
 }
 
-/// Kinds of host: the chosen one, otherwise those with a price in the region, otherwise all.
+/// Kinds of host: the chosen one, otherwise all, but if hosts are charged only those with a price in
+/// the region, if there are any.
 fn kinds_of_host(need: &Need, facts: &Facts) -> Vec<HostKind> {
     if let Some(name) = &need.vm {
         return host_kind::named(name, need.protocol, facts).into_iter().collect();
     }
     let all = host_kind::all(need.protocol, facts);
     let is_priced = |kind: &HostKind| facts.prices.vm(&kind.name, &need.region).is_some();
-    match all.iter().any(is_priced) {
+    match need.charges.hosts && all.iter().any(is_priced) {
         true => all.into_iter().filter(is_priced).collect(),
         false => all,
     }

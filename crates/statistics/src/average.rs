@@ -18,6 +18,19 @@ pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))
 }
 
+/// Minimum, first quartile, median, third quartile and maximum, with linear interpolation between
+/// neighbours; `None` for an empty slice.
+pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
+        let position = share * last as f64;
+        let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+        low + (high - low) * position.fract()
+    }))
+}
+
 /// The sum of the squared values.
 pub fn sum_of_squares(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum()
@@ -26,6 +39,17 @@ pub fn sum_of_squares(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quartiles_are_interpolated_between_neighbours() {
+        // As R's quantile(c(1, 2, 4, 8, 16, 32)).
+        assert_eq!(
+            five_numbers(&[32.0, 1.0, 16.0, 2.0, 8.0, 4.0]),
+            Some([1.0, 2.5, 6.0, 14.0, 32.0])
+        );
+        assert_eq!(five_numbers(&[3.0]), Some([3.0; 5]));
+        assert_eq!(five_numbers(&[]), None);
+    }
 
     #[test]
     fn the_median_does_not_depend_on_the_order() {

@@ -4,6 +4,7 @@
 //! records, load points or topologies.
 
 pub mod average;
+pub mod correlation;
 pub mod distributions;
 pub mod holm;
 pub mod least_squares;

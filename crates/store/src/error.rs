@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::annotation::Label;
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -101,10 +103,51 @@ pub enum Error {
         /// The newest version that can be read.
         known: u32,
     },
-    /// No record has this ID or prefix.
+    /// The file with a record's label and note is damaged.
+    #[error("{} is damaged: {reason}; remove it, and label the experiment again", path.display())]
+    DamagedAnnotation {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A label or a note could not be written.
+    #[error("write {}: {source}", path.display())]
+    WriteAnnotation {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Another record has this label.
+    #[error(
+        "label `{label}` belongs to {owner}; choose another one, or remove that one with \
+         `fourcorners label {owner} --remove`"
+    )]
+    LabelTaken {
+        /// The label.
+        label: Label,
+        /// The ID of the record that has it.
+        owner: String,
+    },
+    /// A record that is being written cannot be removed.
+    #[error("remove {id}: it is running; end it first (Ctrl-C)")]
+    Running {
+        /// The record.
+        id: String,
+    },
+    /// A record could not be removed.
+    #[error("remove {}: {source}", path.display())]
+    RemoveRecord {
+        /// The run directory, or its hidden name if it is no longer listed.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// No record has this ID, prefix or label.
     #[error("no record `{requested}` in {}; `fourcorners list` lists all records", runs.display())]
     NotFound {
-        /// The requested id or prefix.
+        /// The requested ID, prefix or label.
         requested: String,
         /// The directory that was searched.
         runs: PathBuf,

@@ -86,7 +86,7 @@ pub(crate) fn encode(event: &impl Serialize, out: &mut Vec<u8>) {
     postcard::to_io(event, out).expect("a vector takes all bytes");
 }
 
-fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
+pub(crate) fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
     match postcard::take_from_bytes(payload) {
         Ok((event, [])) => Ok(event),
         _ => Err(Malformed("its content does not match its kind")),

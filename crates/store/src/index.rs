@@ -17,7 +17,7 @@ use crate::summary::{RunSummary, Stamp, Summary};
 
 /// Version of the tables, in SQLite's `user_version`. An index of any other version is removed and
 /// rebuilt.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// How long to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -38,7 +38,8 @@ CREATE TABLE record (
     manifest_bytes INTEGER NOT NULL,
     manifest_changed_ns INTEGER NOT NULL,
     journal_bytes INTEGER NOT NULL,
-    journal_changed_ns INTEGER NOT NULL
+    journal_changed_ns INTEGER NOT NULL,
+    digest TEXT             -- results of the analysis; NULL until computed
 ) STRICT;
 CREATE TABLE run (
     record_id TEXT NOT NULL,
@@ -145,7 +146,7 @@ impl Index {
         let stamp = summary.stamp;
         change.execute(
             "INSERT OR REPLACE INTO record VALUES
-             (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+             (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
             params![
                 id,
                 summary.name,
@@ -163,6 +164,7 @@ impl Index {
                 stamp.manifest_changed_ns,
                 stamp.journal_bytes,
                 stamp.journal_changed_ns,
+                summary.digest,
             ],
         )?;
         change.execute("DELETE FROM run WHERE record_id = ?1", [id])?;
@@ -190,6 +192,15 @@ impl Index {
     /// Writes a record's summary. If the index is read-only or busy, a later listing writes it.
     pub(crate) fn put_if_possible(&mut self, id: &str, summary: &Summary) {
         let _ignored = self.put(id, summary);
+    }
+
+    /// Writes the digests of records, by ID.
+    pub(crate) fn put_digests(&mut self, digests: &[(String, String)]) -> rusqlite::Result<()> {
+        let change = self.connection.transaction()?;
+        for (id, digest) in digests {
+            change.execute("UPDATE record SET digest = ?2 WHERE id = ?1", [id, digest])?;
+        }
+        change.commit()
     }
 
     /// Removes all records except these.
@@ -252,6 +263,7 @@ fn summary_of_row(row: &Row<'_>) -> rusqlite::Result<Summary> {
         outcome: outcome_of(row)?,
         damage: row.get("damage")?,
         runs: Vec::new(),
+        digest: row.get("digest")?,
     })
 }
 

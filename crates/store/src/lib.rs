@@ -9,8 +9,10 @@
 //! journal's frames follow the logs of databases (length, checksum, append only).
 //!
 //! Reading order: [`Store`], `manifest`, `journal` (frames and their checksums), `frame` (their
-//! content), `interval` (the compact form of histograms), `writer`, `reader`, `listing`, `index`.
+//! content), `interval` (the compact form of histograms), `writer`, `reader`, `listing`, `index`,
+//! `annotation` (labels), `removal`.
 
+mod annotation;
 mod codec;
 mod connection;
 mod error;
@@ -22,16 +24,20 @@ mod journal;
 mod listing;
 mod manifest;
 mod reader;
+mod removal;
 mod root;
 mod run_id;
+mod scraped;
 mod store;
 mod summary;
 mod wire;
 mod writer;
 
+pub use annotation::{Annotation, InvalidLabel, Label};
 pub use error::Error;
 pub use listing::{Listed, State};
 pub use manifest::plan_hash;
 pub use root::default_root;
+pub use scraped::{ScrapedSample, ScrapedWriter};
 pub use store::Store;
 pub use writer::Writer;

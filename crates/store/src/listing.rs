@@ -2,7 +2,9 @@
 
 use metrics::run_record::Outcome;
 
+use crate::annotation::{self, Annotation};
 use crate::index::Index;
+use crate::removal::disk_bytes;
 use crate::root::Root;
 use crate::summary::{Stamp, Summary};
 use crate::{Error, journal};
@@ -26,6 +28,12 @@ pub struct Listed {
     pub runs_planned: u32,
     /// Whether it is running, and otherwise how it ended.
     pub state: State,
+    /// Label and note; empty if they cannot be read.
+    pub annotation: Annotation,
+    /// The space that its run directory takes, in bytes.
+    pub disk_bytes: u64,
+    /// The text stored by `Store::put_digests`, unless the record changed since.
+    pub digest: Option<String>,
 }
 
 /// Whether a record's experiment is running.
@@ -82,6 +90,11 @@ pub(crate) fn index_finished(root: &Root, id: &str) {
     list_one(root, &mut index, id.to_owned());
 }
 
+/// Stores digests in the index. A failure is ignored: they are computed again.
+pub(crate) fn put_digests(root: &Root, digests: &[(String, String)]) {
+    let _computed_again = usable_index(root, |_| Ok(())).put_digests(digests);
+}
+
 fn list_one(root: &Root, index: &mut Index, id: String) -> Listed {
     let directory = root.run_directory(&id);
     // A damaged record is read again: it may have been repaired, or was only unreachable.
@@ -104,6 +117,9 @@ fn list_one(root: &Root, index: &mut Index, id: String) -> Listed {
         overrides: summary.overrides,
         started_unix_ms: summary.started_unix_ms,
         runs_planned: summary.runs_planned,
+        annotation: annotation::read(&directory).unwrap_or_default(),
+        disk_bytes: disk_bytes(&directory),
+        digest: summary.digest,
     }
 }
 

@@ -8,7 +8,7 @@ use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 use crate::frame::Frame;
 use crate::interval::Sums;
 use crate::manifest::{self, Manifest};
-use crate::{Error, journal};
+use crate::{Error, journal, scraped};
 
 /// Reads the record in `directory`.
 pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error> {
@@ -16,6 +16,9 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
     let path = directory.join(journal::NAME);
     let bytes = fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
     let mut record = begin(id, manifest);
+    let (scraped, warnings) = scraped::load(directory);
+    record.scraped = scraped;
+    record.warnings.extend(warnings);
     let mut sums = Sums::default();
     for raw in journal::frames(&path, &bytes)? {
         let damaged = |reason: &str| Error::DamagedJournal {
@@ -35,6 +38,7 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
 
 fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
     ExperimentRecord {
+        scraped: Default::default(),
         id: id.to_owned(),
         plan_hash: manifest.plan_hash,
         io_method: ChosenIoMethod {

@@ -24,6 +24,11 @@ impl Root {
         self.0.join("index.sqlite")
     }
 
+    /// The file that a process locks while it writes a label, so that labels stay unique.
+    pub(crate) fn labels_lock(&self) -> PathBuf {
+        self.0.join("labels.lock")
+    }
+
     /// The sorted IDs of all records, which are the names of their run directories.
     pub(crate) fn ids(&self) -> Result<Vec<String>, Error> {
         let fail = |source| Error::ListRuns { path: self.runs(), source };

@@ -8,16 +8,17 @@ use metrics::environment::Environment;
 use metrics::run_record::ExperimentRecord;
 use workload::plan::Plan;
 
+use crate::annotation::{self, Annotation, Label};
 use crate::journal::{self, Journal};
 use crate::listing::{self, Listed};
 use crate::root::{Root, default_root};
 use crate::writer::Writer;
-use crate::{Error, manifest, reader, run_id};
+use crate::{Error, manifest, reader, removal, run_id};
 
 /// Prefix of a run directory's name until it is complete.
 const INCOMPLETE: &str = ".new-";
 /// The name of the newest record.
-const LAST: &str = "last";
+pub(crate) const LAST: &str = "last";
 
 /// A directory with records.
 #[derive(Clone, Debug)]
@@ -165,8 +166,8 @@ impl Store {
         listing::list(&self.root)
     }
 
-    /// Loads the record that `id_or_prefix` names: an ID, an unambiguous prefix of one, `last`,
-    /// `last~1` for the one before it, or the path of a run directory of this store.
+    /// Loads the record that `id_or_prefix` names: an ID, an unambiguous prefix of one, a label,
+    /// `last`, `last~1` for the one before it, or the path of a run directory of this store.
     ///
     /// A record that is being written is loaded up to its last complete frame.
     ///
@@ -176,6 +177,14 @@ impl Store {
     pub fn load(&self, id_or_prefix: &str) -> Result<ExperimentRecord, Error> {
         let id = self.resolve(id_or_prefix)?;
         reader::load(&id, &self.root.run_directory(&id))
+    }
+
+    /// The plan of the record with this ID, without its results.
+    ///
+    /// # Errors
+    /// [`Error::ReadFile`], [`Error::DamagedManifest`], [`Error::NewerVersion`].
+    pub fn plan(&self, id: &str) -> Result<Plan, Error> {
+        Ok(manifest::read(&self.root.run_directory(id).join(manifest::NAME))?.plan)
     }
 
     /// The run directory of the record that `id_or_prefix` names.
@@ -203,6 +212,11 @@ impl Store {
         if let Some(id) = self.id_of_path(id_or_prefix) {
             return ids.contains(&id).then_some(id).ok_or_else(not_found);
         }
+        if let Ok(label) = id_or_prefix.parse::<Label>()
+            && let Some(id) = annotation::owner(&self.root, &ids, &label)
+        {
+            return Ok(id);
+        }
         let mut candidates: Vec<String> =
             ids.into_iter().filter(|id| id.starts_with(id_or_prefix)).collect();
         match candidates.len() {
@@ -210,6 +224,43 @@ impl Store {
             1 => Ok(candidates.remove(0)),
             _ => Err(Error::Ambiguous { requested: id_or_prefix.to_owned(), candidates }),
         }
+    }
+
+    /// The label and the note of the record with this ID.
+    ///
+    /// # Errors
+    /// [`Error::ReadFile`], [`Error::DamagedAnnotation`].
+    pub fn annotation(&self, id: &str) -> Result<Annotation, Error> {
+        annotation::read(&self.root.run_directory(id))
+    }
+
+    /// Replaces the label and the note of the record with this ID.
+    ///
+    /// # Errors
+    /// [`Error::LabelTaken`], [`Error::WriteAnnotation`].
+    pub fn annotate(&self, id: &str, annotation: &Annotation) -> Result<(), Error> {
+        annotation::write(&self.root, id, annotation)
+    }
+
+    /// Refuses a label that a record has, before a measurement that would get it.
+    ///
+    /// # Errors
+    /// [`Error::LabelTaken`], [`Error::ListRuns`].
+    pub fn refuse_taken_label(&self, label: &Label) -> Result<(), Error> {
+        annotation::refuse_taken(&self.root, label, None)
+    }
+
+    /// Removes the records with these IDs, and what interrupted removals left. Continues after an
+    /// error. Returns the bytes that each took.
+    pub fn remove(&self, ids: &[String]) -> Vec<Result<u64, Error>> {
+        removal::remove_left_over(&self.root);
+        ids.iter().map(|id| removal::remove(&self.root, id)).collect()
+    }
+
+    /// Stores a text computed from each of these records in the index, by ID; [`Store::list`] returns
+    /// it until the record changes. Without a usable index this does nothing.
+    pub fn put_digests(&self, digests: &[(String, String)]) {
+        listing::put_digests(&self.root, digests);
     }
 
     /// The ID of the record that was created `back` before the newest.
@@ -252,6 +303,6 @@ fn back_from_last(name: &str) -> Option<usize> {
 }
 
 /// Makes names in a directory durable.
-fn sync_directory(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

@@ -35,6 +35,8 @@ pub(crate) struct Summary {
     /// Why the directory cannot be read, if it cannot.
     pub(crate) damage: Option<String>,
     pub(crate) runs: Vec<RunSummary>,
+    /// Text computed from the record by a crate that can analyse it; `None` until it is stored.
+    pub(crate) digest: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

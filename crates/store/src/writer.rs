@@ -11,6 +11,7 @@ use workload::plan::Run;
 
 use crate::journal::Journal;
 use crate::root::Root;
+use crate::scraped::ScrapedWriter;
 use crate::{Error, frame, listing};
 
 /// The record of a running experiment. Its journal is locked while this exists, which distinguishes
@@ -36,6 +37,14 @@ impl Writer {
     /// The run directory.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Begins the file with metrics of other systems, from these exporters.
+    ///
+    /// # Errors
+    /// [`Error::CreateRunDirectory`], [`Error::LockJournal`], [`Error::AppendJournal`].
+    pub fn scraped(&self, urls: &[String]) -> Result<ScrapedWriter, Error> {
+        ScrapedWriter::create(&self.directory, urls)
     }
 
     /// Records the I/O method.

@@ -12,7 +12,7 @@ use metrics::environment::Environment;
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, Prepared, RunRecord};
 use metrics::warning::{Figure, Warning};
 use rusqlite::Connection;
-use store::{Error, Listed, State, Store, Writer};
+use store::{Annotation, Error, Listed, State, Store, Writer};
 use tempfile::TempDir;
 use workload::plan::IoMethodUsed;
 use workload::search::SearchMethod;
@@ -42,6 +42,7 @@ fn write(
     let plan = samples::plan(name, outcomes.len() as u32 + 1);
     let mut writer = store.create(&plan, &environment(), started).unwrap();
     let mut record = ExperimentRecord {
+        scraped: Default::default(),
         id: writer.id().to_owned(),
         plan_hash: store::plan_hash(&plan),
         plan,
@@ -132,6 +133,9 @@ fn a_record_is_loaded_as_it_was_written() {
             runs_done: 1,
             runs_planned: 4,
             state: State::Ended(Outcome::Interrupted),
+            annotation: Annotation::default(),
+            disk_bytes: listed[0].disk_bytes,
+            digest: None,
         }]
     );
 }

@@ -2,6 +2,7 @@
 //! if nothing else is in it. Links are never followed, and a name in the manifest can only refer to
 //! an entry of the directory.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub struct Cleaned {
     pub removed_files: u64,
     /// Their size in bytes.
     pub removed_bytes: u64,
+    /// Our files that were not selected, and remain.
+    pub kept_files: u64,
     /// Whether the directory itself was removed.
     pub removed_directory: bool,
     /// What was not removed.
@@ -46,7 +49,25 @@ pub struct NotRemoved {
 /// There is none ([`Refusal::NothingToClean`]), its manifest is invalid, another run uses it, or the
 /// kernel refused to remove something; then the manifest is still there.
 pub fn clean(location: impl Into<TargetLocation>) -> Result<Cleaned, Refusal> {
-    let location = location.into();
+    clean_selected(&location.into(), |_| true)
+}
+
+/// Removes only our files with these names. If no other file is ours, the directory is cleaned
+/// whole.
+///
+/// # Errors
+/// As [`clean`].
+pub fn clean_files(
+    location: impl Into<TargetLocation>,
+    names: &BTreeSet<String>,
+) -> Result<Cleaned, Refusal> {
+    clean_selected(&location.into(), |name| names.contains(name))
+}
+
+fn clean_selected(
+    location: &TargetLocation,
+    is_selected: impl Fn(&str) -> bool,
+) -> Result<Cleaned, Refusal> {
     let (path, folder) = (location.path(), location.folder()?);
     let folder = folder.as_ref();
     let nothing = || Refusal::NothingToClean { path: path.clone() };
@@ -63,20 +84,29 @@ pub fn clean(location: impl Into<TargetLocation>) -> Result<Cleaned, Refusal> {
     }
     let directory = our_directory(folder, &named)?.ok_or_else(nothing)?;
     let lock = folder.lock(&directory)?;
-    let manifest = Manifest::load_in(folder, &directory)?.ok_or_else(nothing)?;
+    let mut manifest = Manifest::load_in(folder, &directory)?.ok_or_else(nothing)?;
+    let selected: Vec<String> =
+        manifest.files.keys().filter(|name| is_selected(name)).cloned().collect();
 
     let mut cleaned = Cleaned {
         directory: directory.clone(),
         removed_files: 0,
         removed_bytes: 0,
+        kept_files: (manifest.files.len() - selected.len()) as u64,
         removed_directory: false,
         not_removed: Vec::new(),
     };
-    for (count, name) in manifest.files.keys().enumerate() {
+    for (count, name) in selected.iter().enumerate() {
         if count.is_multiple_of(FILES_PER_LOCK_CHECK) {
             lock.refuse_lost(&directory)?;
         }
         remove_our_file(folder, &directory.join(name), &manifest, &mut cleaned)?;
+    }
+    if cleaned.kept_files > 0 {
+        // A file that is listed and missing is filled again.
+        manifest.files.retain(|name, _| !selected.contains(name));
+        manifest.save_in(folder, &directory)?;
+        return Ok(cleaned);
     }
     // The manifest is removed last, so that the next `clean` knows our files if this one fails.
     remove_marks(folder, &directory)?;

@@ -9,7 +9,7 @@ use workload::plan::{Capabilities, FileSet};
 
 use crate::folder::{Folder, Lock};
 use crate::inventory::{RequiredFiles, durable_bytes, find_file};
-use crate::manifest::Manifest;
+use crate::manifest::{FileState, Manifest};
 use crate::nfs::NfsFile;
 use crate::nfs::session::Mounted;
 use crate::refusal::Refusal;
@@ -163,6 +163,23 @@ impl TargetDirectory {
             self.manifest.save_in(self.folder.as_ref(), &self.path)?;
         }
         Ok(invalid.into_iter().map(|file| file.refusal).collect())
+    }
+
+    /// Our files that exist, those of other plans included: their number and their size in bytes.
+    ///
+    /// # Errors
+    /// The first file that cannot be looked up.
+    pub fn existing_files(&self) -> io::Result<(u64, u64)> {
+        let (mut files, mut bytes) = (0, 0);
+        for (name, record) in &self.manifest.files {
+            if record.state == FileState::Complete {
+                (files, bytes) = (files + 1, bytes + record.size_bytes);
+            } else if let Some(found) = self.folder.find_entry(&self.path.join(name))? {
+                // It may not exist, and its space may be reserved beyond what was written.
+                (files, bytes) = (files + 1, bytes + found.size_bytes);
+            }
+        }
+        Ok((files, bytes))
     }
 
     fn verifier(&self) -> Verifier<'_> {

@@ -171,7 +171,7 @@ impl TargetDirectory {
                     maker: &maker,
                     files: &files,
                     chunks: chunks.by_ref().take(CHECKPOINT_CHUNKS).collect(),
-                    writers: self.folder.fill_writers(),
+                    writers: self.folder.transfer_threads(),
                     before_bytes: written_bytes,
                     next: AtomicUsize::new(0),
                     failed: AtomicBool::new(false),

@@ -176,8 +176,8 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
     /// Opens a file for verification; `directly`: bypassing all caches.
     fn open_for_sampling(&self, path: &Path, directly: bool) -> io::Result<Box<dyn SampledFile>>;
 
-    /// How many writes a fill keeps outstanding.
-    fn fill_writers(&self) -> usize;
+    /// How many threads fill or verify files.
+    fn transfer_threads(&self) -> usize;
 
     /// Closes connections that only a fill or a verification needs, so that they do not affect
     /// runs.

@@ -41,8 +41,8 @@ impl RequiredFiles {
 /// The part of a file set that must still be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToWrite {
-    /// Leading part of the files' names.
-    pub stream: String,
+    /// The whole set.
+    pub set: FileSet,
     /// Number of files to write.
     pub files: u32,
     /// Bytes to write.
@@ -73,11 +73,7 @@ pub(crate) fn whole_sets(required: &RequiredFiles) -> (Vec<ToWrite>, u64) {
     let to_write: Vec<ToWrite> = required
         .file_sets
         .iter()
-        .map(|set| ToWrite {
-            stream: set.stream.clone(),
-            files: set.files,
-            bytes: set.total_bytes(),
-        })
+        .map(|set| ToWrite { set: set.clone(), files: set.files, bytes: set.total_bytes() })
         .collect();
     let bytes = to_write.iter().map(|set| set.bytes).sum();
     (to_write, bytes)
@@ -94,7 +90,7 @@ pub(crate) fn missing_files(
     let mut to_write = Vec::new();
     let mut needed_bytes = 0;
     for set in &required.file_sets {
-        let mut missing = ToWrite { stream: set.stream.clone(), files: 0, bytes: 0 };
+        let mut missing = ToWrite { set: set.clone(), files: 0, bytes: 0 };
         for index in 0..set.files {
             let found = find_file(folder, &directory.join(set.file_name(index)), manifest)?;
             let durable_bytes = match found {

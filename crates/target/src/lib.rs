@@ -16,6 +16,7 @@ mod aligned;
 pub mod clean;
 mod creation;
 pub mod directory;
+pub mod existing;
 pub mod fill;
 mod folder;
 pub mod identity;

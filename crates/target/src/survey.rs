@@ -14,6 +14,7 @@ use crate::creation::{
     holds_only_marks, remove_marks, remove_unfinished, temporary_in, undo_creation,
 };
 use crate::directory::TargetDirectory;
+use crate::existing::{self, ExistingSet};
 use crate::folder::{Folder, Lock};
 use crate::identity::FileIdentity;
 use crate::inventory::{RequiredFiles, ToWrite, missing_files, whole_sets};
@@ -153,18 +154,28 @@ impl Survey {
             let complete = invalid.iter().filter(|file| file.durable_bytes == set.file_size_bytes);
             let files = complete.count() as u32;
             let bytes = invalid.iter().map(|file| file.durable_bytes).sum();
-            match self.to_write.iter_mut().find(|part| part.stream == set.stream) {
+            match self.to_write.iter_mut().find(|part| part.set == *set) {
                 Some(part) => {
                     part.files += files;
                     part.bytes += bytes;
                 }
-                None => {
-                    let stream = set.stream.clone();
-                    self.to_write.push(ToWrite { stream, files, bytes });
-                }
+                None => self.to_write.push(ToWrite { set: set.clone(), files, bytes }),
             }
         }
         Ok(self)
+    }
+
+    /// The file sets that exist in the directory. Those that the plan needs are first, and valid as
+    /// far as [`Survey::inspect`] verified them.
+    ///
+    /// # Errors
+    /// The first file that cannot be looked up.
+    pub fn existing_sets(&self) -> Result<Vec<ExistingSet>, Refusal> {
+        let Some(manifest) = &self.manifest else { return Ok(Vec::new()) };
+        let mut sets = existing::required(&self.required.file_sets, &self.to_write);
+        let folder = self.folder.as_ref();
+        sets.extend(existing::others(folder, &self.directory, manifest, &self.required)?);
+        Ok(sets)
     }
 
     /// Locks our directory; creates and marks it first if it does not exist.

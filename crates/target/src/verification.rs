@@ -7,6 +7,9 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use workload::data::{TileFound, TileMaker};
 use workload::plan::FileSet;
@@ -62,42 +65,81 @@ impl<'a> Verifier<'a> {
         set: &FileSet,
     ) -> Verifier<'a> {
         let verifier = Verifier { folder, directory, manifest, data_seed, direct: false };
-        let first = verifier.recorded_files(set).next();
-        let direct = first
-            .is_some_and(|(index, _)| folder.reads_directly(&directory.join(set.file_name(index))));
+        let first = (0..set.files).find(|index| verifier.durable_bytes(set, *index) > 0);
+        let direct =
+            first.is_some_and(|index| folder.reads_directly(&directory.join(set.file_name(index))));
         Verifier { direct, ..verifier }
     }
 
     /// Checks every file of `set` as far as it is recorded as written. Stops at the first that is
     /// not as we wrote it.
     pub(crate) fn check(&self, set: &FileSet) -> Result<(), Refusal> {
-        let maker = set.tile_maker(self.data_seed);
-        self.recorded_files(set)
-            .try_for_each(|(index, bytes)| self.check_file(set, index, bytes, &maker))
+        let first = self.refusals(set, |_| true).into_iter().next();
+        first.map_or(Ok(()), |file| Err(file.refusal))
     }
 
     /// Every file of `set` that is not as we wrote it and may be written again.
     pub(crate) fn invalid_files(&self, set: &FileSet) -> Result<Vec<InvalidFile>, Refusal> {
-        let maker = set.tile_maker(self.data_seed);
-        let mut invalid = Vec::new();
-        for (index, durable_bytes) in self.recorded_files(set) {
-            match self.check_file(set, index, durable_bytes, &maker) {
-                Ok(()) => {}
-                Err(refusal) if refusal.overridden_by().is_some() => {
-                    invalid.push(InvalidFile { index, durable_bytes, refusal });
-                }
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        Ok(invalid)
+        let is_final = |refusal: &Refusal| refusal.overridden_by().is_none();
+        let refusals = self.refusals(set, is_final).into_iter();
+        let invalid = |file: InvalidFile| match is_final(&file.refusal) {
+            true => Err(file.refusal),
+            false => Ok(file),
+        };
+        refusals.map(invalid).collect()
     }
 
-    /// The files of `set` that are recorded as at least partly written, with their written bytes.
-    fn recorded_files<'s>(&'s self, set: &'s FileSet) -> impl Iterator<Item = (u32, u64)> + 's {
-        let Verifier { folder, directory, manifest, data_seed, .. } = *self;
-        let durable =
-            move |index| durable_bytes(folder, directory, manifest, set, index, data_seed);
-        (0..set.files).map(move |index| (index, durable(index))).filter(|(_, bytes)| *bytes > 0)
+    /// The files of `set` that are not as we wrote them, by index: all of them, or those up to the
+    /// first one whose refusal `is_final`. Threads check several files at a time, because a read from
+    /// a slow server takes milliseconds.
+    fn refusals(
+        &self,
+        set: &FileSet,
+        is_final: impl Fn(&Refusal) -> bool + Sync,
+    ) -> Vec<InvalidFile> {
+        let maker = set.tile_maker(self.data_seed);
+        let next = AtomicU32::new(0);
+        let ended = AtomicBool::new(false);
+        let found = Mutex::new(Vec::new());
+        // Indices are taken in order and every taken file is checked, so that a final refusal has
+        // all files before it checked too.
+        let check_files = || {
+            while !ended.load(Ordering::Relaxed) {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= set.files {
+                    return;
+                }
+                let durable_bytes = self.durable_bytes(set, index);
+                if durable_bytes == 0 {
+                    continue;
+                }
+                if let Err(refusal) = self.check_file(set, index, durable_bytes, &maker) {
+                    ended.fetch_or(is_final(&refusal), Ordering::Relaxed);
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.push(InvalidFile { index, durable_bytes, refusal });
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for number in 2..=self.folder.transfer_threads().min(set.files as usize) {
+                let checker = thread::Builder::new().name(format!("check-{number}"));
+                // Fewer threads are sufficient.
+                if checker.spawn_scoped(scope, check_files).is_err() {
+                    break;
+                }
+            }
+            check_files();
+        });
+        // Connections of these threads must not be open during a measurement.
+        self.folder.release_fill_resources();
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_by_key(|file| file.index);
+        found
+    }
+
+    /// Bytes of a file that are recorded as written.
+    fn durable_bytes(&self, set: &FileSet, index: u32) -> u64 {
+        durable_bytes(self.folder, self.directory, self.manifest, set, index, self.data_seed)
     }
 
     /// Checks the first `expected_bytes` of a file.

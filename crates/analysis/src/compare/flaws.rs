@@ -22,6 +22,10 @@ pub enum FlawKind {
 }
 
 impl FlawKind {
+    /// All of them.
+    pub const ALL: [FlawKind; 4] =
+        [FlawKind::Overloaded, FlawKind::NotSteady, FlawKind::Cached, FlawKind::HostDiffers];
+
     /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {

@@ -347,6 +347,6 @@ impl Look<'_> {
 }
 
 /// Whether a file system of this type is remote.
-fn is_remote(filesystem: &str) -> bool {
+pub(crate) fn is_remote(filesystem: &str) -> bool {
     ["nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "9p", "fuse.sshfs"].contains(&filesystem)
 }

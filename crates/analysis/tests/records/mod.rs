@@ -203,6 +203,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
         record.run.index = index as u32;
     }
     ExperimentRecord {
+        scraped: Default::default(),
         id: "2026-11-21T06-15-33-a1b2".to_owned(),
         plan: Plan {
             name: "four corners".to_owned(),

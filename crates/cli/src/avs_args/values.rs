@@ -34,7 +34,11 @@ pub(super) fn region(name: &str) -> Result<String, String> {
         return Err(format!("there is no such region; {}", near.unwrap_or_else(there_are)));
     };
     let demanded = demand(Feature::AvsDatastores, region, &regions);
-    demanded.map(|()| region.name.clone()).map_err(|error| error.to_string())
+    // The region may also be that of the configuration, so the message does not assume that the user
+    // named it here.
+    demanded.map(|()| region.name.clone()).map_err(|error| {
+        format!("{error}; set --region to one of them, or to `none` to size without prices")
+    })
 }
 
 /// `there is no such host; there are AV36, AV36P; did you mean `AV36`?`

@@ -1,8 +1,9 @@
 //! `avs`: prints the sizing of Azure VMware Solution.
 
+use std::io::Write;
 use std::path::Path;
 
-use commands::keep::{refuse_unwritable, refuse_unwritable_sheet, write_file, write_sheet};
+use commands::keep::{refuse_unwritable, refuse_unwritable_sheet, write_file};
 use commands::outcome::{Exit, Failure, Outcome};
 use commands::size::avs::size_avs;
 use commands::size::profile;
@@ -10,8 +11,9 @@ use report::avs::{Source, sheet};
 use sizing::avs::Sizing;
 
 use super::output::to_stdout;
+use super::sheet_output::SheetOutput;
 use crate::avs_args::AvsArguments;
-use crate::terminal::{Terminal, report_columns};
+use crate::terminal::Terminal;
 
 pub(crate) fn run(arguments: &AvsArguments, terminal: &Terminal) -> Outcome {
     if let Some(name) = &arguments.print_profile {
@@ -25,7 +27,7 @@ pub(crate) fn run(arguments: &AvsArguments, terminal: &Terminal) -> Outcome {
     for warning in report::avs::warnings(&sizing) {
         terminal.warn(&warning);
     }
-    show(&sizing, &source, arguments)?;
+    show(&sizing, &source, arguments, terminal)?;
     Ok(if sizing.best.is_some() { Exit::Done } else { Exit::Negative })
 }
 
@@ -35,19 +37,21 @@ fn print_profile(name: &str) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn show(sizing: &Sizing, source: &Source, arguments: &AvsArguments) -> Result<(), Failure> {
+fn show(
+    sizing: &Sizing,
+    source: &Source,
+    arguments: &AvsArguments,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     if let Some(path) = &arguments.placement {
         let design = sizing.best.map_or(&sizing.designs[0], |at| &sizing.designs[at]);
         write_file(path, |out| report::avs::placement::write(&sizing.selection, design, out))?;
     }
-    if let Some(path) = &arguments.report {
-        write_sheet(&sheet(sizing, source, true), path)?;
-    }
-    to_stdout(|out| match arguments.json {
-        true => report::avs::json::write(sizing, source, out),
-        false => {
-            let text = sheet(sizing, source, arguments.explain).text(report_columns());
-            out.write_all(text.as_bytes())
-        }
-    })
+    let output = SheetOutput {
+        report: arguments.report.as_deref(),
+        json: arguments.json,
+        full: arguments.full,
+    };
+    let json = |out: &mut dyn Write| report::avs::json::write(sizing, source, out);
+    output.write(&sheet(sizing, source), json, terminal)
 }

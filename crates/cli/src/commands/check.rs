@@ -7,9 +7,9 @@ use report::host_check;
 use super::output::to_stdout;
 use crate::check_args::CheckArguments;
 use crate::record_args::OutputFormat;
-use crate::terminal::report_columns;
+use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &CheckArguments) -> Outcome {
+pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     if arguments.capture_script {
         to_stdout(|out| out.write_all(CAPTURE_SCRIPT.as_bytes()))?;
         return Ok(Exit::Done);
@@ -19,7 +19,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Outcome {
         OutputFormat::Json => host_check::json(&checkup, &facts, &options, out),
         OutputFormat::Md => out.write_all(host_check::markdown(&checkup, &options).as_bytes()),
         OutputFormat::Text => {
-            let text = host_check::text(&checkup, &options, arguments.all, report_columns());
+            let columns = terminal.report_columns();
+            let text = host_check::text(&checkup, &options, arguments.all, columns);
             out.write_all(text.as_bytes())
         }
     })?;

@@ -1,6 +1,8 @@
-//! `clean`: removes the files that fourcorners created in a target, and lists what is left.
+//! `clean`: removes the files that fourcorners created in a target, or those of some experiments, and
+//! lists what is left.
 
 use anyhow::anyhow;
+use commands::keep::file_sets;
 use commands::outcome::{Exit, Failure, Outcome};
 use commands::{named_target, refusal};
 use units::{Bytes, counted};
@@ -14,7 +16,15 @@ pub(crate) fn run(arguments: &CleanArguments) -> Outcome {
     let target = named_target::spec(Some(named), &arguments.option)?;
     let location = named_target::location(&target, waits::observer(None))?
         .ok_or_else(|| Failure::input(anyhow!("clean `{named}`: it has no files")))?;
-    let cleaned = target::clean::clean(location).map_err(refusal::failure)?;
+    let selected = match arguments.experiment.as_slice() {
+        [] => None,
+        names => Some(file_sets::files_of(&arguments.store.open(), &target, names)?),
+    };
+    let cleaned = match &selected {
+        None => target::clean::clean(location),
+        Some(selected) => target::clean::clean_files(location, &selected.files),
+    };
+    let cleaned = cleaned.map_err(refusal::failure)?;
     to_stdout(|out| {
         writeln!(
             out,
@@ -23,6 +33,12 @@ pub(crate) fn run(arguments: &CleanArguments) -> Outcome {
             Bytes::new(cleaned.removed_bytes),
             cleaned.directory.display(),
         )?;
+        for (experiment, files) in selected.iter().flat_map(|selected| &selected.shared) {
+            writeln!(out, "kept {} that `{experiment}` uses too", counted(*files, "file"))?;
+        }
+        if cleaned.kept_files > 0 {
+            writeln!(out, "{} of other experiments left", counted(cleaned.kept_files, "file"))?;
+        }
         if cleaned.removed_directory {
             writeln!(out, "removed the directory")?;
         }

@@ -2,28 +2,37 @@
 
 use analysis::compare::{Comparison, Options, Overall};
 use commands::compare::{compare_records, items};
+use commands::keep::baseline::Baseline;
 use commands::outcome::{Exit, Failure, Outcome};
 use report::compare::Detail;
 
-use super::output::to_stdout;
+use super::follow_up;
+use super::output::{self, to_stdout};
 use crate::compare_args::{CompareArguments, FailOn};
 use crate::record_args::OutputFormat;
-use crate::terminal::report_columns;
+use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &CompareArguments) -> Outcome {
+pub(crate) fn run(arguments: &CompareArguments, terminal: &Terminal) -> Outcome {
     let options = options(arguments)?;
-    let comparison = compare_records(&arguments.store.open(), &arguments.ids, &options)?;
+    arguments.files.refuse_unwritable()?;
+    let baseline = arguments.baseline.as_deref().map(Baseline::load).transpose()?;
+    let comparison = compare_records(&arguments.store.open(), baseline, &arguments.ids, &options)?;
     let detail = if arguments.all { Detail::All } else { Detail::Main };
+    let full = arguments.full || arguments.all;
+    let has_more = !full && arguments.baseline.is_none();
+    let footer = has_more.then(|| follow_up::full_comparison(&arguments.ids));
+    let footer: Vec<String> = footer.into_iter().collect();
     to_stdout(|out| match OutputFormat::of(arguments.format, arguments.json) {
         OutputFormat::Text => {
-            let text = report::compare::text(&comparison, detail, report_columns());
-            out.write_all(text.trim_start_matches('\n').as_bytes())
+            let text = output::comparison(&comparison, full.then_some(detail), &footer, terminal);
+            out.write_all(text.as_bytes())
         }
         OutputFormat::Md => {
             out.write_all(report::compare::markdown(&comparison, detail).as_bytes())
         }
         OutputFormat::Json => report::compare::json::write(&comparison, out),
     })?;
+    arguments.files.write_comparison(&comparison, arguments.fail_on == FailOn::CannotTell)?;
     Ok(exit(&comparison, arguments.fail_on))
 }
 

@@ -11,20 +11,21 @@ use commands::keep::{REPORT_NAME, write_report};
 use commands::measure::interleave::{self, MeasuredPair, PreparedPair};
 use commands::outcome::{Exit, Failure, Outcome};
 use commands::predict::published_comparison::{ReportOptions, analyzed};
-use metrics::run_record::ExperimentRecord;
+use metrics::run_record::{ExperimentRecord, Outcome as Ending};
 use report::compare::Detail;
 use report::record::Record;
 use runner::conduct::ConductError;
 use runner::event::{Event, Listener, ListenerError};
 use workload::interleave::ComparedSide;
 
-use super::output::with_json_refusal;
+use super::follow_up::{self, line};
+use super::output::{self, with_json_refusal};
 use super::run::{print_assumptions, print_target};
 use crate::command_line;
 use crate::interrupt::{self, Interrupt};
-use crate::live::{Decisions, Live};
+use crate::live;
 use crate::run_args::RunArguments;
-use crate::terminal::{Terminal, report_columns};
+use crate::terminal::Terminal;
 use crate::waits;
 
 pub(crate) fn run(arguments: &RunArguments, second: &str, terminal: &Terminal) -> Outcome {
@@ -53,11 +54,12 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
     }
     let interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let measured = measure(arguments, prepared, &interrupt, terminal)?;
-    let shown = show(arguments, &measured);
-    let outcome = interleave::outcome(measured.ended, &measured.targets);
-    if matches!(outcome, Ok(Exit::Negative)) {
+    let is_interrupted = |ended: &interleave::Ended| matches!(ended, Ok(Ending::Interrupted));
+    if measured.ended.iter().any(is_interrupted) {
         terminal.warn("interrupted; complete blocks are stored and compared");
     }
+    let shown = show(arguments, &measured, terminal);
+    let outcome = interleave::outcome(measured.ended, &measured.targets);
     match (shown, outcome) {
         // The exit code counts even if the reader of the output closed it.
         (Err(failure), Ok(_)) if !failure.is_broken_pipe() => Err(failure),
@@ -71,14 +73,11 @@ fn measure(
     interrupt: &Interrupt,
     terminal: &Terminal,
 ) -> Result<MeasuredPair, Failure> {
-    let live = (!arguments.no_progress).then(|| Live::new(&prepared.all_runs(), terminal));
+    let shown = live::progress(&prepared.all_runs(), arguments, terminal);
     let order = prepared.order().to_vec();
-    let progress = Progress { live: RefCell::new(live), order: &order };
-    let [mut show_a, mut show_b] = ComparedSide::BOTH.map(|side| ProgressOf {
-        progress: &progress,
-        side,
-        decisions: Decisions::new(terminal),
-    });
+    let progress = Progress { shown: RefCell::new(shown), order: &order };
+    let [mut show_a, mut show_b] =
+        ComparedSide::BOTH.map(|side| ProgressOf { progress: &progress, side });
     let (mut interrupt_a, mut interrupt_b) = (interrupt.clone(), interrupt.clone());
     let a: Vec<&mut dyn Listener> = vec![&mut interrupt_a, &mut show_a];
     let b: Vec<&mut dyn Listener> = vec![&mut interrupt_b, &mut show_b];
@@ -87,7 +86,7 @@ fn measure(
 
 /// The progress display of both sides.
 struct Progress<'p> {
-    live: RefCell<Option<Live>>,
+    shown: RefCell<Box<dyn Listener>>,
     order: &'p [ComparedSide],
 }
 
@@ -95,31 +94,33 @@ struct Progress<'p> {
 struct ProgressOf<'p> {
     progress: &'p Progress<'p>,
     side: ComparedSide,
-    decisions: Decisions,
 }
 
 impl Listener for ProgressOf<'_> {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
-        let Progress { live, order } = self.progress;
-        let mut live = live.borrow_mut();
-        let Some(live) = live.as_mut() else { return self.decisions.on_event(event) };
+        let Progress { shown, order } = self.progress;
+        let mut shown = shown.borrow_mut();
         match event {
             Event::RunStarted { run, started_unix_ms } => {
                 let second = order[run.index as usize] != self.side;
                 let mut run = run.clone();
                 run.index = 2 * run.index + u32::from(second);
                 run.variant = format!("{}: {}", self.side.label(), run.variant);
-                live.on_event(&Event::RunStarted { run, started_unix_ms: *started_unix_ms })
+                shown.on_event(&Event::RunStarted { run, started_unix_ms: *started_unix_ms })
             }
             // The display ends with the second side.
             Event::Finished { .. } if self.side == ComparedSide::A => Ok(()),
-            _ => live.on_event(event),
+            _ => shown.on_event(event),
         }
     }
 }
 
 /// Prints the comparison and the IDs of both records, and writes a report of each.
-fn show(arguments: &RunArguments, measured: &MeasuredPair) -> Result<(), Failure> {
+fn show(
+    arguments: &RunArguments,
+    measured: &MeasuredPair,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     let comparison = compare(&measured.records.each_ref().map(Side::of), &Options::default());
     let has_points = comparison.pairs.iter().any(|pair| !pair.points.is_empty());
     let is_refused = |ended: &interleave::Ended| matches!(ended, Err(ConductError::Refused(_)));
@@ -129,20 +130,30 @@ fn show(arguments: &RunArguments, measured: &MeasuredPair) -> Result<(), Failure
     if arguments.json && !refused {
         report::compare::json::write(&comparison, &mut stdout)?;
     }
+    let ids = measured.records.each_ref().map(|record| record.id.clone());
+    let mut footer: Vec<String> = ComparedSide::BOTH
+        .iter()
+        .zip(&ids)
+        .map(|(side, id)| line(&format!("record {}", side.label()), id))
+        .collect();
+    footer.extend(measured.left.iter().map(|left| line("left", &left.to_string())));
     let text: &mut dyn Write = if arguments.json { &mut stderr } else { &mut stdout };
     if !arguments.json && has_points {
-        let comparison = report::compare::text(&comparison, Detail::Main, report_columns());
-        text.write_all(comparison.trim_start_matches('\n').as_bytes())?;
-        writeln!(text)?;
+        footer.push(follow_up::full_comparison(&ids));
+        let full = arguments.full.then_some(Detail::Main);
+        let result = output::comparison(&comparison, full, &footer, terminal);
+        text.write_all(result.as_bytes())?;
+    } else {
+        for line in &footer {
+            writeln!(text, "{line}")?;
+        }
     }
-    let records = measured.records.iter().zip(&measured.run_directories);
-    for (side, (record, run_directory)) in ComparedSide::BOTH.iter().zip(records) {
-        writeln!(text, "record {} {}", side.label(), record.id)?;
+    text.flush()?;
+    for (record, run_directory) in measured.records.iter().zip(&measured.run_directories) {
         if !arguments.no_report {
             report_of(record, run_directory)?;
         }
     }
-    text.flush()?;
     Ok(())
 }
 

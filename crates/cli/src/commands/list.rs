@@ -1,16 +1,17 @@
-//! `list`: stored experiments, the oldest first.
+//! `list`: stored experiments with their results, the newest last.
 
 use std::io::Write;
 
-use commands::keep::listing::{Row, table};
-use commands::outcome::{Exit, Failure, Outcome};
+use commands::keep::list_table::table;
+use commands::keep::listing::{Row, list};
+use commands::outcome::{Exit, Outcome};
 
 use crate::record_args::ListArguments;
-use crate::terminal::listing_columns;
+use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &ListArguments) -> Outcome {
+pub(crate) fn run(arguments: &ListArguments, terminal: &Terminal) -> Outcome {
     let store = arguments.store.open();
-    let listed = store.list().map_err(Failure::input)?;
+    let listed = list(&store)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let rows: Vec<Row<'_>> = listed.iter().map(Row::of).collect();
@@ -19,7 +20,8 @@ pub(crate) fn run(arguments: &ListArguments) -> Outcome {
     } else if listed.is_empty() {
         writeln!(out, "no experiments yet; results are stored in {}", store.root().display())?;
     } else {
-        write!(out, "{}", table(&listed).text(listing_columns()))?;
+        let columns = terminal.listing_columns();
+        write!(out, "{}", table(&listed, columns).text(columns))?;
     }
     out.flush()?;
     Ok(Exit::Done)

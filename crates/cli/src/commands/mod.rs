@@ -1,20 +1,28 @@
 //! One file per command: arguments to options, a call of the crate `commands`, and the output.
 
 mod avs;
+mod baseline;
 mod check;
 mod clean;
 mod compare;
+mod completions;
+mod config;
 mod expect;
 mod export;
+mod follow_up;
 mod interleave;
+mod keep;
 mod list;
+mod man;
 mod output;
+mod pipeline;
 mod plan;
 mod predict;
 mod profiles;
 mod report;
 mod run;
 mod schema;
+mod sheet_output;
 mod show;
 mod size;
 mod tune;
@@ -37,25 +45,33 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
     match command {
         Command::Run(arguments) => match arguments.second_target.as_deref() {
             Some(second) => interleave::run(&arguments.run, second, terminal),
-            None => run::run(&arguments.run, terminal),
+            None => run::run(&arguments, terminal),
         },
         Command::Tune(arguments) => tune::run(&arguments, terminal),
         Command::Plan(arguments) => plan::run(&arguments, terminal),
-        Command::Predict(arguments) => predict::run(&arguments),
-        Command::Expect(arguments) => expect::run(&arguments),
-        Command::List(arguments) => list::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments, terminal),
+        Command::Expect(arguments) => expect::run(&arguments, terminal),
+        Command::List(arguments) => list::run(&arguments, terminal),
+        Command::Show(arguments) => show::run(&arguments, terminal),
+        Command::Export(arguments) => export::run(&arguments, terminal),
         Command::Report(arguments) => report::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments, terminal),
         Command::Avs(arguments) => avs::run(&arguments, terminal),
-        Command::Check(arguments) => check::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments, terminal),
+        Command::Label(arguments) => keep::label(&arguments),
+        Command::Rm(arguments) => keep::rm(&arguments, terminal),
+        Command::Prune(arguments) => keep::prune(&arguments, terminal),
+        Command::Du(arguments) => keep::du(&arguments, terminal),
+        Command::Baseline(command) => baseline::run(&command, terminal),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),
-        Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments),
-        Command::Size(arguments) => size::run(&arguments),
-        Command::Schema => schema::run(),
+        Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments, terminal),
+        Command::Size(arguments) => size::run(&arguments, terminal),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments, terminal),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     }
 }
 

@@ -11,7 +11,7 @@ use workload::plan::Plan;
 use super::output;
 use super::run::print_assumed;
 use crate::run_args::PlanArguments;
-use crate::terminal::{Terminal, listing_columns};
+use crate::terminal::Terminal;
 use crate::waits;
 
 pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
@@ -29,7 +29,8 @@ fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     } else {
         print_assumed(&planned, terminal);
         let processors = engine::processor::processors().len();
-        let text = report::plan::text(&planned.plan, &space, processors, listing_columns());
+        let columns = terminal.listing_columns();
+        let text = report::plan::text(&planned.plan, &space, processors, columns);
         out.write_all(text.as_bytes())?;
     }
     warn_of_crowding(&planned.plan, terminal);

@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analysis::Findings;
+use analysis::condition::Judged;
 use anyhow::anyhow;
 use commands::keep::{REPORT_NAME, output_file, refuse_unwritable, write_report};
 use commands::measure::event_lines::EventLines;
 use commands::measure::experiment::{self, Planned};
-use commands::measure::verdict::{Verdict, not_converged, verdict};
+use commands::measure::run_metrics::RunMetrics;
+use commands::measure::scrape;
+use commands::measure::verdict::{Verdict, verdict};
 use commands::measure::{self, Measured};
 use commands::outcome::{Exit, Failure, Outcome};
 use report::assumed::Assumed;
+use report::look::Look;
 use report::record::Record;
 use runner::conduct::ConductError;
 use runner::event::Listener;
@@ -20,26 +24,32 @@ use target::directory::TargetDirectory;
 use units::Bytes;
 use workload::plan::{Plan, TargetSpec};
 
-use super::output;
+use super::follow_up::{self, height, line, short_path};
+use super::output::{self, ResultLayout};
+use super::volume_serve::warn_if_reachable;
 use crate::command_line;
 use crate::interrupt;
-use crate::live::{Decisions, Live};
-use crate::run_args::RunArguments;
+use crate::live;
+use crate::pipeline_args::PipelineArguments;
+use crate::run_args::{RunArguments, RunCommandArguments};
 use crate::terminal::Terminal;
 use crate::waits;
 
-pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
-    perform(arguments, terminal, || experiment::plan(&arguments.experiment.options()))
+pub(crate) fn run(arguments: &RunCommandArguments, terminal: &Terminal) -> Outcome {
+    let RunCommandArguments { run, pipeline, .. } = arguments;
+    perform(run, pipeline, terminal, || experiment::plan(&run.experiment.options()))
 }
 
 /// Measures what `plan` returns, for every command that stores and shows runs.
 pub(super) fn perform(
     arguments: &RunArguments,
+    pipeline: &PipelineArguments,
     terminal: &Terminal,
     plan: impl FnOnce() -> Result<Planned, Failure>,
 ) -> Outcome {
     let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
-    let outcome = plan().and_then(|planned| begin(arguments, planned, events.as_mut(), terminal));
+    let outcome =
+        plan().and_then(|planned| begin(arguments, pipeline, planned, events.as_mut(), terminal));
     if let (Err(Failure { refused: Some(refused), .. }), Some(events)) = (&outcome, &mut events) {
         events.refused(refused)?;
     }
@@ -48,6 +58,7 @@ pub(super) fn perform(
 
 fn begin(
     arguments: &RunArguments,
+    pipeline: &PipelineArguments,
     planned: Planned,
     mut events: Option<&mut EventLines<Stdout>>,
     terminal: &Terminal,
@@ -56,7 +67,9 @@ fn begin(
         refuse_shared_stdout(arguments, path)?;
         refuse_unwritable(path)?;
     }
+    pipeline.refuse_unusable(&planned.plan)?;
     print_assumptions(&planned, terminal);
+    let mut metrics = publish(arguments, &planned.plan, terminal)?;
     let service = measure::serve(planned.plan.target())?;
     let early = interrupt::listen_for_servers(std::slice::from_ref(&planned))?;
     let observer = waits::observer(early.as_ref().map(|interrupt| &interrupt.stop));
@@ -71,27 +84,52 @@ fn begin(
     print_target(prepared.plan(), prepared.directory(), terminal);
     let mut interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let stop = Arc::clone(&interrupt.stop);
-    let mut live = (!arguments.no_progress).then(|| Live::new(prepared.plan(), terminal));
-    let mut decisions = arguments.no_progress.then(|| Decisions::new(terminal));
-    let mut listeners: Vec<&mut dyn Listener> = vec![&mut interrupt];
-    listeners.extend(live.iter_mut().map(|live| live as &mut dyn Listener));
-    listeners.extend(decisions.iter_mut().map(|decisions| decisions as &mut dyn Listener));
+    let mut progress = live::progress(prepared.plan(), arguments, terminal);
+    let mut listeners: Vec<&mut dyn Listener> = vec![&mut interrupt, progress.as_mut()];
+    listeners.extend(metrics.iter_mut().map(|metrics| metrics as &mut dyn Listener));
     listeners.extend(events.iter_mut().map(|events| &mut **events as &mut dyn Listener));
     let measured = prepared.measure(&mut listeners, &stop)?;
-    let shown = show(arguments, &measured);
+    // The screen is removed before the results are printed, however the plan ended.
+    drop(progress);
+    let judged = pipeline.judge(&measured.findings);
+    let shown = show(arguments, &measured, &judged, terminal);
+    let shown = shown.and_then(|()| metrics.map_or(Ok(()), RunMetrics::finish));
     let Measured { ended, findings, target, .. } = measured;
-    let (verdict, outcome) = verdict(ended, &findings, &target);
-    if let Some(warning) = warning(verdict, &findings) {
+    let (mut verdict, mut outcome) = verdict(ended, &findings, &target);
+    // A printed result has it already.
+    if let Some(warning) = warning(verdict, &findings).filter(|_| !is_shown(arguments, &findings)) {
         terminal.warn(&warning);
+    }
+    let shown = shown.and(pipeline.finish((&findings).into(), &judged, terminal));
+    if matches!(outcome, Ok(Exit::Done)) && pipeline.exit(&judged) == Exit::Negative {
+        (verdict, outcome) = (Verdict::ConditionFailed, Ok(Exit::Negative));
     }
     let outcome = worse(shown, outcome, terminal);
     if let Some(events) = events {
         if let Err(Failure { refused: Some(refused), .. }) = &outcome {
             events.refused(refused)?;
         }
-        events.finish(&outcome, verdict, &findings)?;
+        events.finish(&outcome, verdict, &findings, &judged)?;
     }
     outcome
+}
+
+/// Begins to publish the counters of the run, and tests the exporters that it scrapes.
+fn publish(
+    arguments: &RunArguments,
+    plan: &Plan,
+    terminal: &Terminal,
+) -> Result<Option<RunMetrics>, Failure> {
+    let metrics = RunMetrics::start(&arguments.metrics.options(), plan)?;
+    if let Some(address) = metrics.as_ref().and_then(RunMetrics::address) {
+        terminal.note(&format!("metrics: http://{address}/metrics"));
+        let they_can = "read the experiment's name and all counters without a password";
+        warn_if_reachable(terminal, "--metrics", address, they_can);
+    }
+    for warning in scrape::test_exporters(&arguments.metrics.scrape)? {
+        terminal.warn(&warning);
+    }
+    Ok(metrics)
 }
 
 /// Refuses a report on stdout together with JSON or events.
@@ -124,8 +162,10 @@ fn worse(shown: Result<(), Failure>, outcome: Outcome, terminal: &Terminal) -> O
 }
 
 pub(super) fn print_assumed(planned: &Planned, terminal: &Terminal) {
-    for (what, value) in planned.assumed.iter().map(Assumed::words) {
-        terminal.note_wrapped(&format!("assumed {what}: {value}"));
+    let assumed = planned.assumed.iter().map(Assumed::words);
+    let assumed: Vec<String> = assumed.map(|(what, value)| format!("{what}: {value}")).collect();
+    if !assumed.is_empty() {
+        terminal.note_wrapped(&format!("assumed {}", assumed.join("; ")));
     }
 }
 
@@ -161,60 +201,80 @@ pub(super) fn print_target(plan: &Plan, directory: Option<&TargetDirectory>, ter
 
 /// Prints the table and the record's ID, then writes the report, so that the results are shown even
 /// if the report cannot be written. If stdout is taken, the table goes to stderr.
-fn show(arguments: &RunArguments, measured: &Measured) -> Result<(), Failure> {
+fn show(
+    arguments: &RunArguments,
+    measured: &Measured,
+    judged: &[Judged],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     let findings = &measured.findings;
     let record = Record { findings, published: measured.published.as_ref() };
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::stderr().lock();
     // For a refused target the JSON is the refusal.
     if arguments.json && !matches!(measured.ended, Err(ConductError::Refused(_))) {
-        report::json::write(record, &mut stdout)?;
+        report::json::write_judged(record, judged, &mut stdout)?;
     }
     let has_report_on_stdout = arguments.report.as_deref().is_some_and(output_file::is_stdout);
     let is_stdout_taken = arguments.json || arguments.events.is_some() || has_report_on_stdout;
     let text: &mut dyn Write = if is_stdout_taken { &mut stderr } else { &mut stdout };
-    if !arguments.json && !findings.load_points.is_empty() {
-        output::text(record, text)?;
-        writeln!(text)?;
+    let width = terminal.report_columns();
+    let head = line("record", &findings.id);
+    let report = report_path(arguments, measured);
+    let report_line = report.as_ref().filter(|_| !has_report_on_stdout);
+    let report_line = report_line.map(|path| line("report", &short_path(path)));
+    let mut rest: Vec<String> = report_line.into_iter().collect();
+    rest.extend(measured.left.as_ref().map(|left| line("left", &left.to_string())));
+    if is_shown(arguments, findings) {
+        rest.extend(follow_up::commands(&arguments.store, &findings.id, width));
+        let color = if is_stdout_taken { terminal.color_stderr } else { terminal.color_stdout };
+        let layout = ResultLayout {
+            full: arguments.full,
+            width,
+            look: Look { color },
+            footer_lines: 1 + height(&rest, width),
+        };
+        writeln!(text, "{}", output::result(record, layout))?;
     }
-    if let Some(tuned) = report::text::tuned(findings) {
-        writeln!(text, "tuned    {tuned}")?;
-    }
-    writeln!(text, "record   {}", findings.id)?;
+    writeln!(text, "{head}")?;
     text.flush()?;
-    if let Some(path) = report_of(arguments, record, &measured.run_directory)?
-        && !has_report_on_stdout
-    {
-        writeln!(text, "report   {}", path.display())?;
-        text.flush()?;
+    if let Some(path) = report {
+        write_report(record, &path)?;
     }
+    for line in rest {
+        writeln!(text, "{line}")?;
+    }
+    text.flush()?;
     Ok(())
 }
 
-fn report_of(
-    arguments: &RunArguments,
-    record: Record<'_>,
-    run_directory: &Path,
-) -> Result<Option<PathBuf>, Failure> {
-    if arguments.no_report || record.findings.load_points.is_empty() {
-        return Ok(None);
+/// Whether the result is printed as text.
+fn is_shown(arguments: &RunArguments, findings: &Findings) -> bool {
+    !arguments.json && !findings.load_points.is_empty()
+}
+
+/// Where the report is written, if there is one.
+fn report_path(arguments: &RunArguments, measured: &Measured) -> Option<PathBuf> {
+    if arguments.no_report || measured.findings.load_points.is_empty() {
+        return None;
     }
-    let path = arguments.report.clone().unwrap_or_else(|| run_directory.join(REPORT_NAME));
-    write_report(record, &path)?;
-    Ok(Some(path))
+    let in_store = || measured.run_directory.join(REPORT_NAME);
+    Some(arguments.report.clone().unwrap_or_else(in_store))
 }
 
 /// The warning about an experiment that did not end as planned.
 fn warning(verdict: Verdict, findings: &Findings) -> Option<String> {
     Some(match verdict {
-        Verdict::Done | Verdict::NotReached | Verdict::Failed => return None,
+        Verdict::Done | Verdict::NotReached | Verdict::ConditionFailed | Verdict::Failed => {
+            return None;
+        }
         Verdict::Overloaded => {
             "overloaded: the offered rate exceeded what the target sustains".to_owned()
         }
         Verdict::Uncertain => format!(
             "{} of {} load points did not reach the precision of --until after the maximum \
              number of repeats (run.repeats_max); section Search lists them",
-            not_converged(findings),
+            findings.not_converged(),
             findings.load_points.len()
         ),
         Verdict::Interrupted if findings.load_points.is_empty() => {

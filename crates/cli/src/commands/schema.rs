@@ -1,11 +1,15 @@
-//! `schema`: prints the JSON Schema of the experiment file.
+//! `schema`: prints the JSON Schema of the experiment file or of results.
 
 use commands::outcome::{Exit, Outcome};
-use workload::schema::json_schema;
 
 use super::output::to_stdout;
+use crate::program_args::{SchemaArguments, SchemaOf};
 
-pub(crate) fn run() -> Outcome {
-    to_stdout(|out| writeln!(out, "{}", json_schema().trim_end()))?;
+pub(crate) fn run(arguments: &SchemaArguments) -> Outcome {
+    let schema = match arguments.document {
+        SchemaOf::Experiment => workload::schema::json_schema(),
+        SchemaOf::Results => report::json::schema::json_schema(),
+    };
+    to_stdout(|out| writeln!(out, "{}", schema.trim_end()))?;
     Ok(Exit::Done)
 }

@@ -1,19 +1,38 @@
 //! `show`: prints the results of one experiment as `run` did.
 
-use commands::outcome::{Exit, Outcome};
+use commands::keep::REPORT_NAME;
+use commands::outcome::{Failure, Outcome};
 use commands::predict::published_comparison::analyzed;
 use report::record::Record;
 
-use super::output;
+use super::follow_up::{self, height, line, short_path};
+use super::output::{self, ResultLayout};
 use crate::record_args::ShowArguments;
+use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &ShowArguments) -> Outcome {
-    let (_, record) = arguments.which.load()?;
+pub(crate) fn run(arguments: &ShowArguments, terminal: &Terminal) -> Outcome {
+    let pipeline = &arguments.pipeline;
+    let (store, record) = arguments.which.load()?;
+    pipeline.refuse_unusable(&record.plan)?;
     let (findings, published) = analyzed(&record, &arguments.published.options());
     let shown = Record { findings: &findings, published: published.as_ref() };
-    output::to_stdout(|out| match arguments.json {
-        true => report::json::write(shown, out),
-        false => output::text(shown, out),
+    let judged = pipeline.judge(&findings);
+    let width = terminal.report_columns();
+    let mut footer = vec![line("record", &record.id)];
+    let report = store.run_directory(&record.id).map_err(Failure::input)?.join(REPORT_NAME);
+    if report.exists() {
+        footer.push(line("report", &short_path(&report)));
+    }
+    footer.extend(follow_up::commands(&arguments.which.store, &record.id, width));
+    output::to_stdout(|out| {
+        if arguments.json {
+            return report::json::write_judged(shown, &judged, out);
+        }
+        let footer_lines = height(&footer, width);
+        let full = arguments.full || arguments.published.is_requested();
+        let layout = ResultLayout { full, width, look: terminal.look(), footer_lines };
+        writeln!(out, "{}\n{}", output::result(shown, layout), footer.join("\n"))
     })?;
-    Ok(Exit::Done)
+    pipeline.finish(shown, &judged, terminal)?;
+    Ok(pipeline.exit(&judged))
 }

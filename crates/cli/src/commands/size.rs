@@ -1,55 +1,48 @@
 //! `size`: prints designs for requirements, or quotas over the week.
 
-use commands::keep::{refuse_unwritable_sheet, write_sheet};
+use std::io::Write;
+
+use commands::keep::refuse_unwritable_sheet;
 use commands::outcome::{Exit, Outcome};
 use commands::size::schedule_text::WrittenSchedule;
 use commands::size::{self, Scheduled, Sized};
-use report::sizing::{Shown, json, schedule, sheet};
+use report::sizing::{json, schedule, sheet};
 use sizing::solve::Verdict;
 
-use super::output::to_stdout;
+use super::sheet_output::SheetOutput;
 use crate::size_args::SizeArguments;
-use crate::terminal::report_columns;
+use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
+pub(crate) fn run(arguments: &SizeArguments, terminal: &Terminal) -> Outcome {
     arguments.report.as_deref().map(refuse_unwritable_sheet).transpose()?;
     if let Some(written) = &arguments.schedule {
-        return scheduled(arguments, written);
+        return scheduled(arguments, written, terminal);
     }
-    let Sized { need, verdict, assumptions } =
-        size::size(&arguments.options(), &arguments.store.open())?;
-    let shown = Shown { designs: arguments.top as usize, explained: arguments.explain };
-    if let Some(path) = &arguments.report {
-        let explained = Shown { explained: true, ..shown };
-        write_sheet(&sheet(&need, &verdict, &assumptions, explained), path)?;
-    }
-    to_stdout(|out| match arguments.json {
-        true => json::write(&need, &verdict, &assumptions, out),
-        false => {
-            let text = sheet(&need, &verdict, &assumptions, shown).text(report_columns());
-            out.write_all(text.as_bytes())
-        }
-    })?;
+    let sized = size::size(&arguments.options(), &arguments.store.open())?;
+    let costs = if arguments.report.is_some() { sized.costs() } else { Vec::new() };
+    let Sized { need, verdict, assumptions } = sized;
+    let sheet = sheet(&need, &verdict, &assumptions, &costs, arguments.top as usize);
+    let json = |out: &mut dyn Write| json::write(&need, &verdict, &assumptions, out);
+    arguments.output().write(&sheet, json, terminal)?;
     Ok(match verdict {
         Verdict::Feasible { .. } => Exit::Done,
         Verdict::Infeasible(_) => Exit::Negative,
     })
 }
 
-fn scheduled(arguments: &SizeArguments, written: &WrittenSchedule) -> Outcome {
+fn scheduled(arguments: &SizeArguments, written: &WrittenSchedule, terminal: &Terminal) -> Outcome {
     let Scheduled { planned, assumptions } = size::schedule(&arguments.options(), written)?;
-    if let Some(path) = &arguments.report {
-        write_sheet(&schedule::sheet(&planned, &assumptions, true), path)?;
-    }
-    to_stdout(|out| match arguments.json {
-        true => schedule::write_json(&planned, &assumptions, out),
-        false => {
-            let sheet = schedule::sheet(&planned, &assumptions, arguments.explain);
-            out.write_all(sheet.text(report_columns()).as_bytes())
-        }
-    })?;
+    let sheet = schedule::sheet(&planned, &assumptions);
+    let json = |out: &mut dyn Write| schedule::write_json(&planned, &assumptions, out);
+    arguments.output().write(&sheet, json, terminal)?;
     Ok(match planned.iter().any(|(_, result)| result.is_ok()) {
         true => Exit::Done,
         false => Exit::Negative,
     })
+}
+
+impl SizeArguments {
+    fn output(&self) -> SheetOutput<'_> {
+        SheetOutput { report: self.report.as_deref(), json: self.json, full: self.full }
+    }
 }

@@ -4,10 +4,11 @@ use commands::outcome::Outcome;
 use commands::tune;
 
 use super::run;
+use crate::pipeline_args::PipelineArguments;
 use crate::terminal::Terminal;
 use crate::tune_args::TuneArguments;
 
 pub(crate) fn run(arguments: &TuneArguments, terminal: &Terminal) -> Outcome {
     let plan = || tune::plan(&arguments.options(), &arguments.run.experiment.options());
-    run::perform(&arguments.run, terminal, plan)
+    run::perform(&arguments.run, &PipelineArguments::default(), terminal, plan)
 }

@@ -18,7 +18,7 @@ use volume::config::Config;
 use volume::notice::Log;
 use volume::shell::{Options, Running, half_of_memory};
 
-use crate::terminal::{Terminal, listing_columns, write_stderr};
+use crate::terminal::{Terminal, write_stderr};
 use crate::volume_args::{Metrics, ServeArguments};
 
 /// Log lines that are buffered for a slow terminal. More are dropped: the service does not wait.
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
     };
     let running = serve::start(options)?;
     let mut out = std::io::stdout().lock();
-    out.write_all(introduction(&running, memory, listing_columns())?.as_bytes())?;
+    out.write_all(introduction(&running, memory, terminal.listing_columns())?.as_bytes())?;
     out.flush()?;
     for signal in signals.forever() {
         if signal != SIGHUP {
@@ -102,7 +102,12 @@ fn config(arguments: &ServeArguments, catalog: &Catalog) -> Result<Config, Failu
 /// Warns about an address that other hosts may reach.
 ///
 /// * `allows` - what a host that reaches it can do
-fn warn_if_reachable(terminal: &Terminal, what: &str, address: SocketAddr, allows: &str) {
+pub(super) fn warn_if_reachable(
+    terminal: &Terminal,
+    what: &str,
+    address: SocketAddr,
+    allows: &str,
+) {
     if !address.ip().is_loopback() {
         terminal
             .warn(&format!("{what} listens at {address}: every host that reaches it can {allows}"));

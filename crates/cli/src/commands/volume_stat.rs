@@ -7,10 +7,10 @@ use commands::outcome::{Exit, Failure, Outcome};
 use commands::serve::query::query;
 use report::service_totals::{ServiceTotals, text};
 
-use crate::terminal::listing_columns;
+use crate::terminal::Terminal;
 use crate::volume_args::{StatArguments, StatFormat};
 
-pub(crate) fn run(arguments: &StatArguments) -> Outcome {
+pub(crate) fn run(arguments: &StatArguments, terminal: &Terminal) -> Outcome {
     let mut before: Option<ServiceTotals> = None;
     loop {
         let path = match arguments.format {
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &StatArguments) -> Outcome {
             let now: ServiceTotals = serde_json::from_str(&answer)
                 .context("read the service's reply")
                 .map_err(Failure::target)?;
-            answer = text(&now, before.as_ref(), listing_columns());
+            answer = text(&now, before.as_ref(), terminal.listing_columns());
             before = Some(now);
         }
         let mut out = std::io::stdout().lock();

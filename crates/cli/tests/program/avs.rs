@@ -42,7 +42,7 @@ fn json(ended: &Ended) -> Value {
 #[test]
 fn a_small_export_becomes_hosts_and_datastores_with_every_reason() {
     let dir = TestDir::new();
-    let arguments = ["--iops-per-vm", "20000/s", "--host-price", "6000/month", "--explain"];
+    let arguments = ["--iops-per-vm", "20000/s", "--host-price", "6000/month", "--full"];
     let ended = avs(&dir, &small(), &arguments);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let too_wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
@@ -98,6 +98,65 @@ fn a_csv_set_with_loads_of_live_optics_gives_a_page_and_markdown() {
     dir.ok(&placement);
     let lines = std::fs::read_to_string(dir.path().join("p.csv")).expect("read the placement");
     assert_eq!(lines.matches("\"a, <b>\",2,").count(), 2, "{lines}");
+}
+
+#[test]
+fn rare_options_change_hosts_loads_and_datastores() {
+    let dir = TestDir::new();
+    let sized = |more: &[&str]| json(&avs(&dir, &small(), &[&["--json"], more].concat()));
+    let usual = sized(&[]);
+    // 48 vCPUs on hosts of 36 cores.
+    let by_processors = |document: &Value| document["hosts"]["by_processors"].as_u64();
+    assert_eq!(
+        (by_processors(&usual), by_processors(&sized(&["--vcpus-per-core", "1"]))),
+        (Some(1), Some(2))
+    );
+    let loaded = sized(&["--throughput-per-vm", "100MiB/s"]);
+    assert_eq!(loaded["machines"]["bytes_per_s"], 300 << 20);
+    // Half of vSAN is overhead, so the data need twice the hosts.
+    let by_storage = |document: &Value| document["hosts"]["by_storage"].as_u64();
+    let overhead = sized(&["--format-overhead", "50%"]);
+    assert_eq!((by_storage(&usual), by_storage(&overhead)), (Some(6), Some(11)));
+    let small = sized(&["--datastore-size", "20TiB"]);
+    let quotas = |document: &Value| {
+        let best = document["best"].as_str().expect("a design").to_owned();
+        let designs = document["designs"].as_array().expect("designs");
+        let best = designs.iter().find(|one| one["name"] == best.as_str()).expect("the best");
+        let stores = best["datastores"].as_array().expect("datastores").clone();
+        stores.iter().filter_map(|store| store["quota_gib"].as_u64()).max()
+    };
+    assert!(quotas(&small) <= Some(20 << 10), "{:?}", quotas(&small));
+}
+
+#[test]
+fn a_region_without_datastores_is_refused_with_those_that_have_them() {
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("export.xlsx"), small()).expect("write the export");
+    let arguments = ["avs", "--rvtools", "export.xlsx"];
+    let mut configured = dir.command(&arguments);
+    configured.env("FOURCORNERS_REGION", "israelcentral");
+    let ended = configured.output().expect("start the program");
+    let words =
+        String::from_utf8_lossy(&ended.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ended.status.code(), Some(2), "{words}");
+    assert!(words.contains("Israel Central has no") && words.contains("--region"), "{words}");
+    dir.ok(&[&arguments[..], &["--region", "none"]].concat());
+}
+
+#[test]
+fn the_answer_is_on_one_screen_and_begins_with_hosts_datastores_and_cost() {
+    let dir = TestDir::new();
+    let ended = avs(&dir, &small(), &["--iops-per-vm", "20000/s", "--host-price", "6000/month"]);
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = "Buy 3 hosts and 2 Azure NetApp Files datastores, 25 TiB flexible with 314 MiB/s: \
+                  $21,240 per month, $14,760 less than vSAN only.";
+    assert!(words.starts_with(answer), "{}", ended.stdout);
+    assert!(ended.stdout.lines().count() <= 40, "{}", ended.stdout);
+    let ended = avs(&dir, &small(), &["--iops-per-vm", "20000/s"]);
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cost = "the datastores cost $3,240 per month, cheaper than vSAN only if a host costs more than \
+                $1,080 per month (`--host-price`)";
+    assert!(words.contains(cost), "{}", ended.stdout);
 }
 
 #[test]

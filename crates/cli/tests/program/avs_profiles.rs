@@ -66,15 +66,15 @@ fn json(ended: &Ended) -> Value {
 #[test]
 fn a_profile_assigns_loads_by_class_with_the_pattern_that_matched() {
     let dir = TestDir::new();
-    let ended = avs(&dir, PROFILE, &["--iops-per-vm", "50", "--explain"]);
+    let ended = avs(&dir, PROFILE, &["--iops-per-vm", "50", "--full"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = words(&ended.stdout);
     for wanted in [
         "databases 1 0 16,000 250",
         "gold 1 0 10,240 80",
-        "Loads of 3 machines: 2 assumed by profile loads.toml, 1 assumed for each (50 ops/s of \
+        "Loads of 3 machines: 2 assumed by profile loads.toml, 1 assumed for each (50 IOPS of \
          8 KiB).",
-        "databases: 1,000 ops/s per vCPU, transfers of 16 KiB",
+        "databases: 1,000 IOPS per vCPU, transfers of 16 KiB",
     ] {
         assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
     }
@@ -116,7 +116,7 @@ fn measured_loads_take_precedence_over_the_profile() {
 #[test]
 fn the_present_estate_is_shown_next_to_the_design() {
     let dir = TestDir::new();
-    let ended = avs(&dir, PROFILE, &[]);
+    let ended = avs(&dir, PROFILE, &["--full"]);
     let said = words(&ended.stdout);
     for wanted in [
         "Current estate",
@@ -192,7 +192,7 @@ fn problems_of_a_profile_are_reported_with_their_position() {
 #[test]
 fn an_unknown_column_of_a_profile_is_reported_with_the_nearest() {
     let dir = TestDir::new();
-    let ended = avs(&dir, &PROFILE.replace("Tier", "Tierr"), &[]);
+    let ended = avs(&dir, &PROFILE.replace("Tier", "Tierr"), &["--full"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = words(&ended.stdout);
     assert!(

@@ -61,7 +61,7 @@ fn a_byte_that_changes_on_the_server_is_reported_with_its_offset() {
     dir.file("tiny.toml", TINY);
     let url = server.vfs("");
     let reading = ["--set", "pattern=sequential", "--set", "queue_depth=1", "--measure", "60s"];
-    let fixed = ["run", &url, "-w", "tiny.toml", "--no-report", "--verify"];
+    let fixed = ["run", &url, "-w", "tiny.toml", "-v", "--no-report", "--verify"];
     let running = dir.start(&[&fixed[..], &reading].concat());
     running.wait_for(" measure ");
     let name = "main-1048576-0000.data";

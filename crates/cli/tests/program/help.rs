@@ -23,12 +23,22 @@ fn the_help_of_every_command_is_as_stored() {
         "compare",
         "check",
         "avs",
+        "label",
+        "rm",
+        "prune",
+        "du",
+        "baseline",
+        "baseline save",
+        "baseline show",
         "clean",
         "profiles",
         "volume",
         "volume serve",
         "volume stat",
         "schema",
+        "config",
+        "completions",
+        "man",
     ];
     for command in commands {
         let name = match command {

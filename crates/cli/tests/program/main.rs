@@ -6,32 +6,45 @@ mod harness;
 
 mod avs;
 mod avs_profiles;
+mod baselines;
 mod cable;
 mod checks;
+mod ci_examples;
 mod clean;
 mod comparing;
+mod conditions;
 mod emulated;
 mod ending;
 mod expecting;
 mod explaining;
+mod exporter;
+mod exporting;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;
+mod glance;
+mod guide;
 mod help;
 mod host_state;
+mod installed;
 mod interleaving;
 mod invalid_input;
+mod keeping;
 mod limits;
+mod live;
 mod loopback;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;
+mod metrics;
 mod plans;
 mod predicting;
 mod private_network;
+mod pseudo_terminal;
 #[path = "../../../analysis/tests/records/mod.rs"]
 mod records;
 mod refusals;
 mod runs;
+mod scraping;
 mod servers;
 mod size;
 mod tune;
@@ -40,3 +53,4 @@ mod volumes;
 mod wire_truth;
 #[path = "../../../rvtools/tests/workbooks/mod.rs"]
 mod workbooks;
+mod working_set;

@@ -40,6 +40,19 @@ fn a_plan_shows_that_fsyncs_are_part_of_the_offered_rate() {
 }
 
 #[test]
+fn the_seed_of_a_plan_is_that_of_the_flag_and_changes_the_seed_of_each_run() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let plan = |seed: &str| dir.ok(&["plan", "-w", "tiny.toml", "--seed", seed, "--json"]);
+    assert_eq!(plan("7"), plan("7"));
+    let seeds = |json: &str| {
+        let plan: serde_json::Value = serde_json::from_str(json).expect("the plan is JSON");
+        plan["steps"].to_string()
+    };
+    assert_ne!(seeds(&plan("7")), seeds(&plan("8")));
+}
+
+#[test]
 fn the_json_plan_has_every_run_and_nothing_is_written() {
     let dir = TestDir::new();
     dir.file("tiny.toml", TINY);
@@ -49,6 +62,40 @@ fn the_json_plan_has_every_run_and_nothing_is_written() {
     assert_eq!(steps.len(), 4, "two load points, two repeats");
     assert_eq!(steps[0]["fixed"]["phases"]["measure_ns"], 200_000_000);
     assert!(!dir.store().exists(), "plan writes nothing");
+}
+
+#[test]
+fn a_plan_lists_existing_file_sets_and_what_would_be_added() {
+    let dir = TestDir::new();
+    dir.file("tiny.toml", TINY);
+    let plan = |more: &[&str]| {
+        let shown = dir.ok(&[&["plan", "target", "-w", "tiny.toml"], more].concat());
+        let of_directory = |line: &&str| line.starts_with("existing") || line.starts_with("fill");
+        let lines = shown.lines().filter(of_directory).map(|line| {
+            let words = line.split("; ").filter(|words| !words.contains(" free"));
+            words.collect::<Vec<_>>().join("; ").split_whitespace().collect::<Vec<_>>().join(" ")
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(plan(&[]), ["fill 1 MiB in 1 file to write"]);
+    dir.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    let one = "existing main: 1 of 1 file of 1 MiB, 1 MiB valid";
+    assert_eq!(plan(&[]), [one, "fill nothing to write, the files exist"]);
+    assert_eq!(
+        plan(&["--set", "files=3"]),
+        ["existing main: 1 of 3 files of 1 MiB, 1 MiB valid", "fill 2 MiB in 2 files to write"]
+    );
+    assert_eq!(
+        plan(&["--set", "file_size=2MiB"]),
+        [
+            "existing main: 1 file of 1 MiB, 1 MiB written; not needed",
+            "fill 2 MiB in 1 file to write"
+        ]
+    );
+    assert_eq!(
+        plan(&["--set", "file_size=1MiB,2MiB,4MiB"]),
+        [one, "fill main: 2 MiB in 1 file, main: 4 MiB in 1 file to write"]
+    );
 }
 
 #[test]

@@ -8,30 +8,34 @@ use crate::harness::{Running, TestDir};
 use crate::runs::TINY;
 
 /// The emulated service in a separate process, which can be stopped and killed.
-struct Service {
+pub(crate) struct Service {
     running: Running,
     port: String,
 }
 
 impl Service {
     /// Volumes are stored in a directory, so that another service finds them.
-    fn start(dir: &TestDir, address: &str) -> Service {
+    pub(crate) fn start(dir: &TestDir, address: &str) -> Service {
+        Service::start_with(dir, address, &[])
+    }
+
+    fn start_with(dir: &TestDir, address: &str, more: &[&str]) -> Service {
         let data = dir.path().join("volumes");
         let data = data.to_str().expect("the test's path is text");
         let arguments =
             ["volume", "serve", "--metrics", "none", "--address", address, "--data", data];
-        let running = dir.start(&arguments);
+        let running = dir.start(&[&arguments, more].concat());
         let url = running.wait_for("nfs://");
         let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
         running.wait_for("Ctrl-C ends the service");
         Service { running, port }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("nfs://127.0.0.1:{0}/vol1?mountport={0}", self.port)
     }
 
-    fn kill(self) {
+    pub(crate) fn kill(self) {
         self.running.signal("KILL");
         assert_eq!(self.running.end().code, None, "it was killed");
     }
@@ -40,7 +44,7 @@ impl Service {
 /// A run that only Ctrl-C ends.
 fn start_long_run(dir: &TestDir, url: &str, more: &[&str]) -> Running {
     dir.file("tiny.toml", TINY);
-    let fixed = ["run", url, "-w", "tiny.toml", "--no-report", "--measure", "60s"];
+    let fixed = ["run", url, "-w", "tiny.toml", "-v", "--no-report", "--measure", "60s"];
     dir.start(&[&fixed, more].concat())
 }
 
@@ -90,7 +94,7 @@ fn ctrl_c_ends_a_run_whose_server_does_not_answer_and_keeps_the_results() {
     running.signal("INT");
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stdout.contains("ops/s"), "the table is shown: {}", ended.stdout);
+    assert!(ended.stdout.contains("IOPS"), "the table is shown: {}", ended.stdout);
     service.kill();
 }
 
@@ -155,5 +159,27 @@ fn a_path_that_is_not_exported_is_refused_with_the_exports() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("it exports /vol1; did you mean /vol1?"), "{said}");
+    service.kill();
+}
+
+#[test]
+fn existing_files_on_a_slow_server_are_verified_in_parallel() {
+    let dir = TestDir::new();
+    let service = Service::start_with(&dir, "127.0.0.1:0", &["--read-delay", "10ms"]);
+    let more = ["--set", "files=16", "--events", "jsonl"];
+    let begin = |first: &str| {
+        let began = std::time::Instant::now();
+        let running = start_long_run(&dir, &service.url(), &more);
+        running.wait_for(first);
+        let took = began.elapsed();
+        running.signal("INT");
+        running.end();
+        took
+    };
+    begin(r#""event":"run_started""#);
+    let first_interval = begin(r#""event":"interval""#);
+    // 66 pages of each file are read before and after the directory is claimed: one after the other
+    // they would take 21 s.
+    assert!(first_interval.as_secs() < 10, "the first interval ended after {first_interval:?}");
     service.kill();
 }

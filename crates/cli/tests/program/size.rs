@@ -13,22 +13,22 @@ fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
     let dir = TestDir::new();
     let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--level", "premium"];
     let text = dir.ok(&needed);
+    let recommended = "Buy 15 TiB premium, auto QoS, 1 regular volume: $4,519 per month for 950 MiB/s \
+                       and 4 TiB in eastus.";
+    assert!(one_line(&text).starts_with(recommended), "{text}");
+    for words in ["15,200", "Clients, not in the cost (`--vm` or `--clients` adds them): 1 x "] {
+        assert!(one_line(&text).contains(words), "`{words}` in\n{text}");
+    }
+    assert!(text.lines().count() <= 40 && !text.contains("hosts: $"), "{text}");
+    let explained = dir.ok(&[&needed[..], &["--full"]].concat());
     for words in [
-        "15 TiB premium, auto QoS, 1 regular volume",
-        "15,200",
         "prices of eastus",
         "grows with its",
-    ] {
-        assert!(text.contains(words), "`{words}` in\n{text}");
-    }
-    let explained = dir.ok(&[&needed[..], &["--explain"]].concat());
-    let one_line = explained.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in [
         "950 MiB/s = 972,800 KiB/s; / 64 KiB/s per GiB = 15,200 GiB of premium quota",
         "`service_levels.toml` service_level premium (AD:azure-netapp-files-service-levels.md",
         "15,360 GiB x $0.000403 x 730 h = $4,519",
     ] {
-        assert!(one_line.contains(words), "`{words}` in\n{explained}");
+        assert!(one_line(&explained).contains(words), "`{words}` in\n{explained}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let json: Value =
@@ -37,6 +37,65 @@ fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
     let volume = &json["designs"][0]["pools"][0]["volumes"][0];
     assert_eq!(volume["quota_gib"], 15_200);
     assert_eq!(volume["throughput_kib_s"], 972_800);
+    // The recommendation is the first design.
+    let month = json["designs"][0]["month_usd"].as_f64().expect("a cost");
+    assert!((4518.5..4519.5).contains(&month), "{month}");
+    assert_eq!(json["designs"][0]["hosts"]["in_cost"], false);
+}
+
+#[test]
+fn clients_are_in_the_cost_only_on_request() {
+    let dir = TestDir::new();
+    let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--level", "premium"];
+    let costs = |more: &[&str]| {
+        let json: Value = serde_json::from_str(&dir.ok(&[&needed[..], &["--json"], more].concat()))
+            .expect("JSON");
+        let items = json["designs"][0]["costs"].as_array().expect("items").clone();
+        items.iter().map(|one| one["item"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(costs(&[]), ["pool capacity"]);
+    assert_eq!(costs(&["--clients", "2"]), ["pool capacity", "hosts"]);
+    assert_eq!(costs(&["--vm", "D32s_v5"]), ["pool capacity", "hosts"]);
+    let text = dir.ok(&[&needed[..], &["--vm", "D32s_v5"]].concat());
+    assert!(text.contains("1 x D32s_v5: $") && !text.contains("Clients, not"), "{text}");
+}
+
+#[test]
+fn rare_constraints_and_charges_change_the_answer() {
+    let dir = TestDir::new();
+    let json = |arguments: &[&str]| -> Value {
+        let all = [&["size", "--json"], arguments].concat();
+        serde_json::from_str(&dir.ok(&all)).expect("JSON")
+    };
+    let flexible = ["--throughput", "500MiB/s", "--capacity", "5TiB", "--level", "flexible"];
+    let pools = |more: &[&str]| {
+        let json = json(&[&flexible[..], more].concat());
+        let designs = json["designs"].as_array().expect("designs").clone();
+        designs.iter().map(|one| one["pools"].as_array().map_or(0, Vec::len)).max()
+    };
+    // Each pool includes 128 MiB/s free of charge, so several are cheaper if they are allowed.
+    assert_eq!((pools(&["--pools", "1"]), pools(&["--pools", "3"])), (Some(1), Some(3)));
+
+    let kinds = |more: &[&str]| {
+        let json = json(&[&["--throughput", "1GiB/s", "--capacity", "50TiB"], more].concat());
+        json["cheapest_of_each_kind"].to_string().contains("\"breakthrough\"")
+    };
+    assert!(!kinds(&[]) && kinds(&["--previews"]));
+
+    let replicated = ["--capacity", "4TiB", "--level", "premium", "--replicate-to", "westus"];
+    let replica = |more: &[&str]| {
+        let json = json(&[&replicated[..], more].concat());
+        let of = |item: &str| {
+            let items = json["designs"][0]["costs"].as_array().expect("items");
+            let found = items.iter().find(|one| one["item"] == item).expect("an item");
+            found["month_usd"].as_f64().expect("dollars")
+        };
+        (of("replica capacity"), of("replication"))
+    };
+    let (usual, standard) = (replica(&[]), replica(&["--replica-level", "standard"]));
+    assert!(standard.0 < usual.0 && standard.1 == usual.1, "{standard:?} {usual:?}");
+    let daily = replica(&["--replicate-every", "day"]);
+    assert!(daily.1 < usual.1 && daily.0 == usual.0, "{daily:?} {usual:?}");
 }
 
 #[test]
@@ -65,7 +124,7 @@ fn each_number_has_its_sources_in_text_json_and_html() {
     let dir = TestDir::new();
     let page = dir.path().join("sizing.html");
     let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--vm", "D2s_v5"];
-    let report = ["--explain", "--report", page.to_str().expect("a path")];
+    let report = ["--full", "--report", page.to_str().expect("a path")];
     let text = one_line(&dir.ok(&[&needed[..], &report].concat()));
     let html = std::fs::read_to_string(&page).expect("read the page");
     let json: Value =
@@ -77,7 +136,7 @@ fn each_number_has_its_sources_in_text_json_and_html() {
         assert!(reasons.iter().any(|reason| reason["kind"] == kind), "{kind}");
     }
     assert!(text.contains("extrapolated 16-fold down from 32 processors"), "{text}");
-    assert!(text.contains("regional capacity quota 4,096 25,600 GiB 16 %"), "{text}");
+    assert!(text.contains("16 % 4,096 of 25,600 GiB"), "{text}");
     let uses = json["designs"][0]["uses"].as_array().expect("uses");
     let host = uses.iter().find(|one| one["resource"] == "capability of the hosts");
     assert_eq!(host.expect("hosts are used")["kind"], "extrapolated");
@@ -91,7 +150,7 @@ fn one_line(text: &str) -> String {
 fn datastores_have_one_connection_of_every_host_each() {
     let dir = TestDir::new();
     let asked = ["size", "--protocol", "datastores", "--iops", "195000", "--capacity", "4TiB"];
-    let text = dir.ok(&[&asked[..], &["--clients", "4", "--level", "ultra"]].concat());
+    let text = dir.ok(&[&asked[..], &["--clients", "4", "--level", "ultra", "--full"]].concat());
     let said = one_line(&text);
     for words in [
         "4 x AV36 (36 cores) with 1 connection to each of",
@@ -123,9 +182,9 @@ fn a_session_of_nfs_4_1_has_fewer_slots_than_its_connections() {
     let each = four["connections"].as_u64().map(|connections| (connections * 128).min(180));
     let ways = four["endpoints"].as_u64().zip(each).map(|(ways, each)| 2 * ways * each);
     assert_eq!(four["slots"].as_u64(), ways);
-    let text = dir.ok(&[&asked[..], &["--protocol", "nfsv4.1"]].concat());
+    let text = dir.ok(&[&asked[..], &["--protocol", "nfsv4.1", "--full"]].concat());
     assert!(text.contains("max_session_slots=180"), "{text}");
-    let smb = dir.ok(&[&asked[..], &["--protocol", "smb"]].concat());
+    let smb = dir.ok(&[&asked[..], &["--protocol", "smb", "--full"]].concat());
     assert!(smb.contains("ConnectionCountPerRssNetworkInterface"), "{smb}");
 }
 
@@ -133,7 +192,7 @@ fn a_session_of_nfs_4_1_has_fewer_slots_than_its_connections() {
 fn parts_use_several_levels_if_that_is_cheaper() {
     let dir = TestDir::new();
     let parts = ["size", "--part", "data=1TiB,3000MiB/s", "--part", "log=60TiB,10MiB/s"];
-    let text = dir.ok(&[&parts[..], &["--level", "standard,ultra", "--explain"]].concat());
+    let text = dir.ok(&[&parts[..], &["--level", "standard,ultra", "--full"]].concat());
     let said = one_line(&text);
     for words in ["24 TiB ultra, auto QoS", "60 TiB standard, auto QoS", "ultra+standard"] {
         assert!(said.contains(words), "`{words}` in\n{text}");
@@ -148,7 +207,7 @@ fn seven_parts_have_one_level() {
         let parts: Vec<String> = (0..count).map(|part| format!("p{part}=1TiB,10MiB/s")).collect();
         let flags = parts.iter().flat_map(|part| ["--part", part]);
         let all: Vec<&str> =
-            ["size", "--level", "standard,ultra"].into_iter().chain(flags).collect();
+            ["size", "--full", "--level", "standard,ultra"].into_iter().chain(flags).collect();
         one_line(&dir.ok(&all)).contains("all parts have one level")
     };
     assert!(said(7) && !said(6));
@@ -157,7 +216,7 @@ fn seven_parts_have_one_level() {
 #[test]
 fn cool_data_backups_and_peering_traffic_are_in_the_cost() {
     let dir = TestDir::new();
-    let asked = ["size", "--capacity", "4TiB", "--level", "standard", "--explain"];
+    let asked = ["size", "--capacity", "4TiB", "--level", "standard", "--full"];
     let charged = ["--cool", "75%", "--cool-moved", "20%", "--backup", "6TiB"];
     let text = dir.ok(&[&asked[..], &charged].concat());
     let said = one_line(&text);
@@ -171,7 +230,7 @@ fn cool_data_backups_and_peering_traffic_are_in_the_cost() {
         assert!(said.contains(words), "`{words}` in\n{text}");
     }
     let moved = ["size", "--throughput", "100MiB/s", "--peered", "50%", "--mean", "50%"];
-    let text = dir.ok(&[&moved[..], &["--explain"]].concat());
+    let text = dir.ok(&[&moved[..], &["--full"]].concat());
     let words = "a mean of 50 % of 100 MiB/s, of which 50 % cross, over 730 h = 68,892 GB";
     assert!(one_line(&text).contains(words), "`{words}` in\n{text}");
 }
@@ -210,6 +269,7 @@ fn each_charge_is_a_line_in_text_json_and_page() {
         "North Europe",
         "--reserved",
         "1y",
+        "--full",
         "--report",
         page_name,
     ];
@@ -285,7 +345,7 @@ fn invalid_input_is_refused_with_what_is_allowed() {
 fn a_schedule_has_its_limits_its_cost_and_its_rules() {
     let dir = TestDir::new();
     let asked = ["size", "--schedule", "peak=5TiB@08-18,off=4TiB", "--capacity", "1.1TiB"];
-    let text = dir.ok(&[&asked[..], &["--level", "premium", "--explain"]].concat());
+    let text = dir.ok(&[&asked[..], &["--level", "premium", "--full"]].concat());
     for words in ["With premium", "320", "256", "$1,331 per month", "($1,506)", "mon 08:00"] {
         assert!(text.contains(words), "`{words}` in\n{text}");
     }
@@ -313,7 +373,7 @@ fn a_measured_load_becomes_a_requirement() {
     let reading = run("random read 8 KiB", vec![stream("data", 4)], 1, 6);
     let measured = (0..7).map(|_| reads(50_000, 8192, 100_000)).collect();
     let id = kept(&dir, &experiment(vec![done(reading, measured)]), 1_795_241_733_000);
-    let text = dir.ok(&["size", "--from-run", &id, "--growth", "30%", "--explain"]);
+    let text = dir.ok(&["size", "--from-run", &id, "--growth", "30%", "--full"]);
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "random read 8 KiB: 390.6 MiB/s in transfers of 8 KiB, 100 % of the bytes are reads",
@@ -345,7 +405,7 @@ fn with_unequal_sizes_a_need_has_the_share_of_bytes_and_a_comparison_that_of_ope
     let mixing = run("mixed", vec![stream("data", 4)], 1, 6);
     let record = experiment(vec![done(mixing, (0..7).map(|_| mixed()).collect())]);
     let id = kept(&dir, &record, 1_795_241_733_000);
-    let text = dir.ok(&["size", "--from-run", &id]);
+    let text = dir.ok(&["size", "--from-run", &id, "--full"]);
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line.contains("11 % of the bytes are reads"), "{text}");
     let json: Value =

@@ -16,6 +16,7 @@ fn planted_corruption_is_reported_with_file_offset_expected_and_found() {
         "target",
         "-w",
         "tiny.toml",
+        "-v",
         "--no-report",
         "--verify",
         "--measure",

@@ -11,16 +11,16 @@ use std::process::{Command, Stdio};
 use crate::harness::{Ended, Running, TestDir};
 
 /// A service with a volume, and where it is.
-struct Served {
+pub(crate) struct Served {
     running: Running,
     /// The port of NFS.
-    port: String,
+    pub(crate) port: String,
     /// The address of its metrics.
-    metrics: String,
+    pub(crate) metrics: String,
 }
 
 impl Served {
-    fn start(dir: &TestDir, more: &[&str]) -> Served {
+    pub(crate) fn start(dir: &TestDir, more: &[&str]) -> Served {
         let fixed = ["volume", "serve"];
         let metrics = ["--metrics", "127.0.0.1:0"];
         let metrics = if more.contains(&"--metrics") { &metrics[..0] } else { &metrics };
@@ -40,7 +40,7 @@ impl Served {
         format!("nfs://127.0.0.1{path}?nfsport={0}&mountport={0}", self.port)
     }
 
-    fn end(self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
         self.running.signal("TERM");
         self.running.end()
     }

@@ -1,7 +1,13 @@
 //! Stored records, and the files that results are written to.
 
+pub mod baseline;
+pub mod file_sets;
+pub mod interval_export;
+pub mod list_table;
 pub mod listing;
 pub mod output_file;
+pub mod record_name;
+pub mod removal;
 pub mod report_files;
 
 use std::io::Write;
@@ -11,7 +17,6 @@ use analysis::Findings;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
 use anyhow::{Context, anyhow};
-use report::compare::Detail;
 use report::document::Section;
 use report::expect::published::Published;
 use report::record::Record;
@@ -64,7 +69,7 @@ fn comparison(sides: &[Side]) -> Vec<Section> {
     let comparison = compare(sides, &Options::default());
     match comparison.pairs.iter().all(|pair| pair.points.is_empty()) {
         true => Vec::new(),
-        false => report::compare::sections(&comparison, Detail::Main),
+        false => report::compare::page_sections(&comparison),
     }
 }
 

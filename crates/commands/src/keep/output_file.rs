@@ -40,8 +40,30 @@ pub fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
             out.flush()
         }
         Destination::InPlace(path) => fill(&OpenOptions::new().write(true).open(path)?, write),
-        Destination::Replaced(path) => replace(&path, write),
+        Destination::Replaced(path) => replace(&path, Durability::Durable, write),
     }
+}
+
+/// Replaces the file at `path` atomically, for readers who follow it while a run is measured. It is
+/// not made durable, because a sync would be load on the disk that may be measured.
+///
+/// # Errors
+/// The kernel's error; an existing regular file is unchanged.
+pub(crate) fn replace_often(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match Destination::of(path)? {
+        Destination::Replaced(path) => replace(&path, Durability::Volatile, write),
+        Destination::Stdout | Destination::InPlace(_) => self::write(path, write),
+    }
+}
+
+/// Whether a file survives a loss of power once it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Durability {
+    Durable,
+    Volatile,
 }
 
 /// Whether [`write`] could write to `path`. Changes and leaves nothing.
@@ -115,7 +137,11 @@ fn open_existing(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn replace(
+    path: &Path,
+    durability: Durability,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let existing = open_existing(path)?;
     let temporary = match (Temporary::next_to(path), &existing) {
         (Ok(temporary), _) => temporary,
@@ -136,7 +162,9 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         temporary.file.set_permissions(found.permissions())?;
     }
     fill(&temporary.file, write)?;
-    temporary.file.sync_all()?;
+    if durability == Durability::Durable {
+        temporary.file.sync_all()?;
+    }
     fs::rename(&temporary.path, path)
 }
 

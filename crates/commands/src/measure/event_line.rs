@@ -4,6 +4,7 @@
 //! are summarised; the store has them in full.
 
 use analysis::Findings;
+use analysis::condition::Judged;
 use analysis::warnings::{Sighting, WarningGroup};
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::Counts;
@@ -11,6 +12,7 @@ use metrics::host_state::HostInterval;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::Outcome;
 use metrics::wire::WireInterval;
+use report::conditions::{self, ConditionJson};
 use report::results::load_point_name;
 use report::warnings::{Advice, advice, found, group_advice};
 use runner::event::Event;
@@ -28,6 +30,8 @@ use crate::outcome::{Exit, Outcome as CommandOutcome, Refused};
 pub enum Verdict {
     /// As planned.
     Done,
+    /// As planned, but a condition of `--fail-if` is met.
+    ConditionFailed,
     /// As planned, but an offered rate exceeded what the target sustains.
     Overloaded,
     /// As planned, but a load point did not reach the precision of `--until`.
@@ -120,6 +124,8 @@ pub(super) enum Line<'a> {
         exit_code: u8,
         record: &'a str,
         warnings: Vec<WarningLine<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        conditions: Vec<ConditionJson<'a>>,
     },
 }
 
@@ -368,6 +374,7 @@ impl<'a> Line<'a> {
         outcome: &CommandOutcome,
         verdict: Verdict,
         findings: &'a Findings,
+        judged: &'a [Judged],
     ) -> Line<'a> {
         let (verdict, exit): (Verdict, Exit) = match outcome {
             Ok(exit) => (verdict, *exit),
@@ -381,6 +388,7 @@ impl<'a> Line<'a> {
             exit_code: exit as u8,
             record: &findings.id,
             warnings: findings.warnings.iter().map(|group| warning_line(group, findings)).collect(),
+            conditions: conditions::json(findings, judged),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::io::{ErrorKind as IoErrorKind, Write};
 
 use analysis::Findings;
+use analysis::condition::Judged;
 use metrics::run_record::Outcome;
 use runner::event::{Event, Listener, ListenerError};
 
@@ -37,15 +38,17 @@ impl<W: Write> EventLines<W> {
         self.write(&Line::Refused(refused))
     }
 
-    /// Writes the last line: how the plan ended, what the numbers show, and the exit code.
+    /// Writes the last line: how the plan ended, what the numbers show, the judged conditions, and the
+    /// exit code.
     pub fn finish(
         &mut self,
         outcome: &CommandOutcome,
         verdict: Verdict,
         findings: &Findings,
+        judged: &[Judged],
     ) -> std::io::Result<()> {
         let ended = self.ended.take().unwrap_or(Outcome::Aborted);
-        self.write(&Line::last(&ended, outcome, verdict, findings))
+        self.write(&Line::last(&ended, outcome, verdict, findings, judged))
     }
 
     fn write(&mut self, line: &Line<'_>) -> std::io::Result<()> {
@@ -81,10 +84,11 @@ impl<W: Write> Listener for EventLines<W> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use analysis::condition::{Answer, Cause, Worst};
     use analysis::warnings::{Sighting, WarningGroup};
     use metrics::environment::Environment;
     use metrics::interval::{Interval, KindInterval, StreamInterval};
-    use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Prepared};
+    use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Prepared, RunRecord};
     use runner::event::Phase;
     use workload::outcome::ErrorKind;
     use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, TargetSpec};
@@ -258,7 +262,16 @@ mod tests {
             exit_code: 2,
         };
         lines.refused(&refused).expect("a vector takes everything");
-        let mut findings = analysis::analyze(&sample_record());
+        let mut record = sample_record();
+        record.runs.push(RunRecord {
+            run: sample_run(),
+            started_unix_ms: 0,
+            intervals: Vec::new(),
+            warnings: Vec::new(),
+            service_counters: None,
+            outcome: Outcome::Done,
+        });
+        let mut findings = analysis::analyze(&record);
         findings.warnings = vec![WarningGroup {
             mark: 'a',
             code: "ended_early",
@@ -270,8 +283,19 @@ mod tests {
             }],
         }];
         let outcome = Ok(crate::outcome::Exit::Negative);
-        lines.finish(&outcome, Verdict::Overloaded, &findings).expect("a vector takes everything");
+        let finished = lines.finish(&outcome, Verdict::Overloaded, &findings, &[judged()]);
+        finished.expect("a vector takes everything");
         String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    fn judged() -> Judged {
+        Judged {
+            condition: crate::conditions::parse("p99 > 2ms").expect("it is a condition"),
+            answer: Answer::CannotTell(Cause::IncludesBound),
+            load_points: 1,
+            window_ns: 0,
+            worst: Some(Worst { load_point: 0, value: Some(2e6), interval: Some([1e6, 3e6]) }),
+        }
     }
 
     fn sample_plan() -> Plan {
@@ -293,6 +317,7 @@ mod tests {
 
     fn sample_record() -> ExperimentRecord {
         ExperimentRecord {
+            scraped: Default::default(),
             id: "20261121".to_owned(),
             plan: sample_plan(),
             plan_hash: String::new(),

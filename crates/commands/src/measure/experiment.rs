@@ -7,13 +7,14 @@ use anyhow::{Context, anyhow};
 use host::Root;
 use report::assumed::Assumed;
 use settings::Diagnostic;
+use units::Bytes;
 use workload::experiment::{self, Experiment};
 use workload::limit::StatedLimit;
 use workload::overrides::Override;
 use workload::plan::{IoMethod, Plan, TargetSpec};
 use workload::resolve::{self, ResolveOptions};
 
-use super::explain;
+use super::{explain, working_set};
 use crate::outcome::Failure;
 use crate::{emulated_volume, named_target};
 
@@ -45,6 +46,8 @@ pub struct ExperimentOptions {
     pub quick: bool,
     /// Overrides, `KEY=V1,V2,...`.
     pub set: Vec<String>,
+    /// The total size of all files, instead of the experiment's.
+    pub working_set: Option<Bytes>,
     /// Repeats of each load point.
     pub repeats: Option<u32>,
     /// The precision at which repeats end, a share.
@@ -160,13 +163,18 @@ pub fn profile(name: &str) -> Result<&'static str, Failure> {
 }
 
 fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result<Planned, Failure> {
-    if options.target.is_none() && source.is_profile {
+    if options.target.is_none() && source.is_profile && options.working_set.is_none() {
         // The volume has no cache that the files would have to exceed.
         source.presets.push(Preset::new("TARGET", "file_size", EMULATED_FILE_SIZE));
         source.assumed.push(Assumed::FileSize(EMULATED_FILE_SIZE.to_owned()));
     }
     let refused = |problems: Vec<Diagnostic>| Failure::problems(&source.text, problems);
-    let overrides = overrides(options, &source).map_err(refused)?;
+    let mut overrides = overrides(options, &source).map_err(refused)?;
+    if let Some(total) = options.working_set {
+        working_set::refuse_other_sizes(&options.set)?;
+        let plan = draft(options, &source, &overrides).map_err(refused)?;
+        overrides.extend(working_set::overrides(&plan, total)?);
+    }
     let experiment =
         experiment::parse_with(&source.text, &source.name, &overrides).map_err(refused)?;
     let mut assumed = source.assumed.clone();
@@ -284,6 +292,19 @@ fn of_user(overrides: &[Override], source: &ExperimentSource) -> Vec<String> {
     overrides.iter().filter(|one| !is_preset(one)).map(Override::assignment).collect()
 }
 
+/// The plan with only these overrides, from which others follow.
+fn draft(
+    options: &ExperimentOptions,
+    source: &ExperimentSource,
+    overrides: &[Override],
+) -> Result<Plan, Vec<Diagnostic>> {
+    let experiment = experiment::parse_with(&source.text, &source.name, overrides)?;
+    let resolve_options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    // An unusable target is reported when the plan is made.
+    let target = target(options, &experiment).unwrap_or(TargetSpec::Null);
+    resolve::resolve(&experiment, &source.name, target, &resolve_options)
+}
+
 /// Phases with which all load points share the time of a quick run, each measured once.
 fn quick(
     options: &ExperimentOptions,
@@ -292,11 +313,7 @@ fn quick(
 ) -> Result<Vec<Override>, Vec<Diagnostic>> {
     let once = Override::option("--quick", "run.repeats", "1");
     let known = [set, std::slice::from_ref(&once)].concat();
-    let experiment = experiment::parse_with(&source.text, &source.name, &known)?;
-    let resolve_options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
-    // An unusable target is reported when the plan is made.
-    let target = target(options, &experiment).unwrap_or(TargetSpec::Null);
-    let plan = resolve::resolve(&experiment, &source.name, target, &resolve_options)?;
+    let plan = draft(options, source, &known)?;
     let load_points = u64::from(plan.runs_max().max(1));
     let intervals = (QUICK_TOTAL_MS / load_points / QUICK_INTERVAL_MS)
         .clamp(*QUICK_INTERVALS.start(), *QUICK_INTERVALS.end());

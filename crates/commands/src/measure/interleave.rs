@@ -1,6 +1,6 @@
 //! `run A B --interleave`: two targets measured in alternating runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -14,7 +14,7 @@ use runner::conduct::ConductError;
 use runner::event::Listener;
 use runner::fleet::{Fleet, LocalFleet};
 use runner::interleave::{InterleavedSide, conduct_interleaved};
-use store::{Store, Writer};
+use store::{Annotation, Label, Store, Writer};
 use target::directory::TargetDirectory;
 use target::nfs::Observer;
 use workload::interleave::{ComparedSide, order};
@@ -22,8 +22,12 @@ use workload::plan::{Plan, Step, TargetSpec};
 
 use super::environment::environment;
 use super::experiment::{self, ExperimentOptions, Planned};
+use super::left_on_target::LeftOnTarget;
 use super::record_writer::RecordWriter;
-use super::{Options, host_state, open_store, survey, verdict, wire, with_hosts};
+use super::{
+    Options, annotate, host_state, open_store, refuse_taken_label, survey, verdict, wire,
+    with_hosts,
+};
 use crate::named_target;
 use crate::outcome::{Exit, Failure, Outcome};
 use crate::{refusal, unix_ms};
@@ -84,6 +88,8 @@ pub struct MeasuredPair {
     pub run_directories: Both<PathBuf>,
     /// The targets.
     pub targets: Both<TargetSpec>,
+    /// The files that remain on each target, once if both are the same.
+    pub left: Vec<LeftOnTarget>,
 }
 
 /// The directories of both sides, claimed for this process.
@@ -113,6 +119,10 @@ pub fn prepare(
     command_lines: &Both<String>,
     observer: &Observer,
 ) -> Result<PreparedPair, Failure> {
+    let annotations = annotations(&options.annotation)?;
+    for annotation in &annotations {
+        refuse_taken_label(options, annotation)?;
+    }
     let claimed = claim(&planned, options, observer)?;
     let order = order(&planned[0].plan);
     let store = open_store(options)?;
@@ -130,7 +140,20 @@ pub fn prepare(
     };
     let plans = planned.each_ref().map(|planned| &planned.plan);
     let writers = store.create_pair(plans, environment_of, unix_ms()).map_err(Failure::target)?;
+    for (writer, annotation) in writers.iter().zip(&annotations) {
+        annotate(&store, writer, annotation)?;
+    }
     Ok(PreparedPair { planned, claimed, order, store, writers })
+}
+
+/// The label of each side, which names one record only, and the common note.
+fn annotations(given: &Annotation) -> Result<Both<Annotation>, Failure> {
+    let of_side = |side: ComparedSide| -> Result<Annotation, Failure> {
+        let with_side = |label: &Label| format!("{label}-{}", side.label()).parse();
+        let label = given.label.as_ref().map(with_side).transpose().map_err(Failure::input)?;
+        Ok(Annotation { label, note: given.note.clone() })
+    };
+    Ok([of_side(ComparedSide::A)?, of_side(ComparedSide::B)?])
 }
 
 /// A target that is compared with itself is claimed once.
@@ -163,8 +186,7 @@ fn claim(
 fn is_same_target(targets: Both<&TargetSpec>) -> bool {
     match targets {
         [TargetSpec::Directory { path: a }, TargetSpec::Directory { path: b }] => {
-            let real = |path: &str| Path::new(path).canonicalize();
-            a == b || matches!((real(a), real(b)), (Ok(a), Ok(b)) if a == b)
+            named_target::is_same_directory(a, b)
         }
         [a, b] => a == b,
     }
@@ -198,7 +220,9 @@ impl PreparedPair {
                 steps.push(Step::Fixed(run));
             }
         }
-        Plan { steps, ..self.planned[0].plan.clone() }
+        let targets =
+            self.planned.iter().flat_map(|planned| planned.plan.targets.clone()).collect();
+        Plan { steps, targets, ..self.planned[0].plan.clone() }
     }
 
     /// Executes both plans in alternating runs. Every event is stored before the side's listeners
@@ -246,11 +270,16 @@ impl PreparedPair {
             };
             conduct_interleaved([a, b], &mut claimed.directories, &order, stop)
         });
+        let is_one_directory = claimed.of_side[0] == claimed.of_side[1];
+        let sides = ComparedSide::BOTH.into_iter().take(if is_one_directory { 1 } else { 2 });
+        let left_of =
+            |side: ComparedSide| LeftOnTarget::of(plans[side.index()].target(), claimed.of(side));
+        let left = sides.filter_map(left_of).collect();
         drop(claimed);
         let load = |id: &String| store.load(id).map_err(Failure::target);
         let records = [load(&ids[0])?, load(&ids[1])?];
         let targets = plans.map(|plan| plan.target().clone());
-        Ok(MeasuredPair { ended, records, run_directories, targets })
+        Ok(MeasuredPair { ended, records, run_directories, targets, left })
     }
 }
 

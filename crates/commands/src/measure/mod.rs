@@ -12,10 +12,14 @@ mod explain;
 mod host_state;
 pub mod interleave;
 pub mod known_limit;
+pub mod left_on_target;
 pub mod plan;
 mod record_writer;
+pub mod run_metrics;
+pub mod scrape;
 pub mod verdict;
 mod wire;
+mod working_set;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +34,7 @@ use report::expect::published::Published;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::Listener;
 use runner::fleet::{Fleet, LocalFleet};
-use store::{Store, Writer};
+use store::{Annotation, Store, Writer};
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::location::TargetLocation;
@@ -41,13 +45,16 @@ use workload::limit::StatedLimit;
 use workload::plan::{Plan, TargetSpec};
 
 use crate::emulated_volume::{CheckedFleet, Service};
+use crate::keep::listing;
 use crate::named_target;
 use crate::outcome::Failure;
 use crate::predict::published_comparison::{self, ReportOptions};
 use crate::{refusal, unix_ms};
 use environment::environment;
 use experiment::Planned;
+use left_on_target::LeftOnTarget;
 use record_writer::RecordWriter;
+use scrape::{ScrapeUrl, Scraper};
 
 /// How a plan is executed and where its record is stored.
 #[derive(Clone, Debug)]
@@ -58,6 +65,10 @@ pub struct Options {
     pub known: Vec<StatedLimit>,
     /// The store's directory, which is created if it does not exist.
     pub store: PathBuf,
+    /// Exporters whose metrics are stored with the record.
+    pub scrape: Vec<ScrapeUrl>,
+    /// Label and note of the record.
+    pub annotation: Annotation,
 }
 
 /// A plan with its target claimed and its record begun.
@@ -69,6 +80,7 @@ pub struct Prepared {
     /// Dropped before the service, which it releases its lock with.
     directory: Option<TargetDirectory>,
     service: Option<Service>,
+    scraper: Option<Scraper>,
 }
 
 /// The result of [`Prepared::measure`].
@@ -84,6 +96,8 @@ pub struct Measured {
     pub run_directory: PathBuf,
     /// The target.
     pub target: TargetSpec,
+    /// The files that remain there; `None` if nothing does.
+    pub left: Option<LeftOnTarget>,
 }
 
 /// Starts the emulated volume's service if it is the target.
@@ -112,6 +126,7 @@ pub fn prepare(
     command_line: &str,
     observer: Observer,
 ) -> Result<Prepared, Failure> {
+    refuse_taken_label(options, &options.annotation)?;
     let location = match &service {
         Some(service) => Some(TargetLocation::ObservedNfs(service.url().clone(), observer)),
         None => named_target::location(planned.plan.target(), observer)?,
@@ -122,7 +137,9 @@ pub fn prepare(
     let environment = environment(&planned, command_line, directory.as_ref(), &options.known)?;
     explain::add_facts(&mut planned.plan, &environment.prior);
     let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
-    Ok(Prepared { planned, store, writer, directory, service })
+    annotate(&store, &writer, &options.annotation)?;
+    let scraper = Scraper::start(&options.scrape, &writer)?;
+    Ok(Prepared { planned, store, writer, directory, service, scraper })
 }
 
 impl Prepared {
@@ -146,7 +163,7 @@ impl Prepared {
         listeners: &mut [&mut dyn Listener],
         stop: &Arc<Stop>,
     ) -> Result<Measured, Failure> {
-        let Prepared { planned, store, writer, mut directory, service } = self;
+        let Prepared { planned, store, writer, mut directory, service, mut scraper } = self;
         let plan = &planned.plan;
         let id = writer.id().to_owned();
         let run_directory = writer.directory().to_owned();
@@ -159,19 +176,24 @@ impl Prepared {
         };
         let mut record_writer = RecordWriter::new(writer);
         let mut all: Vec<&mut dyn Listener> = vec![&mut record_writer];
+        all.extend(scraper.iter_mut().map(|scraper| scraper as &mut dyn Listener));
         all.extend(listeners.iter_mut().map(|listener| &mut **listener as &mut dyn Listener));
         let meter = wire::meter(Root::of_this_host(), directory.as_ref());
         let ended = with_hosts([meter], |[host]| {
             conduct_with(fleet.as_mut(), plan, directory.as_mut(), host, stop, &mut all)
         });
         drop(fleet);
+        // The last scrapes end before the record is read.
+        drop(scraper);
+        let left = LeftOnTarget::of(plan.target(), directory.as_ref());
         drop(directory);
         drop(service);
         let record = store.load(&id).map_err(Failure::target)?;
         let (findings, published) =
             published_comparison::analyzed(&record, &ReportOptions::default());
+        listing::remember(&store, &findings);
         let target = plan.target().clone();
-        Ok(Measured { ended, findings, published, run_directory, target })
+        Ok(Measured { ended, findings, published, run_directory, target, left })
     }
 }
 
@@ -188,6 +210,20 @@ pub(crate) fn survey(
         survey = survey.inspect().map_err(refusal::failure)?;
     }
     Ok(survey)
+}
+
+/// Refuses a label that another record has, before anything is measured.
+fn refuse_taken_label(options: &Options, annotation: &Annotation) -> Result<(), Failure> {
+    let Some(label) = &annotation.label else { return Ok(()) };
+    Store::existing(&options.store).refuse_taken_label(label).map_err(Failure::input)
+}
+
+/// Stores the label and the note of a new record, if there are any.
+fn annotate(store: &Store, writer: &Writer, annotation: &Annotation) -> Result<(), Failure> {
+    if *annotation == Annotation::default() {
+        return Ok(());
+    }
+    store.annotate(writer.id(), annotation).map_err(Failure::input)
 }
 
 fn open_store(options: &Options) -> Result<Store, Failure> {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use report::plan::Property;
-use target::inventory::RequiredFiles;
+use target::existing::ExistingSet;
+use target::inventory::{RequiredFiles, ToWrite};
 use target::nfs::Observer;
 use target::refusal::Overrides;
 use target::survey::{self, Survey};
@@ -13,7 +14,7 @@ use workload::plan::{EmulatedVolume, Plan, TargetSpec};
 use crate::outcome::Failure;
 use crate::{named_target, refusal};
 
-/// The data that `run` would fill, and the free space.
+/// The files that exist, the data that `run` would fill, and the free space.
 ///
 /// # Errors
 /// Why `run` would refuse the target.
@@ -31,7 +32,9 @@ pub fn inspect(
     if let TargetSpec::Emulated { volume, .. } = plan.target() {
         properties.extend(emulated(plan, volume));
     }
-    properties.extend(inspected.iter().flat_map(space));
+    if let Some(survey) = &inspected {
+        properties.extend(space(survey)?);
+    }
     Ok(properties)
 }
 
@@ -48,19 +51,34 @@ fn emulated(plan: &Plan, volume: &EmulatedVolume) -> [Property; 2] {
     ]
 }
 
-/// The directory, and what is missing in it.
-fn space(survey: &Survey) -> [Property; 2] {
+/// The directory, the file sets in it, and what is missing.
+fn space(survey: &Survey) -> Result<Vec<Property>, Failure> {
     let path = survey.directory.as_path();
     let created = if survey.is_new { " (will be created)" } else { "" };
-    let bytes: u64 = survey.to_write.iter().map(|part| part.bytes).sum();
-    let files: u32 = survey.to_write.iter().map(|part| part.files).sum();
-    let free = Bytes::new(survey.free_bytes);
-    let fill = match files {
-        0 => format!("nothing to write, the files exist; {free} free"),
-        files => {
-            let files = counted(files.into(), "file");
-            format!("{} in {files} to write; {free} free", Bytes::new(bytes))
-        }
+    let mut properties = vec![("directory", format!("{}{created}", path.display()))];
+    let sets = survey.existing_sets().map_err(refusal::failure)?;
+    properties.extend(sets.iter().map(|existing| ("existing", existing_words(existing))));
+    let part_words = |part: &ToWrite| {
+        let files = counted(part.files.into(), "file");
+        let words = format!("{} in {files}", Bytes::new(part.bytes));
+        if survey.to_write.len() > 1 { format!("{}: {words}", part.set.stream) } else { words }
     };
-    [("directory", format!("{}{created}", path.display())), ("fill", fill)]
+    let to_write: Vec<String> = survey.to_write.iter().map(part_words).collect();
+    let fill = match to_write.as_slice() {
+        [] => "nothing to write, the files exist".to_owned(),
+        parts => format!("{} to write", parts.join(", ")),
+    };
+    properties.push(("fill", format!("{fill}; {} free", Bytes::new(survey.free_bytes))));
+    Ok(properties)
+}
+
+/// `corner: 3 of 4 files of 256 MiB, 768 MiB valid`
+fn existing_words(existing: &ExistingSet) -> String {
+    let ExistingSet { set, files, bytes, is_required } = existing;
+    let (size, bytes) = (Bytes::new(set.file_size_bytes), Bytes::new(*bytes));
+    let all = counted(set.files.into(), "file");
+    match is_required {
+        true => format!("{}: {files} of {all} of {size}, {bytes} valid", set.stream),
+        false => format!("{}: {all} of {size}, {bytes} written; not needed", set.stream),
+    }
 }

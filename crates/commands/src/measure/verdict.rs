@@ -43,36 +43,16 @@ pub(super) fn failure(
 fn of_numbers(findings: &Findings) -> (Verdict, Outcome) {
     let negative = |verdict: Verdict| (verdict, Ok(Exit::Negative));
     if let Some(tune) = &findings.tune {
-        // Overload is part of a tuning: it tries rates that a queue depth cannot reach.
         return match tune.outcome.is_reached() {
             true => (Verdict::Done, Ok(Exit::Done)),
             false => negative(Verdict::NotReached),
         };
     }
-    if is_overloaded(findings) {
+    if findings.is_overloaded() {
         return negative(Verdict::Overloaded);
     }
-    match not_converged(findings) {
+    match findings.not_converged() {
         0 => (Verdict::Done, Ok(Exit::Done)),
         _ => negative(Verdict::Uncertain),
     }
-}
-
-/// How many load points did not reach the precision of `--until`.
-pub fn not_converged(findings: &Findings) -> usize {
-    findings.searches.iter().map(|one| one.not_converged.len()).sum()
-}
-
-/// Whether a load point was overloaded, except those of an open curve, which continues until it
-/// overloads the target.
-fn is_overloaded(findings: &Findings) -> bool {
-    let is_expected = |index: usize| {
-        let open = |search: &analysis::search::Searched| {
-            search.load_points.contains(&index) && search.goes_to_overload
-        };
-        findings.searches.iter().any(open)
-    };
-    let overloaded = findings.warnings.iter().filter(|group| group.code == "overloaded");
-    let mut sightings = overloaded.flat_map(|group| &group.sightings);
-    sightings.any(|sighting| !sighting.load_point.is_some_and(is_expected))
 }

@@ -10,6 +10,7 @@ pub mod schedule_text;
 use cloud::service_level::ServiceLevel;
 use report::sizing::schedule::Planned;
 use sizing::assumption::Assumption;
+use sizing::cost_by_level::{LevelCost, cost_by_level};
 use sizing::facts::Facts;
 use sizing::need::Need;
 use sizing::region_need::demand_level;
@@ -31,6 +32,16 @@ pub struct Sized {
     pub verdict: Verdict,
     /// What was assumed.
     pub assumptions: Vec<Assumption>,
+}
+
+impl Sized {
+    /// What more or less throughput would cost with each level; none without a design.
+    pub fn costs(&self) -> Vec<LevelCost> {
+        match &self.verdict {
+            Verdict::Feasible { .. } => cost_by_level(&self.need, &Facts::embedded()),
+            Verdict::Infeasible(_) => Vec::new(),
+        }
+    }
 }
 
 /// Schedules of quotas, and what was assumed.

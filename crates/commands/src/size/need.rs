@@ -214,6 +214,7 @@ fn charges(options: &Options, facts: &Facts, assumptions: &mut Vec<Assumption>) 
         snapshots: Share::ZERO,
         replication: replication(options, facts, assumptions),
         reserved: options.reserved,
+        hosts: options.clients.is_some() || options.vm.is_some(),
     };
     if charges.crossing > Share::ZERO && options.mean == Percent::ALL {
         assumptions.push(Assumption::TrafficAtAllHours);

@@ -1,6 +1,7 @@
 //! A sizing for Azure VMware Solution as sections: recommendation, designs, datastores, inputs,
 //! assumptions and reasons.
 
+mod best;
 mod existing;
 pub mod json;
 pub mod placement;
@@ -46,36 +47,42 @@ pub struct Unconfirmed {
     pub keys: Vec<String>,
 }
 
-/// A sizing as a sheet, the recommendation first; with `explain` the arithmetic of all designs.
-pub fn sheet(sizing: &Sizing, source: &Source, explain: bool) -> Sheet {
+/// A sizing as a sheet, the recommendation first.
+pub fn sheet(sizing: &Sizing, source: &Source) -> Sheet {
     let mut sections = vec![
-        verdict(sizing),
-        section("designs", "Designs", tables::designs(sizing)),
-        section("datastores", "Datastores", tables::datastores(sizing)),
+        Section {
+            method: vec!["Hosts and datastores"],
+            ..section("designs", "Designs", tables::designs(sizing, &tables::shown(sizing)))
+        },
+        section("cost", "Monthly cost of the datastores", best::chart(sizing)),
+        section("datastores", "Datastores", best::datastores(sizing)),
         section("spread", "Machines on several datastores", words::spread(sizing)),
         section("misfits", "Disks that no datastore can hold", words::misfits(sizing)),
+        section("use", "Use of resources", best::bars(sizing)),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
+    let mut folded = vec![
+        section("all-designs", "All designs", tables::every_design(sizing)),
+        section("all-datastores", "All datastores", best::all_datastores(sizing)),
         section("needed", "Requirements", tables::needed(sizing)),
         section("loads", "Loads by class", tables::loads(sizing)),
         section("today", "Current estate", existing::blocks(&source.today)),
         section("read", "Inputs", words::read(sizing, source)),
         section("assumed", "Assumptions", words::assumed(sizing, source)),
+        why(sizing),
     ];
-    if explain {
-        sections.push(why(sizing));
+    folded.retain(|section| !section.blocks.is_empty());
+    Sheet {
+        title: "Azure VMware Solution: hosts and datastores".to_owned(),
+        answer: words::answer(sizing),
+        sections,
+        folded,
     }
-    sections.retain(|section| !section.blocks.is_empty());
-    Sheet { title: "Azure VMware Solution: hosts and datastores".to_owned(), sections }
 }
 
 /// The warnings of a sizing as sentences.
 pub fn warnings(sizing: &Sizing) -> Vec<String> {
     sizing.warnings.iter().map(statements::warning).collect()
-}
-
-fn verdict(sizing: &Sizing) -> Section {
-    let mut section = section("verdict", "Recommendation", words::verdict(sizing));
-    section.method = vec!["Hosts and datastores"];
-    section
 }
 
 fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {

@@ -208,7 +208,7 @@ fn largest_of(candidates: &[u64; 3], hosts: u64, spare: u64) -> String {
     format!("the largest of {shown} hosts{with_spare}{spare}")
 }
 
-/// `74,505 ops/s of 8 KiB (predicted; bottleneck: connections)`
+/// `74,505 IOPS of 8 KiB (predicted; bottleneck: connections)`
 fn predicted(of: &Capacity) -> String {
     format!("{} (predicted; bottleneck: {})", rate(of.load), resource_label(&of.bottleneck))
 }
@@ -217,7 +217,7 @@ fn rate(of: LoadRate) -> String {
     let whole = |rate: f64| thousands(rate.ceil() as u64);
     match of {
         LoadRate::Operations { rate, transfer } => {
-            format!("{} ops/s of {transfer}", whole(rate.get()))
+            format!("{} IOPS of {transfer}", whole(rate.get()))
         }
         LoadRate::Throughput(rate) => format!("{} MiB/s", whole(rate.as_mib())),
     }
@@ -228,8 +228,8 @@ fn spread(ops: Option<SpreadOps>, throughput: Option<SpreadThroughput>) -> Strin
     if let Some(SpreadOps { ops, each, most }) = ops {
         let datastores = ops.div_ceil(each);
         let (shown, each) = (thousands(ops), thousands(each));
-        parts.push(format!("{shown} ops/s / {each} ops/s = {datastores} datastores"));
-        let exceeded = |most| format!("no published machine exceeds {} ops/s", thousands(most));
+        parts.push(format!("{shown} IOPS / {each} IOPS = {datastores} datastores"));
+        let exceeded = |most| format!("no published machine exceeds {} IOPS", thousands(most));
         parts.extend(most.map(exceeded));
     }
     if let Some(SpreadThroughput { bytes_per_s, each, most }) = throughput {
@@ -241,11 +241,11 @@ fn spread(ops: Option<SpreadOps>, throughput: Option<SpreadThroughput>) -> Strin
     parts.join("; ")
 }
 
-/// `100 ops/s per vCPU, transfers of 16 KiB, 80 % reads`
+/// `100 IOPS per vCPU, transfers of 16 KiB, 80 % reads`
 fn class_load(load: &ClassLoad) -> String {
     let mut parts = Vec::new();
     if let Some(rate) = load.ops {
-        parts.push(format!("{} ops/s per {}", decimal(rate.milli), each(rate)));
+        parts.push(format!("{} IOPS per {}", decimal(rate.milli), each(rate)));
     }
     if let Some(rate) = load.bytes {
         parts.push(format!("{} per {}", BytesPerSec::new(rate.milli as f64 / 1000.0), each(rate)));
@@ -334,8 +334,8 @@ pub(super) fn assumption(of: &Assumption) -> String {
 fn each_load(of: &EachLoad) -> String {
     let throughput = |bytes: u64| mib(BytesPerSec::new(bytes as f64));
     match (of.ops, of.bytes_per_s) {
-        (Some(ops), Some(bytes)) => format!("{} ops/s, {}", thousands(ops), throughput(bytes)),
-        (Some(ops), None) => format!("{} ops/s of {}", thousands(ops), of.transfer),
+        (Some(ops), Some(bytes)) => format!("{} IOPS, {}", thousands(ops), throughput(bytes)),
+        (Some(ops), None) => format!("{} IOPS of {}", thousands(ops), of.transfer),
         (None, Some(bytes)) => throughput(bytes),
         (None, None) => "nothing".to_owned(),
     }

@@ -13,8 +13,32 @@ use crate::number::{NONE, plain};
 /// Bytes in a TiB.
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// Requirements and costs of each design.
-pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
+/// Most designs in the short table.
+const DESIGNS_SHOWN: usize = 5;
+
+/// Indices of the designs to compare: vSAN only, the best, and the cheapest of the others, in the
+/// order of the designs.
+pub(super) fn shown(sizing: &Sizing) -> Vec<usize> {
+    let rank = |at: &usize| {
+        let design = &sizing.designs[*at];
+        let is_needed = *at == 0 || Some(*at) == sizing.best;
+        (!is_needed, !design.is_possible(), design.files_month)
+    };
+    let mut all: Vec<usize> = (0..sizing.designs.len()).collect();
+    all.sort_by_key(rank);
+    all.truncate(DESIGNS_SHOWN);
+    all.sort_unstable();
+    all
+}
+
+/// All designs, if the short table leaves some out.
+pub(super) fn every_design(sizing: &Sizing) -> Vec<Block> {
+    let all: Vec<usize> = (0..sizing.designs.len()).collect();
+    if all.len() > DESIGNS_SHOWN { designs(sizing, &all) } else { Vec::new() }
+}
+
+/// Requirements and costs of these designs.
+pub(super) fn designs(sizing: &Sizing, shown: &[usize]) -> Vec<Block> {
     let has_price = sizing.designs.iter().any(|design| design.files_month.is_some());
     let has_total = sizing.designs.iter().any(|design| design.month().is_some());
     let mut columns = vec![Column::words("Design"), Column::numbers("hosts", "")];
@@ -24,17 +48,18 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
     }
     columns.extend([
         Column::numbers("pools", "TiB"),
-        Column::numbers("stores", ""),
-        Column::numbers("has", "MiB/s"),
+        Column::numbers("stores", "").dispensable(2),
+        Column::numbers("has", "MiB/s").dispensable(3),
     ]);
     if has_price {
-        columns.push(Column::numbers("files", "a month"));
+        columns.push(Column::numbers("files", "a month").dispensable(1));
     }
     if has_total {
         columns.push(Column::numbers("all", "a month"));
         columns.push(Column::numbers("saved", "a month"));
     }
-    let rows = sizing.designs.iter().enumerate().map(|(at, design)| {
+    let rows = shown.iter().map(|&at| {
+        let design = &sizing.designs[at];
         let mut name = design.name();
         if Some(at) == sizing.best {
             name.push_str(" *");
@@ -70,7 +95,7 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
     });
     let table = Table { caption: String::new(), columns, rows: rows.collect() };
     let mut blocks = vec![Block::Table(table)];
-    let lacks = sizing.designs.iter().flat_map(|design| {
+    let lacks = shown.iter().map(|at| &sizing.designs[*at]).flat_map(|design| {
         let text = |lack: &Lack| statements::text(&lack.reason);
         design.lacks.iter().map(move |lack| format!("{}: {}.", design.name(), text(lack)))
     });
@@ -95,13 +120,9 @@ fn money(amount: Option<Usd>, design: &Design) -> String {
     }
 }
 
-/// The datastores of the best design.
-pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
-    let Some(design) = sizing.best.map(|at| &sizing.designs[at]) else { return Vec::new() };
-    if design.datastores.is_empty() {
-        return Vec::new();
-    }
-    let rows = design.datastores.iter().map(|store| {
+/// The first `most` datastores of a design.
+pub(super) fn datastores(design: &Design, most: usize) -> Table {
+    let rows = design.datastores.iter().take(most).map(|store| {
         let load = match store.load_bytes_per_s {
             0 => NONE.to_owned(),
             bytes => thousands(bytes.div_ceil(1 << 20)),
@@ -119,12 +140,12 @@ pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
         Column::words("Datastore"),
         Column::numbers("quota", "GiB"),
         Column::numbers("stored", "TiB"),
-        Column::numbers("limit", "MiB/s"),
-        Column::numbers("load", "MiB/s"),
-        Column::numbers("machines", ""),
+        Column::numbers("limit", "MiB/s").dispensable(2),
+        Column::numbers("load", "MiB/s").dispensable(1),
+        Column::numbers("machines", "").dispensable(3),
     ];
     let caption = format!("Datastores of design {}.", design.name());
-    vec![Block::Table(Table { caption, columns, rows: rows.collect() })]
+    Table { caption, columns, rows: rows.collect() }
 }
 
 /// The classes of the profile with their assumed loads.
@@ -146,7 +167,7 @@ pub(super) fn loads(sizing: &Sizing) -> Vec<Block> {
         Column::words("Class"),
         Column::numbers("machines", ""),
         Column::numbers("measured", ""),
-        Column::numbers("assumed", "ops/s"),
+        Column::numbers("assumed", "IOPS"),
         Column::numbers("assumed", "MiB/s"),
     ];
     let caption = "The first matching class applies; measured loads take precedence.".to_owned();
@@ -168,7 +189,7 @@ pub(super) fn needed(sizing: &Sizing) -> Vec<Block> {
         row("storage", totals.storage.to_string(), by(Some(hosts.by_storage))),
     ];
     if let Some(ops) = totals.ops_per_s {
-        rows.push(row("operations", format!("{} ops/s", thousands(ops)), NONE.to_owned()));
+        rows.push(row("operations", format!("{} IOPS", thousands(ops)), NONE.to_owned()));
     }
     if let Some(bytes) = totals.bytes_per_s {
         let rate = format!("{} MiB/s", thousands(bytes.div_ceil(1 << 20)));

@@ -10,66 +10,59 @@ use super::{Source, Unconfirmed, statements};
 use crate::document::Block;
 
 /// Most points shown; `--json` has all.
-const SHOWN: usize = 10;
+const SHOWN: usize = 3;
 
-/// The recommendation in a few sentences.
-pub(super) fn verdict(sizing: &Sizing) -> Vec<Block> {
+/// The recommendation in a sentence, and what it depends on.
+pub(super) fn answer(sizing: &Sizing) -> Vec<String> {
     let vsan = &sizing.designs[0];
     let Some(design) = sizing.best.map(|at| &sizing.designs[at]) else {
         let possible = if vsan.is_possible() { "is possible" } else { "is not possible either" };
-        return vec![Block::Paragraph(format!(
+        return vec![format!(
             "No design with Azure NetApp Files datastores meets the options; the reasons are below. \
              vSAN only, with {} hosts, {possible}.",
             thousands(vsan.hosts)
-        ))];
+        )];
     };
-    let mut sentences = vec![hosts(vsan, design)];
-    sentences.push(match design.datastores.len() {
-        0 => "No Azure NetApp Files datastore is needed.".to_owned(),
-        count => format!(
-            "{count} Azure NetApp Files datastores, {}, hold the data beyond vSAN of these hosts.",
-            pools(design)
-        ),
-    });
-    let saving = sizing.saving(design);
-    match (saving.month, saving.break_even, design.files_month) {
-        (Some((amount, Direction::Less)), _, _) => {
-            sentences.push(format!("This saves {amount} per month."));
+    let stores = match design.datastores.len() as u64 {
+        0 => "; no Azure NetApp Files datastore is needed".to_owned(),
+        count => {
+            let stores = counted(count, "Azure NetApp Files datastore");
+            format!(" and {stores}, {}", pools(design))
         }
-        (Some((amount, Direction::More)), _, _) => {
-            sentences.push(format!("This costs {amount} per month more than vSAN only."));
-        }
-        (None, Some(host), Some(files)) if !design.datastores.is_empty() => {
-            sentences.push(format!(
-                "The datastores cost {files} per month: this design is cheaper if a host costs more \
-                 than {host} per month."
-            ));
-        }
-        (None, _, Some(files)) if !design.datastores.is_empty() => {
-            sentences.push(format!("The datastores cost {files} per month."));
-        }
-        _ => {}
-    }
+    };
+    let cost = cost(sizing, design).map_or_else(String::new, |cost| format!(": {cost}"));
+    let mut answer = vec![format!(
+        "Buy {} hosts{stores}{cost}. vSAN only would need {}.",
+        thousands(design.hosts),
+        counted(vsan.hosts, "host")
+    )];
     if sizing.selection.totals.bytes_per_s.is_none() && !design.datastores.is_empty() {
-        sentences.push(
+        answer.push(
             "No load is known: the design is sized for capacity only and may be too slow."
                 .to_owned(),
         );
     }
-    vec![Block::Paragraph(sentences.join(" "))]
+    answer
 }
 
-fn hosts(vsan: &Design, design: &Design) -> String {
-    let (less, count) = (vsan.hosts.saturating_sub(design.hosts), thousands(design.hosts));
-    match less {
-        0 => format!("{count} hosts, as many as with vSAN only."),
-        1 => format!("{count} hosts, one fewer than with vSAN only."),
-        less => format!(
-            "{count} hosts, {} fewer than the {} with vSAN only.",
-            thousands(less),
-            thousands(vsan.hosts)
-        ),
+/// The cost of a design compared with vSAN only, as far as prices are known.
+fn cost(sizing: &Sizing, design: &Design) -> Option<String> {
+    let saving = sizing.saving(design);
+    if let (Some(month), Some((amount, direction))) = (design.month(), saving.month) {
+        let than = match direction {
+            Direction::Less => "less",
+            Direction::More => "more",
+        };
+        return Some(format!("{month} per month, {amount} {than} than vSAN only"));
     }
+    let files = design.files_month.filter(|_| !design.datastores.is_empty())?;
+    let hosts = match saving.break_even {
+        Some(host) => format!(
+            "cheaper than vSAN only if a host costs more than {host} per month (`--host-price`)"
+        ),
+        None => "without the hosts (`--host-price`)".to_owned(),
+    };
+    Some(format!("the datastores cost {files} per month, {hosts}"))
 }
 
 fn pools(design: &Design) -> String {

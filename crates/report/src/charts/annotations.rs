@@ -1,30 +1,47 @@
 //! Findings drawn next to the points of a curve: the limit that bounds it, its knees, saturation,
 //! and the fitted model.
 
-use analysis::curve::CurvePoint;
 use analysis::curve::fit_line::{FitLine, FitPoint};
 use analysis::curve::knee::{Knee, KneeMethod};
+use analysis::curve::{CurvePoint, QUEUE_DEPTH};
+use analysis::emulated::EmulatedFindings;
 use analysis::sample::Load;
 use analysis::verdict::{Answer, Limit, Verdict};
 
-use super::shown_curve::{ShownCurve, level};
-use crate::drawing::{Mark, Point, Series, Shape, Stroke};
-use crate::number::{BYTES_PER_MIB, mib, plain, probability};
+use super::quantity::Quantity;
+use super::shown_curve::{ShownCurve, load_label};
+use crate::drawing::{Flag, Level, Mark, Point, Series, Shape, Stroke};
+use crate::number::probability;
 use crate::results::plus_minus;
 use crate::verdict::{self, one_of};
 
-/// Ceilings that differ by less than this share are one line.
-const SAME_CEILING: f64 = 0.03;
-/// More ceilings make a chart unreadable.
-const CEILINGS_MAX: usize = 3;
+/// Limits that differ by less than this share are one line.
+const SAME_LIMIT: f64 = 0.03;
+/// More limits make a chart unreadable.
+const LIMITS_MAX: usize = 3;
+/// A configured limit further above the measurements than this would flatten them.
+const CONFIGURED_MAX: f64 = 2.0;
 /// With more curves, fitted models cannot be distinguished from measurements.
 const FITS_MAX: usize = 4;
 
-/// The unit of a ceiling.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    OpsPerSecond,
-    MibPerSecond,
+/// The limits in a chart, as named values on the axis of a quantity.
+#[derive(Default)]
+pub(super) struct Limits {
+    lines: Vec<(String, f64)>,
+    /// A sentence about them for the caption.
+    pub(super) sentence: String,
+}
+
+impl Limits {
+    /// As horizontal lines.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        self.lines.iter().map(|(name, y)| Level { name: name.clone(), y: *y }).collect()
+    }
+
+    /// As vertical lines.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        self.lines.iter().map(|(name, x)| Mark { name: name.clone(), x: *x }).collect()
+    }
 }
 
 /// The verdict on a curve, if it names a limit.
@@ -34,59 +51,101 @@ fn limit_of<'a>(one: &ShownCurve<'a>) -> Option<&'a Verdict> {
     (!verdict.is_evidence && !verdict.named().is_empty()).then_some(verdict)
 }
 
-/// A line for each limit that was found, and the sentence about them for the caption. `configured`
-/// is a limit that already has a line.
-pub(super) fn ceilings(
-    shown: &[ShownCurve<'_>],
-    unit: Unit,
-    configured: Option<Limit>,
-) -> (Vec<Series>, String) {
-    let mut lines: Vec<(&[Limit], f64, String)> = Vec::new();
-    let found = shown.iter().filter_map(limit_of);
-    for verdict in found.filter(|verdict| verdict.named().first() != configured.as_ref()) {
-        let Answer::Limited { by, probability: stated } = &verdict.answer else { continue };
-        let level = verdict.plateau.level;
-        let bytes_per_op = verdict.bytes_per_op();
-        let (y, printed) = match unit {
-            Unit::OpsPerSecond => (level.value, format!("{} ops/s", plain(level.value))),
-            Unit::MibPerSecond => {
-                let bytes = level.value * bytes_per_op;
-                (bytes / BYTES_PER_MIB, format!("{} MiB/s", mib(bytes)))
-            }
-        };
-        let same = |(limits, other, _): &(&[Limit], f64, String)| {
-            *limits == by.as_slice() && (other - y).abs() <= SAME_CEILING * y
-        };
-        if lines.len() < CEILINGS_MAX && !lines.iter().any(same) {
-            let text = format!(
-                "{}, {printed}{}, {} sure",
-                one_of(by),
-                plus_minus(level),
-                probability(*stated)
-            );
-            lines.push((by, y, text));
+/// The emulated volume, if all curves are of the same one.
+pub(super) fn emulated_volume<'a>(shown: &[ShownCurve<'a>]) -> Option<&'a EmulatedFindings> {
+    let first = shown.first()?.findings.emulated.as_ref()?;
+    let same = |one: &ShownCurve<'_>| {
+        one.findings.emulated.as_ref().is_some_and(|e| e.volume == first.volume)
+    };
+    shown.iter().all(same).then_some(first)
+}
+
+/// The limits that the verdicts name, at the measured ceiling, and the configured limit of an
+/// emulated volume. Without either there is no line: the end of a rising curve is not a limit.
+pub(super) fn limits(shown: &[ShownCurve<'_>], quantity: Quantity) -> Limits {
+    let mut limits = Limits::default();
+    if quantity == Quantity::Rate && !have_one_transfer_size(shown) {
+        // A limit in bytes is at another rate for each size, so no line is right for all curves.
+        return limits;
+    }
+    let volume = emulated_volume(shown).map(|e| e.volume.throughput_limit_bytes_per_s as f64);
+    let configured = volume.and_then(|bytes_per_s| quantity.of_bytes(bytes_per_s));
+    if let Some(value) = configured {
+        let printed = quantity.print(value);
+        let most = shown.iter().flat_map(|one| {
+            let values = one.curve.points.iter().map(|p| quantity.point(one, p, p.x).y);
+            values.flatten()
+        });
+        if value <= CONFIGURED_MAX * most.fold(0.0, f64::max) {
+            limits.lines.push((format!("configured limit, {printed}"), value));
+            limits.sentence = format!(" Dashed: the volume's throughput limit, {printed}.");
+        } else {
+            limits.sentence =
+                format!(" The volume's throughput limit, {printed}, is above the chart.");
         }
     }
-    if lines.is_empty() {
-        return (Vec::new(), String::new());
+    let mut texts: Vec<String> = Vec::new();
+    for (one, verdict) in shown.iter().filter_map(|one| Some((one, limit_of(one)?))) {
+        let Answer::Limited { by, probability: stated } = &verdict.answer else { continue };
+        if configured.is_some() && by.first() == Some(&Limit::VolumeThroughput) {
+            continue;
+        }
+        let level = verdict.plateau.level;
+        let value = quantity.of_ops(level.value, verdict.bytes_per_op());
+        let (limit, printed) = (one_of(by), quantity.print(value));
+        let limit = match one.record {
+            Some(record) => format!("{record}: {limit}"),
+            None => limit,
+        };
+        let short = limit.trim_start_matches("the ");
+        let name = format!("{short}, {printed}");
+        let same = |(other, at): &(String, f64)| {
+            other.starts_with(short) && (at - value).abs() <= SAME_LIMIT * value
+        };
+        if texts.len() < LIMITS_MAX && !limits.lines.iter().any(same) {
+            let sure = probability(*stated);
+            texts.push(format!("{limit}, {printed}{}, {sure} sure", plus_minus(level)));
+            limits.lines.push((name, value));
+        }
     }
-    let texts: Vec<&str> = lines.iter().map(|(_, _, text)| text.as_str()).collect();
-    let sentence = format!(" Dotted: the ceiling of throughput, limited by {}.", texts.join("; "));
-    let series = lines.iter().map(|(limits, y, _)| level(shown, &one_of(limits), *y));
-    (series.collect(), sentence)
+    if !texts.is_empty() {
+        let ceiling = format!(" Dashed: the ceiling, limited by {}.", texts.join("; "));
+        limits.sentence.push_str(&ceiling);
+    }
+    limits
 }
 
-/// The highest rate of the only curve, on an axis of rates: at its limit, or at saturation.
-pub(super) fn end_of_rates(one: &ShownCurve<'_>) -> Vec<Mark> {
-    let limit = limit_of(one)
-        .map(|verdict| Mark { name: one_of(verdict.named()), x: verdict.plateau.level.value });
-    limit.or_else(|| saturation(one)).into_iter().collect()
+/// Whether all curves transfer the same number of bytes with each operation.
+fn have_one_transfer_size(shown: &[ShownCurve<'_>]) -> bool {
+    let sizes = shown.iter().flat_map(|one| {
+        let data = one.curve.points.iter().map(|point| one.data(point));
+        data.filter(|data| data.completed > 0).map(|data| data.bytes as f64 / data.completed as f64)
+    });
+    let sizes: Vec<f64> = sizes.collect();
+    sizes.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= SAME_LIMIT * pair[0])
 }
 
-/// Saturation, if it was reached.
-fn saturation(one: &ShownCurve<'_>) -> Option<Mark> {
-    let plateau = one.curve.plateau.as_ref().ok().filter(|plateau| plateau.is_reached())?;
-    Some(Mark { name: "saturation".to_owned(), x: plateau.level.value })
+/// The recommended operating point of each curve, and the sentence about them for the caption.
+///
+/// * `position` - of a curve's point in the chart
+pub(super) fn operating_points<'a>(
+    shown: &[ShownCurve<'a>],
+    position: impl Fn(&ShownCurve<'a>, &CurvePoint) -> Point,
+) -> (Vec<Flag>, String) {
+    let of = |one: &ShownCurve<'a>| -> Option<Flag> {
+        let mut summaries = one.findings.summary.curves.iter();
+        let is_same = |index: usize| std::ptr::eq(&raw const one.findings.curves[index], one.curve);
+        let bend = summaries.find(|summary| is_same(summary.curve))?.bend?;
+        let point = one.curve.points.get(bend.knee.point?)?;
+        let Point { x, y, .. } = position(one, point);
+        Some(Flag { name: load_label(one.curve, point), x, y: y? })
+    };
+    let flags: Vec<Flag> = shown.iter().filter_map(of).collect();
+    let sentence = match flags.is_empty() {
+        true => String::new(),
+        false => " Named points: the recommended operating points.".to_owned(),
+    };
+    (flags, sentence)
 }
 
 /// A ring around the knee by power of each curve, and the sentence about it for the caption.
@@ -121,8 +180,7 @@ pub(super) fn knee_marks(shown: &[ShownCurve<'_>]) -> Vec<Mark> {
         let Ok(knee) = knee else { continue };
         // A knee between load points is a value of the axis only if the axis is the load.
         let at_point = knee.point.and_then(|point| one.curve.points.get(point)).map(|p| p.x);
-        let is_load =
-            one.curve.axis == analysis::curve::QUEUE_DEPTH && one.curve.load == Load::Closed;
+        let is_load = one.curve.axis == QUEUE_DEPTH && one.curve.load == Load::Closed;
         let Some(x) = at_point.or(is_load.then_some(knee.load)) else { continue };
         let name = method_name(method);
         match marks.iter_mut().find(|mark| mark.x == x) {

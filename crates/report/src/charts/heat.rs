@@ -37,6 +37,7 @@ pub(super) fn heat(heat: &Heat, [name, title, subject]: [String; 3], unit: TimeU
             }],
             ..Panel::default()
         }],
+        ..Chart::default()
     }
 }
 

@@ -6,8 +6,12 @@ use crate::drawing::Chart;
 /// Longer names are cut.
 const NAME_MAX: usize = 56;
 
-/// Shortens the names of a chart's measured series.
+/// Shortens the names of a chart's measured series. Panels with titles keep theirs, which are the
+/// same.
 pub(super) fn shorten(chart: &mut Chart) {
+    if chart.panels.iter().any(|panel| !panel.title.is_empty()) {
+        return;
+    }
     let mut names: Vec<String> = Vec::new();
     for series in chart.panels.iter().flat_map(|panel| &panel.series) {
         if series.is_measured() && !names.contains(&series.name) {
@@ -15,6 +19,11 @@ pub(super) fn shorten(chart: &mut Chart) {
         }
     }
     let short = shortened(&names);
+    for (name, _) in &mut chart.colours {
+        if let Some(index) = names.iter().position(|known| known == name) {
+            name.clone_from(&short[index]);
+        }
+    }
     for series in chart.panels.iter_mut().flat_map(|panel| &mut panel.series) {
         if let Some(index) = names.iter().position(|name| *name == series.name) {
             series.name.clone_from(&short[index]);

@@ -3,33 +3,38 @@
 
 use analysis::curve::CurvePoint;
 use analysis::curve::fit_line::FitPoint;
-use analysis::emulated::EmulatedFindings;
-use analysis::verdict::Limit;
+use analysis::sample::Load;
 
-use super::annotations::{Unit, ceilings, end_of_rates, fits, knee_marks, knees};
-use super::shown_curve::{ShownCurve, axis, file_name, last_part, level, names, unit};
-use crate::drawing::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use super::annotations::{emulated_volume, fits, knee_marks, knees, limits, operating_points};
+use super::quantity::Quantity;
+use super::shown_curve::{
+    ShownCurve, axis, colours, file_name, last_part, latency_axis, names, unit,
+};
+use crate::drawing::{Axis, Chart, Level, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::emulated;
-use crate::number::{BYTES_PER_MIB, NS_PER_S};
+use crate::number::NS_PER_S;
 
-/// More load points do not fit side by side as names.
-const NAMES_MAX: usize = 24;
-/// More curves make bars with a second axis unreadable.
-const TWO_AXES_MAX: usize = 4;
+/// A fall of the throughput by less than this share, about the size of a symbol, is no decline.
+const SAME_X: f64 = 0.01;
 
 /// All charts of curves with the same axis.
 pub(super) fn charts(shown: &[ShownCurve<'_>], name: &str) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    for (variant, group) in by_variant(shown) {
-        charts.extend(two_axes(&group, name, &variant));
-    }
-    charts.push(throughput(shown, name));
+    let mut charts = vec![by_load(shown, name, Quantity::throughput(shown), Detail::Findings)];
     if adds_resources(name) {
-        charts.push(rate(shown, name));
+        charts.push(by_load(shown, name, Quantity::Rate, Detail::Findings));
     }
-    charts.push(response_time(shown, name));
-    charts.push(response_by_rate(shown, name));
+    charts.push(latency(shown, name));
+    charts.push(latency_against(shown, name, Quantity::Rate, Detail::Findings));
     charts
+}
+
+/// How much a chart shows next to the measurements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Limits and operating points, for the first screen.
+    Overview,
+    /// Fitted models and knees by every method as well.
+    Findings,
 }
 
 /// Whether the rate should grow in proportion along an axis.
@@ -39,212 +44,229 @@ fn adds_resources(name: &str) -> bool {
 }
 
 /// The swept key, logarithmic if all values are above 0.
-fn swept(shown: &[ShownCurve<'_>], name: &str) -> Axis {
+pub(super) fn swept(shown: &[ShownCurve<'_>], name: &str) -> Axis {
     let positive = shown.iter().flat_map(|one| &one.curve.points).all(|p| p.x > 0.0);
     axis(name, if positive { Scale::Log(2) } else { Scale::Linear })
 }
 
-fn one_panel([name, title, caption]: [String; 3], panel: Panel) -> Chart {
-    Chart { name: file_name(&name), title, caption, panels: vec![panel], ..Chart::default() }
-}
-
-/// Curves of one workload variant, which belong in one chart: with and without a setting, or of
-/// several records.
-fn by_variant<'a>(shown: &[ShownCurve<'a>]) -> Vec<(String, Vec<ShownCurve<'a>>)> {
-    let mut groups: Vec<(String, Vec<ShownCurve<'a>>)> = Vec::new();
-    for one in shown {
-        let Some(variant) = one.variant() else { continue };
-        match groups.iter_mut().find(|(name, _)| name == variant) {
-            Some((_, group)) => group.push(*one),
-            None => groups.push((variant.to_owned(), vec![*one])),
-        }
-    }
-    groups.retain(|(_, group)| group.iter().any(|one| one.curve.points.len() > 1));
-    groups
-}
-
-/// Rate as bars with response time as lines above them, as in the published charts by queue depth.
-fn two_axes(shown: &[ShownCurve<'_>], name: &str, variant: &str) -> Option<Chart> {
-    let mut labels: Vec<(f64, &str)> = Vec::new();
-    for point in shown.iter().flat_map(|one| &one.curve.points) {
-        if !labels.iter().any(|(x, _)| *x == point.x) {
-            labels.push((point.x, &point.label));
-        }
-    }
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if labels.len() > NAMES_MAX || shown.len() > TWO_AXES_MAX {
-        return None;
-    }
-    // The caption has the name of an only curve.
-    let named = |one: &ShownCurve<'_>, quantity: &str| match shown.len() {
-        1 => quantity.to_owned(),
-        _ => format!("{}, {quantity}", one.name()),
-    };
-    let unit = unit(shown).symbol();
-    let index = |x: f64| labels.iter().position(|l| l.0 == x).unwrap_or(0) as f64;
-    let bars = shown.iter().map(|one| {
-        let points = one.curve.points.iter().map(|p| one.rate(p, index(p.x))).collect();
-        Series {
-            name: named(one, "achieved rate"),
-            right: false,
-            shape: Shape::Bars { points, stacked: false },
-        }
-    });
-    let lines = shown.iter().map(|one| {
-        let name = named(one, "mean response time");
-        let line = one.line(name, Stroke::Solid, |p| one.mean(p, index(p.x)));
-        Series { right: true, ..line }
-    });
-    let series = bars.chain(lines).collect();
-    let labels = labels.iter().map(|(_, label)| (*label).to_owned()).collect();
-    let caption = format!(
-        "Achieved rate in ops/s (bars, left) and mean response time in {unit} (lines, right) by \
-         {name}: {}.",
-        names(shown)
-    );
-    let title = format!("Rate and response time by {name}: {variant}");
-    let panel = Panel {
-        x: axis(name, Scale::Names(labels)),
-        y: axis("achieved rate, ops/s", Scale::Linear),
-        right: Some(axis(&format!("mean response time, {unit}"), Scale::Linear)),
-        series,
-        ..Panel::default()
-    };
-    Some(one_panel([format!("rate-and-response-time-by-{name}-{variant}"), title, caption], panel))
-}
-
-/// The emulated volume, if all curves are of the same one.
-fn emulated_volume<'a>(shown: &[ShownCurve<'a>]) -> Option<&'a EmulatedFindings> {
-    let first = shown.first()?.findings.emulated.as_ref()?;
-    let same = |one: &ShownCurve<'_>| {
-        one.findings.emulated.as_ref().is_some_and(|e| e.volume == first.volume)
-    };
-    shown.iter().all(same).then_some(first)
-}
-
-fn throughput(shown: &[ShownCurve<'_>], name: &str) -> Chart {
-    let mut series: Vec<Series> = shown
+/// Throughput or rate by the swept key.
+pub(super) fn by_load(
+    shown: &[ShownCurve<'_>],
+    name: &str,
+    quantity: Quantity,
+    detail: Detail,
+) -> Chart {
+    let lines = shown
         .iter()
-        .map(|one| one.line(one.name(), Stroke::Solid, |p| one.throughput(p, p.x)))
-        .collect();
-    let mut notes = String::new();
-    let mut configured = None;
-    if let Some(emulated) = emulated_volume(shown) {
-        let limit = emulated.volume.throughput_limit_bytes_per_s as f64 / BYTES_PER_MIB;
-        series.push(level(shown, "throughput limit", limit));
-        notes = emulated::captions(shown[0].findings, unit(shown))[0].clone();
-        configured = Some(Limit::VolumeThroughput);
-    }
-    let of_fit = |p: &FitPoint| Some(Point::at(p.x, Some(p.throughput?.as_mib())));
-    for (more, sentence) in [ceilings(shown, Unit::MibPerSecond, configured), fits(shown, of_fit)] {
-        series.extend(more);
+        .map(|one| one.line(one.name(), Stroke::Solid, |p| quantity.point(one, p, p.x)));
+    let mut series: Vec<Series> = lines.collect();
+    let limits = limits(shown, quantity);
+    let mut notes = limits.sentence.clone();
+    let mut marks = Vec::new();
+    if detail == Detail::Findings {
+        let (models, sentence) = fits(shown, |p| Some(Point::at(p.x, Some(quantity.of_fit(p)?))));
+        series.extend(models);
         notes.push_str(&sentence);
+        marks = knee_marks(shown);
     }
-    let caption = format!("Throughput in MiB/s by {name}: {}.{notes}", names(shown));
-    let panel = Panel {
-        x: swept(shown, name),
-        y: axis("throughput, MiB/s", Scale::Linear),
-        series,
-        marks: knee_marks(shown),
-        ..Panel::default()
-    };
-    let title = format!("Throughput by {name}");
-    one_panel([format!("throughput-by-{name}"), title, caption], panel)
+    let what = quantity.name();
+    Chart {
+        name: file_name(&format!("{what}-by-{name}")),
+        title: format!("{} by {name}", capitalized(what)),
+        caption: format!(
+            "{} in {} by {name}: {}. Bands and whiskers: 95 % CI.{notes}",
+            capitalized(what),
+            quantity.unit(),
+            names(shown)
+        ),
+        panels: vec![Panel {
+            x: swept(shown, name),
+            y: quantity.axis(),
+            series,
+            marks,
+            levels: limits.levels(),
+            ..Panel::default()
+        }],
+        colours: colours(shown),
+        ..Chart::default()
+    }
 }
 
-fn rate(shown: &[ShownCurve<'_>], name: &str) -> Chart {
-    let lines = shown.iter().map(|one| one.line(one.name(), Stroke::Solid, |p| one.rate(p, p.x)));
-    let mut series: Vec<Series> = lines.collect();
-    let mut notes = String::new();
-    let of_fit = |p: &FitPoint| Some(Point::at(p.x, Some(p.rate.get())));
-    for (more, sentence) in [ceilings(shown, Unit::OpsPerSecond, None), fits(shown, of_fit)] {
-        series.extend(more);
-        notes.push_str(&sentence);
-    }
-    let panel = Panel {
-        x: swept(shown, name),
-        y: axis("achieved rate, ops/s", Scale::Linear),
-        series,
-        ..Panel::default()
+pub(super) fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), chars.as_str())
+}
+
+/// The configured delays of an emulated volume, as named lines.
+fn delays(shown: &[ShownCurve<'_>]) -> Vec<Level> {
+    let Some(emulated) = emulated_volume(shown) else { return Vec::new() };
+    let unit = unit(shown);
+    let (read, write) = (emulated.volume.read_delay_ns, emulated.volume.write_delay_ns);
+    let delays: &[(&str, u64)] = match read == write {
+        true => &[("configured delay", read)],
+        false => &[("configured read delay", read), ("configured write delay", write)],
     };
-    let caption = format!("Achieved rate in ops/s by {name}: {}.{notes}", names(shown));
-    let title = format!("Achieved rate by {name}");
-    one_panel([format!("rate-by-{name}"), title, caption], panel)
+    // A logarithmic axis has no zero, and no delay is no bound.
+    let shown = delays.iter().filter(|(_, ns)| *ns > 0);
+    let level = |(name, ns): &(&str, u64)| Level {
+        name: format!("{name}, {}", unit.with_symbol(*ns as f64)),
+        y: unit.scale(*ns as f64),
+    };
+    shown.map(level).collect()
 }
 
 /// Mean and p99 of the response time by the swept key, with the configured delays of an emulated
 /// volume.
-fn response_time(shown: &[ShownCurve<'_>], name: &str) -> Chart {
+fn latency(shown: &[ShownCurve<'_>], name: &str) -> Chart {
     let unit = unit(shown);
-    let means = shown.iter().map(|one| one.line(one.name(), Stroke::Solid, |p| one.mean(p, p.x)));
-    let p99s = shown.iter().map(|one| one.line(one.name(), Stroke::Dashed, |p| one.p99(p, p.x)));
-    let mut series: Vec<Series> = means.chain(p99s).collect();
-    let mut notes = String::new();
-    if let Some(emulated) = emulated_volume(shown) {
-        let delays = [
-            ("read delay", emulated.volume.read_delay_ns),
-            ("write delay", emulated.volume.write_delay_ns),
-        ];
-        // A logarithmic axis has no zero, and no delay is no bound.
-        for (name, ns) in delays.into_iter().filter(|(_, ns)| *ns > 0) {
-            series.push(level(shown, name, unit.scale(ns as f64)));
-        }
-        notes = emulated::captions(shown[0].findings, unit)[1].clone();
-    }
+    let mut series = means_and_p99s(shown, ShownCurve::name);
+    let mut notes = emulated_volume(shown)
+        .map_or(String::new(), |_| emulated::delays_caption(shown[0].findings, unit));
     let (of_fit, sentence) =
         fits(shown, |p| Some(Point::at(p.x, Some(unit.scale(p.response_s * NS_PER_S)))));
     series.extend(of_fit);
     notes.push_str(&sentence);
-    let caption = format!(
-        "Mean (solid) and p99 (dashed) response time in {} by {name}: {}.{notes}",
-        unit.symbol(),
-        names(shown)
-    );
-    let panel = Panel {
-        x: swept(shown, name),
-        y: axis(&format!("response time, {}", unit.symbol()), Scale::Log(10)),
-        series,
-        marks: knee_marks(shown),
-        ..Panel::default()
-    };
-    let title = format!("Response time by {name}");
-    one_panel([format!("response-time-by-{name}"), title, caption], panel)
+    Chart {
+        name: file_name(&format!("response-time-by-{name}")),
+        title: format!("Latency by {name}"),
+        caption: format!(
+            "Mean (thick) and p99 (thin) response time in {} by {name}: {}. Bands and whiskers: \
+             95 % CI.{notes}",
+            unit.symbol(),
+            names(shown)
+        ),
+        panels: vec![Panel {
+            x: swept(shown, name),
+            y: latency_axis(unit),
+            series,
+            marks: knee_marks(shown),
+            levels: delays(shown),
+            ..Panel::default()
+        }],
+        colours: colours(shown),
+        ..Chart::default()
+    }
 }
 
-/// Response time against achieved rate, in the order of the swept key: past saturation the curve
-/// turns back. The chart shows the difference between near and far clients, or two systems.
-fn response_by_rate(shown: &[ShownCurve<'_>], name: &str) -> Chart {
+/// Mean and p99 of the response time of each curve along its axis.
+pub(super) fn means_and_p99s<'a>(
+    shown: &[ShownCurve<'a>],
+    name: fn(&ShownCurve<'a>) -> String,
+) -> Vec<Series> {
+    let means = shown.iter().map(|one| one.line(name(one), Stroke::Solid, |p| one.mean(p, p.x)));
+    let p99s = shown.iter().map(|one| one.line(name(one), Stroke::Thin, |p| one.p99(p, p.x)));
+    means.chain(p99s).collect()
+}
+
+/// Latency against throughput or rate, in the order of the swept key: the curve that vendors
+/// publish, with limits, knees and operating points.
+pub(super) fn latency_against(
+    shown: &[ShownCurve<'_>],
+    name: &str,
+    quantity: Quantity,
+    detail: Detail,
+) -> Chart {
     let unit = unit(shown);
-    let at = |one: &ShownCurve<'_>, p: &CurvePoint| {
-        let rate = one.data(p).achieved_rate.map_or(f64::NAN, |r| r.value);
-        one.mean(p, rate)
+    let x = |one: &ShownCurve<'_>, p: &CurvePoint| quantity.point(one, p, 0.0).y;
+    let mean = |one: &ShownCurve<'_>, p: &CurvePoint| Point {
+        load: Some(p.x),
+        ..one.mean(p, x(one, p).unwrap_or(f64::NAN))
     };
-    let lines = shown.iter().map(|one| one.line(one.name(), Stroke::Solid, |p| at(one, p)));
-    let mut series: Vec<Series> = lines.collect();
-    let mut notes = String::new();
-    let of_fit =
-        fits(shown, |p| Some(Point::at(p.rate.get(), Some(unit.scale(p.response_s * NS_PER_S)))));
-    let rings = knees(shown, at).map(|(rings, sentence)| (vec![rings], sentence));
-    for (more, sentence) in [Some(of_fit), rings].into_iter().flatten() {
-        series.extend(more);
+    let p99 = |one: &ShownCurve<'_>, p: &CurvePoint| Point {
+        load: Some(p.x),
+        ..one.p99(p, x(one, p).unwrap_or(f64::NAN))
+    };
+    let mut series = Vec::new();
+    for one in shown {
+        series.extend(against(one, Stroke::Solid, |p| mean(one, p)));
+        series.extend(against(one, Stroke::Thin, |p| p99(one, p)));
+    }
+    let limits = limits(shown, quantity);
+    let mut notes = limits.sentence.clone();
+    if detail == Detail::Findings {
+        let of_fit = |p: &FitPoint| {
+            let y = unit.scale(p.response_s * NS_PER_S);
+            Some(Point::at(quantity.of_fit(p)?, Some(y)))
+        };
+        let (models, sentence) = fits(shown, of_fit);
+        series.extend(models);
         notes.push_str(&sentence);
     }
-    let marks = match shown {
-        [one] => end_of_rates(one),
-        _ => Vec::new(),
+    if let Some((rings, sentence)) = knees(shown, mean) {
+        series.push(rings);
+        notes.push_str(&sentence);
+    }
+    let (flags, sentence) = operating_points(shown, mean);
+    notes.push_str(&sentence);
+    let what = quantity.name();
+    Chart {
+        name: file_name(&format!("response-time-by-{what}-along-{name}")),
+        title: format!("Latency against {what}"),
+        caption: format!(
+            "Mean (thick) and p99 (thin) response time in {} against {what} in {}, along the \
+             {name}: {}. Separate points: {what} fell although the load rose.{notes}",
+            unit.symbol(),
+            quantity.unit(),
+            names(shown)
+        ),
+        panels: vec![Panel {
+            x: quantity.axis(),
+            y: latency_axis(unit),
+            series,
+            marks: limits.marks(),
+            flags,
+            load: name.to_owned(),
+            ..Panel::default()
+        }],
+        colours: colours(shown),
+        ..Chart::default()
+    }
+}
+
+/// A curve against throughput. The line joins its points in the order of the load and ends where
+/// throughput falls: a line that turns back crosses itself and reads as two latencies at one
+/// throughput. The points past the end are drawn separately, because they were measured. Points
+/// along an axis that is not a load are not joined.
+fn against(one: &ShownCurve<'_>, stroke: Stroke, at: impl Fn(&CurvePoint) -> Point) -> Vec<Series> {
+    let points: Vec<Point> = one.curve.points.iter().map(at).filter(|p| p.x.is_finite()).collect();
+    let joined = match one.curve.load {
+        Load::Closed | Load::Open => rising(&points),
+        Load::NotRaised => 0,
     };
-    let panel = Panel {
-        x: axis("achieved rate, ops/s", Scale::Linear),
-        y: axis(&format!("mean response time, {}", unit.symbol()), Scale::Log(10)),
-        series,
-        marks,
-        ..Panel::default()
+    let line = |points: &[Point], stroke: Stroke| Series {
+        name: one.name(),
+        right: false,
+        shape: Shape::Line { points: points.to_vec(), stroke },
     };
-    let caption = format!(
-        "Mean response time in {} by achieved rate in ops/s, along the {name}: {}.{notes}",
-        unit.symbol(),
-        names(shown)
-    );
-    let title = "Response time against rate".to_owned();
-    one_panel([format!("response-time-by-rate-along-{name}"), title, caption], panel)
+    let (before, past) = points.split_at(joined);
+    let past_stroke = if stroke == Stroke::Thin { Stroke::ThinPoints } else { Stroke::Points };
+    let parts = [(before, stroke), (past, past_stroke)];
+    parts.into_iter().filter(|(part, _)| !part.is_empty()).map(|(p, s)| line(p, s)).collect()
+}
+
+/// The number of leading points along which x does not fall.
+fn rising(points: &[Point]) -> usize {
+    let mut most = f64::NEG_INFINITY;
+    let falls = |point: &Point| {
+        let falls = point.x < most * (1.0 - SAME_X);
+        most = most.max(point.x);
+        falls
+    };
+    points.iter().position(falls).unwrap_or(points.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_where_throughput_falls_by_more_than_the_size_of_a_symbol() {
+        let points = |xs: &[f64]| xs.iter().map(|x| Point::at(*x, Some(1.0))).collect::<Vec<_>>();
+        assert_eq!(rising(&points(&[10.0, 40.0, 80.0])), 3);
+        assert_eq!(rising(&points(&[10.0, 80.0, 79.5, 60.0, 90.0])), 3);
+        // A slow fall in small steps is a fall as well.
+        assert_eq!(rising(&points(&[100.0, 99.5, 99.2, 98.7])), 3);
+        assert_eq!(rising(&[]), 0);
+    }
 }

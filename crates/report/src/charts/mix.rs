@@ -1,47 +1,99 @@
-//! The range from all reads to all writes, stacked, as in the published charts.
+//! The range from all reads to all writes, as in the published charts: reads at the left, writes at
+//! the right, in every chart.
 
+use analysis::curve::CurvePoint;
 use workload::op::OpKind;
 
-use super::shown_curve::{ShownCurve, axis, file_name, names, unit};
-use crate::drawing::{Chart, Panel, Point, Scale, Series, Shape, Stroke, ticks};
-use crate::number::BYTES_PER_MIB;
+use super::annotations::limits;
+use super::loads::capitalized;
+use super::quantity::Quantity;
+use super::shown_curve::{ShownCurve, axis, colours, file_name, latency_axis, names, unit};
+use crate::drawing::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke, ticks};
+use crate::results::in_reading_order;
 
-/// A chart of rates and one of throughputs for each curve, and one of the response times of all.
+/// A stacked chart of rates and one of throughputs for each curve, and one of the response times of
+/// all.
 pub(super) fn charts(shown: &[ShownCurve<'_>], name: &str) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = shown
-        .iter()
-        .flat_map(|one| [stacked(one, Quantity::Rate), stacked(one, Quantity::Throughput)])
-        .collect();
-    charts.push(response_time(shown, name));
+    let stacks = shown.iter().flat_map(|one| {
+        let quantities = [Quantity::Rate, Quantity::throughput(std::slice::from_ref(one))];
+        quantities.map(|quantity| stacked(one, quantity))
+    });
+    let mut charts: Vec<Chart> = stacks.collect();
+    charts.push(latency(shown, name));
     charts
 }
 
-#[derive(Clone, Copy)]
-enum Quantity {
-    Rate,
-    Throughput,
+/// The mixes of all curves from all reads to all writes, as they are published: `100/0`, `90/10`, …,
+/// `0/100`.
+struct Mixes(Vec<f64>);
+
+impl Mixes {
+    fn of(shown: &[ShownCurve<'_>]) -> Mixes {
+        let points = shown.iter().flat_map(|one| &one.curve.points);
+        let mut shares: Vec<f64> = points.map(|point| point.x).collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        shares.dedup();
+        Mixes(shares)
+    }
+
+    fn axis(&self) -> Axis {
+        let percent = |x: f64| ticks::label((x * 1000.0).round() / 10.0);
+        let mix = |x: &f64| format!("{}/{}", percent(*x), percent(1.0 - x));
+        axis("read/write mix, %", Scale::Names(self.0.iter().map(mix).collect()))
+    }
+
+    fn position(&self, share: f64) -> f64 {
+        self.0.iter().position(|other| *other == share).unwrap_or(0) as f64
+    }
 }
 
-/// Mixes from all reads to all writes, as they are published: `100/0`, `90/10`, …, `0/100`.
-fn mixes(one: &ShownCurve<'_>) -> Vec<String> {
-    let percent = |x: f64| ticks::label((x * 1000.0).round() / 10.0);
-    one.curve
-        .points
+/// A curve in the order of the axis.
+fn line(one: &ShownCurve<'_>, stroke: Stroke, point: impl Fn(&CurvePoint) -> Point) -> Series {
+    let mut series = one.line(one.name(), stroke, point);
+    if let Shape::Line { points, .. } = &mut series.shape {
+        points.reverse();
+    }
+    series
+}
+
+/// Throughput or rate of all curves by the mix.
+pub(super) fn by_mix(shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {
+    let mixes = Mixes::of(shown);
+    let lines = shown
         .iter()
-        .rev()
-        .map(|p| format!("{}/{}", percent(p.x), percent(1.0 - p.x)))
-        .collect()
+        .map(|one| line(one, Stroke::Solid, |p| quantity.point(one, p, mixes.position(p.x))));
+    let limits = limits(shown, quantity);
+    let what = capitalized(quantity.name());
+    Chart {
+        name: file_name(&format!("range-{}", quantity.name())),
+        title: format!("{what} from all reads to all writes"),
+        caption: format!(
+            "{what} in {} by read/write mix: {}. Whiskers: 95 % CI.{}",
+            quantity.unit(),
+            names(shown),
+            limits.sentence
+        ),
+        panels: vec![Panel {
+            x: mixes.axis(),
+            y: quantity.axis(),
+            series: lines.collect(),
+            levels: limits.levels(),
+            ..Panel::default()
+        }],
+        colours: colours(shown),
+        ..Chart::default()
+    }
 }
 
 fn stacked(one: &ShownCurve<'_>, quantity: Quantity) -> Chart {
-    let series = [OpKind::Read, OpKind::Write].map(|kind| {
-        let points = one.curve.points.iter().rev().enumerate().map(|(index, point)| {
+    let shown = std::slice::from_ref(one);
+    let mixes = Mixes::of(shown);
+    let in_order = || in_reading_order(one.curve).into_iter();
+    let kinds = [OpKind::Read, OpKind::Write].map(|kind| {
+        let points = in_order().map(|point| {
             let ops = one.summary(point).total.kinds.iter().find(|ops| ops.name == kind.name());
-            let y = ops.and_then(|ops| match quantity {
-                Quantity::Rate => ops.achieved_rate.map(|rate| rate.value),
-                Quantity::Throughput => ops.throughput.map(|t| t.value / BYTES_PER_MIB),
-            });
-            Point::at(index as f64, y)
+            let value = ops.and_then(|ops| quantity.estimate(ops.achieved_rate, ops.throughput));
+            Point::at(mixes.position(point.x), value.map(|value| value.value))
         });
         Series {
             name: kind.name().to_owned(),
@@ -49,48 +101,55 @@ fn stacked(one: &ShownCurve<'_>, quantity: Quantity) -> Chart {
             shape: Shape::Bars { points: points.collect(), stacked: true },
         }
     });
-    let (unit, what) = match quantity {
-        Quantity::Rate => ("ops/s", "Achieved rate"),
-        Quantity::Throughput => ("MiB/s", "Throughput"),
+    let totals = in_order().map(|point| quantity.point(one, point, mixes.position(point.x)));
+    let total = Series {
+        name: "reads and writes".to_owned(),
+        right: false,
+        shape: Shape::Line { points: totals.collect(), stroke: Stroke::Points },
     };
-    let name = one.name();
+    let limits = limits(shown, quantity);
+    let (what, name) = (capitalized(quantity.name()), one.name());
     Chart {
-        name: file_name(&format!("range-{unit}-{name}")),
+        name: file_name(&format!("range-{}-{name}", quantity.name())),
         title: format!("{what} from all reads to all writes: {name}"),
         caption: format!(
-            "{what} in {unit} by read/write mix (reads at the bottom, writes stacked on top): \
-             {name}."
+            "{what} in {} by read/write mix (reads at the bottom, writes stacked on top): {name}. \
+             Whiskers: 95 % CI of both together.{}",
+            quantity.unit(),
+            limits.sentence
         ),
         panels: vec![Panel {
-            x: axis("read/write, %", Scale::Names(mixes(one))),
-            y: axis(&format!("{}, {unit}", what.to_lowercase()), Scale::Linear),
-            series: series.into(),
+            x: mixes.axis(),
+            y: quantity.axis(),
+            series: kinds.into_iter().chain([total]).collect(),
+            levels: limits.levels(),
             ..Panel::default()
         }],
         ..Chart::default()
     }
 }
 
-fn response_time(shown: &[ShownCurve<'_>], name: &str) -> Chart {
-    let unit = unit(shown).symbol();
-    let percent = |x: f64| (1000.0 * x).round() / 10.0;
+fn latency(shown: &[ShownCurve<'_>], name: &str) -> Chart {
+    let (unit, mixes) = (unit(shown), Mixes::of(shown));
     let means =
-        shown.iter().map(|one| one.line(one.name(), Stroke::Solid, |p| one.mean(p, percent(p.x))));
-    let p99s =
-        shown.iter().map(|one| one.line(one.name(), Stroke::Dashed, |p| one.p99(p, percent(p.x))));
+        shown.iter().map(|one| line(one, Stroke::Solid, |p| one.mean(p, mixes.position(p.x))));
+    let p99s = shown.iter().map(|one| line(one, Stroke::Thin, |p| one.p99(p, mixes.position(p.x))));
     Chart {
         name: file_name(&format!("response-time-by-{name}")),
-        title: "Response time by share of reads".to_owned(),
+        title: "Latency from all reads to all writes".to_owned(),
         caption: format!(
-            "Mean (solid) and p99 (dashed) response time in {unit} by share of reads: {}.",
+            "Mean (thick) and p99 (thin) response time in {} by read/write mix: {}. Whiskers: 95 % \
+             CI.",
+            unit.symbol(),
             names(shown)
         ),
         panels: vec![Panel {
-            x: axis("reads, %", Scale::Linear),
-            y: axis(&format!("response time, {unit}"), Scale::Linear),
+            x: mixes.axis(),
+            y: latency_axis(unit),
             series: means.chain(p99s).collect(),
             ..Panel::default()
         }],
+        colours: colours(shown),
         ..Chart::default()
     }
 }

@@ -1,29 +1,35 @@
 //! The charts that findings have. A chart exists only if its data do.
 //!
-//! Most are those of the published papers on Azure NetApp Files, made from the user's own data: rate
-//! and response time by queue depth, response time against rate for several sets of clients, the
-//! range from all reads to all writes, and pairs with and without a setting. Others show whether
-//! the results can be trusted.
+//! Most are those of the published papers on Azure NetApp Files, made from the user's own data:
+//! throughput and latency by queue depth, latency against throughput for several sets of clients,
+//! the range from all reads to all writes, and pairs with and without a setting. Others show
+//! whether the results can be trusted.
 
 mod annotations;
+mod corners;
 mod heat;
 mod legend;
 mod loads;
 mod mix;
 mod over_time;
+mod overview;
 mod pairs;
 mod percentiles;
+mod quantity;
 mod record;
+mod repeats;
+pub(crate) mod scraped;
 mod shown_curve;
 mod tune;
 
 use crate::drawing::Chart;
 
 pub(crate) use annotations::method_name;
-pub(crate) use record::RecordCharts;
+pub(crate) use overview::{Overview, overview};
+pub(crate) use record::{RecordCharts, TimeGroup};
 pub(crate) use shown_curve::{ShownCurve, axis};
 
-use shown_curve::last_part;
+use crate::results::is_along_mix;
 
 /// More curves cannot be distinguished in one chart.
 const CURVES_MAX: usize = 12;
@@ -40,10 +46,16 @@ pub(crate) fn of_curves(shown: &[ShownCurve<'_>]) -> Vec<Chart> {
     for axis in axes {
         let of_axis: Vec<ShownCurve<'_>> =
             shown.iter().filter(|one| one.curve.axis == axis).copied().collect();
+        if !is_along_mix(axis) {
+            charts.extend(corners::figures(&of_axis, axis));
+        }
+        if shown.iter().all(|one| one.record.is_none()) {
+            charts.extend(repeats::figure(&of_axis, axis));
+        }
         for (number, (variant, group)) in groups(&of_axis).into_iter().enumerate() {
-            let charts_of_group = match last_part(axis) {
-                "read" => mix::charts(&group, axis),
-                _ => loads::charts(&group, axis),
+            let charts_of_group = match is_along_mix(axis) {
+                true => mix::charts(&group, axis),
+                false => loads::charts(&group, axis),
             };
             charts.extend(charts_of_group.into_iter().map(|mut chart| {
                 if let Some(variant) = variant.filter(|variant| !chart.title.contains(variant)) {
@@ -57,7 +69,14 @@ pub(crate) fn of_curves(shown: &[ShownCurve<'_>]) -> Vec<Chart> {
         }
     }
     charts.retain(Chart::has_measurements);
-    charts.iter_mut().for_each(legend::shorten);
+    let colours = shown_curve::colours(shown);
+    for chart in &mut charts {
+        // The colours among all curves, not among those of one chart.
+        if !chart.colours.is_empty() {
+            chart.colours.clone_from(&colours);
+        }
+        legend::shorten(chart);
+    }
     charts
 }
 

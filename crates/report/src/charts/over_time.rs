@@ -1,10 +1,10 @@
-//! One run over time in four panels: achieved rate, throughput, response time, and outstanding
-//! operations with processors used.
+//! The runs of a curve over time in four panels: achieved rate, throughput, response time, and
+//! outstanding operations with processors used.
 
 use analysis::series::{PointPhase, Series as OverTime, SeriesPoint};
 
 use super::shown_curve::axis;
-use crate::drawing::{Alternative, Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use crate::drawing::{Alternative, Axis, Chart, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::number::TimeUnit;
 
 /// Lines with fewer points have symbols.
@@ -12,57 +12,114 @@ const SYMBOLS_BELOW: usize = 60;
 
 type Quantity<'q> = &'q dyn Fn(&SeriesPoint) -> Option<f64>;
 
-/// The chart of the streams of a run.
+/// A run in a chart of several.
+pub(super) struct Segment<'a> {
+    /// Where the run begins in the chart, in seconds.
+    pub(super) start_s: f64,
+    /// Its load; empty if that is the one of the run before it.
+    pub(super) label: String,
+    /// Its streams.
+    pub(super) streams: Vec<&'a OverTime>,
+}
+
+impl Segment<'_> {
+    /// Where the run ends in the chart, in seconds.
+    pub(super) fn end_s(&self) -> f64 {
+        let ends = self.streams.iter().filter_map(|stream| stream.points.last());
+        self.start_s + ends.map(|point| seconds(point.end_ns)).fold(0.0, f64::max)
+    }
+}
+
+/// The chart of a curve: its runs one after another, so that a sweep is one series.
+///
+/// * `colour` - that of the workload, if it has a single stream
 pub(super) fn over_time(
-    streams: &[&OverTime],
+    runs: &[Segment<'_>],
     [name, title, caption]: [String; 3],
     unit: TimeUnit,
+    colour: usize,
 ) -> Chart {
     let rate: Quantity<'_> = &|p| Some(p.achieved_rate.get());
     let throughput: Quantity<'_> = &|p| Some(p.throughput.as_mib());
     let mean: Quantity<'_> = &|p| p.response_mean.map(|mean| unit.scale(mean.0));
     let p99: Quantity<'_> = &|p| p.response_p99_ns.map(|ns| unit.scale(ns as f64));
     let outstanding: Quantity<'_> = &|p| Some(p.outstanding_mean);
-    let times = axis(&format!("{}, p99 - -", unit.symbol()), Scale::Log(10));
+    let times = axis(&format!("p99 thin, {}", unit.symbol()), Scale::Log(10));
     let mut panels = vec![
-        panel(streams, axis("ops/s", Scale::Linear), &[(rate, false)]),
-        panel(streams, axis("MiB/s", Scale::Linear), &[(throughput, false)]),
-        panel(streams, times, &[(mean, false), (p99, true)]),
-        panel(streams, axis("ops, CPUs", Scale::Linear), &[(outstanding, false)]),
+        panel(runs, axis("IOPS", Scale::Linear), &[(rate, false)]),
+        panel(runs, axis("MiB/s", Scale::Linear), &[(throughput, false)]),
+        panel(runs, times, &[(mean, false), (p99, true)]),
+        panel(runs, axis("ops and CPUs", Scale::Linear), &[(outstanding, false)]),
     ];
-    // The CPU time is that of the process, so one stream's points have it.
-    if let (Some(stream), Some(panel)) = (streams.first(), panels.last_mut()) {
-        let used = of_stream(stream, "processors used".to_owned(), &|p| Some(p.cpu_used), false);
-        panel.series.push(used);
-        panel.x.name = "seconds from the start of the run".to_owned();
+    if let Some(panel) = panels.first_mut() {
+        let labelled = runs.iter().filter(|run| !run.label.is_empty());
+        let mark = |run: &Segment<'_>| Mark { name: run.label.clone(), x: run.start_s };
+        panel.marks = labelled.map(mark).collect();
     }
-    Chart { name, title, caption, panels, alternative: Alternative::Caption }
+    // The CPU time is that of the process, so one stream's points have it.
+    if let Some(panel) = panels.last_mut() {
+        let used = of_stream(runs, 0, "processors used", &|p| Some(p.cpu_used), false);
+        panel.series.push(used);
+        panel.x.name = match runs.len() {
+            1 => "seconds from the start of the run".to_owned(),
+            _ => "seconds, runs one after another".to_owned(),
+        };
+    }
+    let colours = match names(runs)[..] {
+        [only] => vec![(only.to_owned(), colour)],
+        _ => Vec::new(),
+    };
+    let alternative = Alternative::Caption;
+    Chart { name, title, caption, panels, alternative, colours, ..Chart::default() }
 }
 
-/// A panel with each quantity, solid or dashed, of each stream.
-fn panel(streams: &[&OverTime], y: Axis, quantities: &[(Quantity<'_>, bool)]) -> Panel {
-    let series = quantities.iter().flat_map(|(quantity, dashed)| {
+/// The names of the streams, which all runs of a curve have.
+fn names<'a>(runs: &[Segment<'a>]) -> Vec<&'a str> {
+    let first = runs.first().map(|run| run.streams.as_slice()).unwrap_or_default();
+    first.iter().map(|stream| stream.stream.as_str()).collect()
+}
+
+/// A panel with each quantity, thick or thin, of each stream.
+fn panel(runs: &[Segment<'_>], y: Axis, quantities: &[(Quantity<'_>, bool)]) -> Panel {
+    let names = names(runs);
+    let series = quantities.iter().flat_map(|(quantity, is_p99)| {
         // Series of one name have one colour, so each stream has its own.
-        streams.iter().map(|stream| of_stream(stream, stream.stream.clone(), *quantity, *dashed))
+        let streams = names.iter().enumerate();
+        streams.map(|(index, name)| of_stream(runs, index, name, *quantity, *is_p99))
     });
     Panel {
         x: axis("", Scale::Linear),
         y,
         series: series.collect(),
-        shades: streams.first().map(|stream| unmeasured(stream)).unwrap_or_default(),
+        shades: runs.iter().flat_map(unmeasured).collect(),
         ..Panel::default()
     }
 }
 
-fn of_stream(stream: &OverTime, name: String, quantity: Quantity<'_>, dashed: bool) -> Series {
-    let points = stream.points.iter().map(|p| Point::at(seconds(p.end_ns), quantity(p)));
-    let stroke = match (dashed, stream.points.len() < SYMBOLS_BELOW) {
+/// A quantity of the stream with this index, with a gap between runs.
+fn of_stream(
+    runs: &[Segment<'_>],
+    index: usize,
+    name: &str,
+    quantity: Quantity<'_>,
+    is_p99: bool,
+) -> Series {
+    let mut points: Vec<Point> = Vec::new();
+    for run in runs {
+        let Some(stream) = run.streams.get(index) else { continue };
+        if !points.is_empty() {
+            points.push(Point::at(run.start_s, None));
+        }
+        let point = |p: &SeriesPoint| Point::at(run.start_s + seconds(p.end_ns), quantity(p));
+        points.extend(stream.points.iter().map(point));
+    }
+    let stroke = match (is_p99, points.len() < SYMBOLS_BELOW) {
         (false, true) => Stroke::Solid,
         (false, false) => Stroke::Plain,
-        (true, true) => Stroke::Dashed,
-        (true, false) => Stroke::PlainDashed,
+        (true, true) => Stroke::Thin,
+        (true, false) => Stroke::PlainThin,
     };
-    Series { name, right: false, shape: Shape::Line { points: points.collect(), stroke } }
+    Series { name: name.to_owned(), right: false, shape: Shape::Line { points, stroke } }
 }
 
 /// Seconds to three decimals.
@@ -71,10 +128,12 @@ fn seconds(ns: u64) -> f64 {
 }
 
 /// The times outside the window.
-fn unmeasured(series: &OverTime) -> Vec<[f64; 2]> {
-    let phases = series.points.chunk_by(|a, b| a.phase == b.phase);
+fn unmeasured(run: &Segment<'_>) -> Vec<[f64; 2]> {
+    let Some(stream) = run.streams.first() else { return Vec::new() };
+    let at = |ns: u64| run.start_s + seconds(ns);
+    let phases = stream.points.chunk_by(|a, b| a.phase == b.phase);
     phases
         .filter(|points| points[0].phase != PointPhase::Measure)
-        .map(|points| [seconds(points[0].start_ns), seconds(points[points.len() - 1].end_ns)])
+        .map(|points| [at(points[0].start_ns), at(points[points.len() - 1].end_ns)])
         .collect()
 }

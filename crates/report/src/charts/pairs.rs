@@ -3,8 +3,10 @@
 
 use analysis::curve::CurvePoint;
 
+use super::annotations::limits;
+use super::quantity::Quantity;
 use super::shown_curve::{ShownCurve, axis, file_name, last_part};
-use crate::drawing::{Chart, Panel, Point, Scale, Series, Shape};
+use crate::drawing::{Chart, Panel, Scale, Series, Shape};
 
 /// More workloads do not fit side by side.
 const WORKLOADS_MAX: usize = 16;
@@ -28,15 +30,21 @@ pub(super) fn pairs(shown: &[ShownCurve<'_>]) -> Vec<Chart> {
     let single = !shown.is_empty() && shown.iter().all(|one| one.curve.points.len() == 1);
     let mut charts = Vec::new();
     if several {
-        charts.extend(of_bars("record", &bars_by_record(shown)));
+        charts.extend(of_bars("record", &bars_by_record(shown), shown));
     }
     if series(&by_connections).len() > 1 {
-        charts.extend(of_bars("nconnect", &by_connections));
+        charts.extend(of_bars("nconnect", &by_connections, shown));
     } else if single && !several && shown.len() > 1 {
-        let bars: Vec<Bar<'_>> = shown.iter().filter_map(|one| bar(one, String::new())).collect();
-        charts.extend(of_bars("workload", &bars));
+        charts
+            .extend([Quantity::throughput(shown), Quantity::Rate].map(|q| of_workloads(shown, q)));
     }
     charts
+}
+
+/// The highest value of each workload as a bar.
+pub(super) fn of_workloads(shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {
+    let bars: Vec<Bar<'_>> = shown.iter().filter_map(|one| bar(one, String::new())).collect();
+    chart("workload", &bars, shown, quantity)
 }
 
 fn bar<'a>(one: &ShownCurve<'a>, series: String) -> Option<Bar<'a>> {
@@ -87,42 +95,48 @@ fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// A chart of throughputs and one of rates, with a group of bars for each workload.
-fn of_bars(by: &str, bars: &[Bar<'_>]) -> Vec<Chart> {
+fn of_bars(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>]) -> Vec<Chart> {
     let workloads = each_once(bars.iter().map(|bar| bar.workload.as_str()));
-    let names = series(bars);
-    if bars.is_empty() || workloads.len() > WORKLOADS_MAX || names.len() > BARS_MAX {
+    if bars.is_empty() || workloads.len() > WORKLOADS_MAX || series(bars).len() > BARS_MAX {
         return Vec::new();
     }
-    let chart = |what: &str, unit: &str, value: &dyn Fn(&Bar<'_>, f64) -> Point| {
-        let series = names.iter().map(|name| {
-            let of_series = bars.iter().filter(|bar| bar.series == *name);
-            let points = of_series.map(|bar| {
-                let index = workloads.iter().position(|name| *name == bar.workload);
-                value(bar, index.unwrap_or(0) as f64)
-            });
-            let name =
-                if name.is_empty() { format!("highest, {unit}") } else { (*name).to_owned() };
-            let points = points.collect();
-            Series { name, right: false, shape: Shape::Bars { points, stacked: false } }
+    let quantities = [Quantity::throughput(shown), Quantity::Rate];
+    quantities.map(|quantity| chart(by, bars, shown, quantity)).into()
+}
+
+fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {
+    let workloads = each_once(bars.iter().map(|bar| bar.workload.as_str()));
+    let drawn = series(bars).into_iter().map(|name| {
+        let of_series = bars.iter().filter(|bar| bar.series == name);
+        let points = of_series.map(|bar| {
+            let index = workloads.iter().position(|name| *name == bar.workload).unwrap_or(0);
+            quantity.point(&bar.one, bar.point, index as f64)
         });
-        Chart {
-            name: file_name(&format!("highest-{what}-by-{by}")),
-            title: format!("Highest {what} by {by}"),
-            caption: format!(
-                "Highest {what} in {unit} of each workload over its load points, which the results \
-                 list."
-            ),
-            panels: vec![Panel {
-                x: axis("", Scale::Names(workloads.iter().map(|w| (*w).to_owned()).collect())),
-                y: axis(&format!("{what}, {unit}"), Scale::Linear),
-                series: series.collect(),
-                ..Panel::default()
-            }],
-            ..Chart::default()
-        }
-    };
-    vec![
-        chart("throughput", "MiB/s", &|bar, x| bar.one.throughput(bar.point, x)),
-        chart("rate", "ops/s", &|bar, x| bar.one.rate(bar.point, x)),
-    ]
+        let name = match name {
+            "" => format!("highest {}", quantity.name()),
+            name => name.to_owned(),
+        };
+        let points = points.collect();
+        Series { name, right: false, shape: Shape::Bars { points, stacked: false } }
+    });
+    let limits = limits(shown, quantity);
+    let what = quantity.name();
+    Chart {
+        name: file_name(&format!("highest-{what}-by-{by}")),
+        title: format!("Highest {what} by {by}"),
+        caption: format!(
+            "Highest {what} in {} of each workload over its load points, which the results list. \
+             Whiskers: 95 % CI.{}",
+            quantity.unit(),
+            limits.sentence
+        ),
+        panels: vec![Panel {
+            x: axis("", Scale::Names(workloads.iter().map(|w| (*w).to_owned()).collect())),
+            y: quantity.axis(),
+            series: drawn.collect(),
+            levels: limits.levels(),
+            ..Panel::default()
+        }],
+        ..Chart::default()
+    }
 }

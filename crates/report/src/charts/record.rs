@@ -1,17 +1,17 @@
 //! All charts of one record, within the limits of a page.
 
 use analysis::Findings;
-use analysis::curve::Curve;
-use analysis::load_point::{LoadPoint, RunSummary, Summary};
+use analysis::curve::{Curve, CurvePoint};
+use analysis::load_point::{LoadPoint, Summary};
 
 use super::heat::heat;
-use super::over_time::over_time;
+use super::over_time::{Segment, over_time};
 use super::percentiles::percentiles;
-use super::shown_curve::{ShownCurve, file_name};
+use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label};
 use super::{of_curves, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
-use crate::results::{load_point_name, percentile, plus_minus, printed, time_unit};
+use crate::results::{load_point_name, percentile, plus_minus, printed};
 
 /// Charts of curves on a page.
 const CURVE_CHARTS_MAX: usize = 48;
@@ -19,8 +19,6 @@ const CURVE_CHARTS_MAX: usize = 48;
 const PERCENTILE_CHARTS_MAX: usize = 24;
 /// Records with more runs show only the load points that a reader needs first over time.
 const RUNS_MAX: usize = 90;
-/// Load points whose first run is printed over time: about a page each.
-const PAPER_MAX: usize = 4;
 /// Cells of all heat maps together.
 const CELLS_MAX: usize = 15_000;
 
@@ -30,28 +28,18 @@ pub(crate) struct RecordCharts {
     pub(crate) curves: Vec<Chart>,
     /// Charts of percentiles of the response time.
     pub(crate) percentiles: Vec<Chart>,
-    /// Charts over time, by load point.
+    /// Charts over time, by curve.
     pub(crate) time: Vec<TimeGroup>,
     /// What is left out, in whole sentences.
     pub(crate) left_out: Vec<String>,
 }
 
-/// A load point over time.
+/// A curve over time.
 pub(crate) struct TimeGroup {
-    /// The name of the load point.
+    /// The name of the curve.
     pub(crate) name: String,
-    /// Charts of its runs, and the heat map of the first.
+    /// The chart of all its runs, and heat maps of some.
     pub(crate) charts: Vec<Chart>,
-    /// Whether it is printed.
-    pub(crate) on_paper: bool,
-}
-
-impl TimeGroup {
-    /// Whether a chart is printed: that of the first run, and its heat map.
-    pub(crate) fn is_on_paper(&self, chart: &Chart) -> bool {
-        let first = self.charts.first().is_some_and(|first| first.name == chart.name);
-        self.on_paper && (first || chart.panels.len() == 1)
-    }
 }
 
 impl RecordCharts {
@@ -62,8 +50,11 @@ impl RecordCharts {
         let tuning = findings.tune.as_ref().and_then(tune::tune);
         let mut curves: Vec<Chart> = tuning.into_iter().chain(of_curves(&shown)).collect();
         cut(&mut curves, CURVE_CHARTS_MAX, "charts of curves", &mut left_out);
-        let mut percentiles: Vec<Chart> =
-            shown.iter().take(PERCENTILE_CHARTS_MAX + 1).map(percentiles).collect();
+        let mut percentiles: Vec<Chart> = shown
+            .iter()
+            .take(PERCENTILE_CHARTS_MAX + 1)
+            .map(|one| percentiles(one, colours(&shown)))
+            .collect();
         percentiles.retain(Chart::has_measurements);
         if shown.len() > PERCENTILE_CHARTS_MAX {
             percentiles.truncate(PERCENTILE_CHARTS_MAX);
@@ -100,28 +91,31 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
         let all = findings.load_points.len();
         left_out.push(shown_of(indices.len(), all, "load points over time"));
     }
-    let paper = on_paper(findings);
-    let unit = time_unit(&[findings]);
+    let unit = chart_unit(&[findings]);
     let mut cells = 0;
-    let groups = indices.into_iter().map(|index| {
-        let load_point = &findings.load_points[index];
-        let name = load_point_name(load_point);
-        let mut charts: Vec<Chart> = load_point
-            .runs
-            .iter()
-            .filter_map(|run| of_run(findings, load_point, run, &name, unit))
-            .collect();
-        let found = findings.heats.iter().find(|heat| heat.load_point == index);
-        if let Some(found) = found.filter(|heat| cells + heat.cells.len() <= CELLS_MAX) {
-            cells += found.cells.len();
-            let subject = match load_point.runs.len() {
-                1 => format!("{name}."),
-                count => format!("{name}, repeat 1 of {count}."),
-            };
-            let title = format!("Response times over time: {name}");
-            charts.push(heat(found, [file_name(&format!("heat-{name}")), title, subject], unit));
+    let groups = findings.curves.iter().enumerate().filter_map(|(number, curve)| {
+        let points = || curve.points.iter().filter(|point| indices.contains(&point.load_point));
+        let drawn = of_curve(findings, (number, curve), points(), unit);
+        let mut charts: Vec<Chart> = drawn.into_iter().collect();
+        for point in points() {
+            let load_point = &findings.load_points[point.load_point];
+            let found = findings.heats.iter().find(|heat| heat.load_point == point.load_point);
+            if let Some(found) = found.filter(|heat| cells + heat.cells.len() <= CELLS_MAX) {
+                cells += found.cells.len();
+                let name = load_point_name(load_point);
+                let subject = match load_point.runs.len() {
+                    1 => format!("{name}."),
+                    count => format!("{name}, repeat 1 of {count}."),
+                };
+                let title = format!("Response times over time: {name}");
+                charts.push(heat(
+                    found,
+                    [file_name(&format!("heat-{name}")), title, subject],
+                    unit,
+                ));
+            }
         }
-        TimeGroup { name, charts, on_paper: paper.contains(&index) }
+        (!charts.is_empty()).then(|| TimeGroup { name: curve.name.clone(), charts })
     });
     groups.collect()
 }
@@ -146,36 +140,45 @@ fn most_important(findings: &Findings) -> Vec<usize> {
     indices
 }
 
-/// The load points that are printed over time: that with the highest rate of each curve, and the
-/// first of an only curve.
-fn on_paper(findings: &Findings) -> Vec<usize> {
-    let highest = |curve: &Curve| Some(curve.points.get(curve.most?)?.load_point);
-    let highest = findings.curves.iter().filter_map(highest).take(PAPER_MAX);
-    let first = match findings.curves.as_slice() {
-        [only] => only.points.first().map(|point| point.load_point),
-        _ => None,
-    };
-    highest.chain(first).collect()
-}
-
-fn of_run(
+/// The runs of a curve at these points over time, in one chart.
+fn of_curve<'a>(
     findings: &Findings,
-    load_point: &LoadPoint,
-    run: &RunSummary,
-    name: &str,
+    (number, curve): (usize, &Curve),
+    points: impl Iterator<Item = &'a CurvePoint>,
     unit: TimeUnit,
 ) -> Option<Chart> {
-    let series: Vec<_> = findings.series.iter().filter(|s| s.run_index == run.index).collect();
-    if !series.iter().any(|s| !s.points.is_empty()) {
-        return None;
+    let mut runs: Vec<Segment<'_>> = Vec::new();
+    let mut only = None;
+    for point in points {
+        let load_point = &findings.load_points[point.load_point];
+        for run in &load_point.runs {
+            let series = findings.series.iter().filter(|one| one.run_index == run.index);
+            let streams: Vec<_> = series.filter(|one| !one.points.is_empty()).collect();
+            let is_first = run.index == load_point.runs[0].index;
+            if !streams.is_empty() {
+                let start_s = runs.last().map_or(0.0, Segment::end_s);
+                let label = if is_first { load_label(curve, point) } else { String::new() };
+                runs.push(Segment { start_s, label, streams });
+                only = Some((load_point, run));
+            }
+        }
     }
-    let caption = caption(load_point, run.repeat, &run.summary, unit);
-    let repeat = match load_point.runs.len() {
-        1 => String::new(),
-        _ => format!(", repeat {}", run.repeat + 1),
+    let (load_point, run) = only?;
+    let caption = match runs.len() {
+        1 => caption(load_point, run.repeat, &run.summary, unit),
+        count => format!(
+            "{count} runs one after another, by {}: achieved rate, throughput, response time in \
+             {} (p99 thin), operations outstanding with processors used. Their numbers are in \
+             the table of all load points.",
+            curve.axis,
+            unit.symbol()
+        ),
     };
-    let file = file_name(&format!("over-time-{}-{name}{repeat}", run.index));
-    Some(over_time(&series, [file, format!("Over time: {name}{repeat}"), caption], unit))
+    if runs.len() == 1 {
+        runs[0].label.clear();
+    }
+    let file = file_name(&format!("over-time-{}", curve.name));
+    Some(over_time(&runs, [file, format!("Over time: {}", curve.name), caption], unit, number))
 }
 
 /// The numbers of a run's chart, for readers who cannot see it.

@@ -1,12 +1,12 @@
 //! A curve in a chart: its name, its points, and the series made of them.
 
 use analysis::Findings;
-use analysis::curve::{Curve, CurvePoint};
+use analysis::curve::{Curve, CurvePoint, QUEUE_DEPTH};
 use analysis::load_point::{OpSummary, Summary};
 
 use crate::drawing::{Axis, Point, Scale, Series, Shape, Stroke};
-use crate::number::{BYTES_PER_MIB, TimeUnit};
-use crate::results::time_unit;
+use crate::number::TimeUnit;
+use crate::results::response_times_ns;
 
 /// A line with more points has no symbols.
 const SYMBOLS_MAX: usize = 60;
@@ -26,14 +26,14 @@ pub(crate) struct ShownCurve<'a> {
 impl<'a> ShownCurve<'a> {
     /// All curves of one record.
     pub(crate) fn of(findings: &'a Findings) -> Vec<ShownCurve<'a>> {
-        let unit = time_unit(&[findings]);
+        let unit = chart_unit(&[findings]);
         let shown = |curve| ShownCurve { record: None, findings, curve, unit };
         findings.curves.iter().map(shown).collect()
     }
 
     /// All curves of several records, with the records' labels.
     pub(crate) fn of_all(records: &[&'a Findings], labels: &'a [String]) -> Vec<ShownCurve<'a>> {
-        let unit = time_unit(records);
+        let unit = chart_unit(records);
         let of_record = |(findings, label): (&&'a Findings, &'a String)| {
             let (findings, record) = (*findings, Some(label.as_str()));
             findings.curves.iter().map(move |curve| ShownCurve { record, findings, curve, unit })
@@ -46,6 +46,17 @@ impl<'a> ShownCurve<'a> {
         match self.record {
             Some(record) => format!("{record}: {}", self.curve.name),
             None => self.curve.name.clone(),
+        }
+    }
+
+    /// Its name among the curves of its workload: of several records, without the workload.
+    pub(super) fn name_without_variant(&self) -> String {
+        match (self.record, self.variant()) {
+            (Some(record), Some(variant)) => {
+                let parameters = self.curve.name.strip_prefix(variant);
+                format!("{record}{}", parameters.unwrap_or(&self.curve.name))
+            }
+            _ => self.name(),
         }
     }
 
@@ -70,20 +81,6 @@ impl<'a> ShownCurve<'a> {
         &self.summary(point).total.data
     }
 
-    /// Operations per second at a point.
-    pub(super) fn rate(&self, point: &CurvePoint, x: f64) -> Point {
-        let rate = self.data(point).achieved_rate;
-        Point::with_half_width(x, rate.map(|r| r.value), rate.and_then(|r| r.uncertainty))
-    }
-
-    /// MiB per second at a point.
-    pub(super) fn throughput(&self, point: &CurvePoint, x: f64) -> Point {
-        let throughput = self.data(point).throughput;
-        let mib = |bytes: f64| bytes / BYTES_PER_MIB;
-        let half = throughput.and_then(|t| t.uncertainty).map(mib);
-        Point::with_half_width(x, throughput.map(|t| mib(t.value)), half)
-    }
-
     /// Mean response time at a point, in the curve's unit.
     pub(super) fn mean(&self, point: &CurvePoint, x: f64) -> Point {
         let mean = self.data(point).response.mean_ns;
@@ -100,6 +97,7 @@ impl<'a> ShownCurve<'a> {
             x,
             y: value.map(|ns| self.unit.scale(ns as f64)),
             interval: ends.map(|ends| ends.map(|ns| self.unit.scale(ns))),
+            load: None,
         }
     }
 
@@ -113,11 +111,18 @@ impl<'a> ShownCurve<'a> {
         let points: Vec<Point> = self.curve.points.iter().map(point).collect();
         let stroke = match stroke {
             Stroke::Solid if points.len() > SYMBOLS_MAX => Stroke::Plain,
-            Stroke::Dashed if points.len() > SYMBOLS_MAX => Stroke::PlainDashed,
+            Stroke::Thin if points.len() > SYMBOLS_MAX => Stroke::PlainThin,
             stroke => stroke,
         };
         Series { name, right: false, shape: Shape::Line { points, stroke } }
     }
+}
+
+/// The unit of times in all charts of these records: that of the longest, because an axis has few
+/// digits.
+pub(super) fn chart_unit(records: &[&Findings]) -> TimeUnit {
+    let longest = response_times_ns(records, &[0.999]).into_iter().filter(|ns| ns.is_finite());
+    TimeUnit::of(longest.reduce(f64::max))
 }
 
 /// The unit of times of curves that are shown together.
@@ -131,22 +136,37 @@ pub(super) fn names(shown: &[ShownCurve<'_>]) -> String {
     names.join("; ")
 }
 
-/// A setting or limit as a dotted line from the lowest to the highest x. It is a series, so that
-/// the y axis encloses it.
-pub(super) fn level(shown: &[ShownCurve<'_>], name: &str, y: f64) -> Series {
-    let xs = || shown.iter().flat_map(|one| &one.curve.points).map(|point| point.x);
-    let (left, right) = (xs().fold(f64::INFINITY, f64::min), xs().fold(0.0, f64::max));
-    let points = vec![Point::at(left, Some(y)), Point::at(right, Some(y))];
-    Series {
-        name: name.to_owned(),
-        right: false,
-        shape: Shape::Line { points, stroke: Stroke::Dotted },
-    }
+/// The axis of mean and p99 latencies.
+pub(super) fn latency_axis(unit: TimeUnit) -> Axis {
+    axis(&format!("latency (p99: thin), {}", unit.symbol()), Scale::Log(10))
 }
 
-/// The last part of a key: `queue_depth` of `data.queue_depth`.
+/// The colour of each curve, by its name: the same in every chart of the same curves. Of several
+/// records, curves that differ only in the workload have one colour, that of the record.
+pub(super) fn colours(shown: &[ShownCurve<'_>]) -> Vec<(String, usize)> {
+    let mut known: Vec<String> = Vec::new();
+    let mut colours = Vec::new();
+    for one in shown {
+        let own = one.name_without_variant();
+        let index = known.iter().position(|other| *other == own).unwrap_or(known.len());
+        if index == known.len() {
+            known.push(own.clone());
+        }
+        colours.extend([(one.name(), index), (own, index)]);
+    }
+    colours
+}
+
+/// A point's load in short, next to it: `QD 4`.
+pub(super) fn load_label(curve: &Curve, point: &CurvePoint) -> String {
+    let is_depth = curve.axis.ends_with(QUEUE_DEPTH);
+    let axis = if is_depth { "QD" } else { last_part(&curve.axis) };
+    format!("{axis} {}", point.label)
+}
+
+/// The last part of a key or an axis: `nconnect` of `run.nconnect`, `read` of `data read`.
 pub(super) fn last_part(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
+    key.rsplit(['.', ' ']).next().unwrap_or(key)
 }
 
 pub(crate) fn axis(name: &str, scale: Scale) -> Axis {

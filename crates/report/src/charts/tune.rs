@@ -5,12 +5,12 @@ use analysis::estimate::Estimate;
 use analysis::tune::findings::{Tried, TuneFindings};
 
 use super::shown_curve::axis;
-use crate::drawing::{Chart, Mark, Panel, Point, Scale, Series, Shape, Stroke};
+use crate::drawing::{Chart, Level, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::number::{TimeUnit, plain};
 
 /// The chart of a tuning; `None` if nothing was measured.
 pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
-    let (first, last) = (found.tried.first()?, found.tried.last()?);
+    found.tried.first()?;
     let line = |name: &str, right: bool, point: &dyn Fn(&Tried) -> Point| Series {
         name: name.to_owned(),
         right,
@@ -24,21 +24,14 @@ pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
         let half = estimate.uncertainty.map(scale);
         Point::with_half_width(tried.outstanding as f64, Some(scale(estimate.value)), half)
     };
-    let ends = [first, last]
-        .map(|tried| Point::at(tried.outstanding as f64, Some(found.target_rate.get())));
     let mut series = vec![
         line("achieved rate", false, &|tried| at(tried, tried.rate, &|rate| rate)),
         line("mean response time", true, &|tried| {
             at(tried, tried.response_ns, &|ns| unit.scale(ns))
         }),
-        Series {
-            name: "required rate".to_owned(),
-            right: false,
-            shape: Shape::Line { points: ends.to_vec(), stroke: Stroke::Dotted },
-        },
     ];
-    let mut notes =
-        format!(" Dotted: the required rate, {} ops/s.", plain(found.target_rate.get()));
+    let required = found.target_rate.get();
+    let mut notes = format!(" Dashed: the required rate, {} IOPS.", plain(required));
     let mut marks = Vec::new();
     if let Some(arithmetic) = &found.arithmetic {
         marks.push(Mark { name: "Little's law".to_owned(), x: arithmetic.outstanding });
@@ -60,16 +53,20 @@ pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
         name: "tuning".to_owned(),
         title: "Tuning: rate and response time by outstanding operations".to_owned(),
         caption: format!(
-            "Achieved rate in ops/s (left) and mean response time in {} (right) by the numbers of \
+            "Achieved rate in IOPS (left) and mean response time in {} (right) by the numbers of \
              outstanding operations that were measured.{notes}",
             unit.symbol()
         ),
         panels: vec![Panel {
             x: axis("outstanding operations", Scale::Log(2)),
-            y: axis("achieved rate, ops/s", Scale::Linear),
+            y: axis("achieved rate, IOPS", Scale::Linear),
             right: Some(axis(&format!("mean response time, {}", unit.symbol()), Scale::Linear)),
             series,
             marks,
+            levels: vec![Level {
+                name: format!("required rate, {} IOPS", plain(required)),
+                y: required,
+            }],
             ..Panel::default()
         }],
         ..Chart::default()

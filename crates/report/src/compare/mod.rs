@@ -1,14 +1,27 @@
 //! A comparison of two or more experiments: the result in words, then the numbers, other differences,
 //! and the statistical method. Text and Markdown have the same sections.
 
+mod cases;
+mod glance;
 pub mod json;
+mod one_side;
 mod tables;
 mod words;
+
+pub(crate) use cases::cases;
+pub use glance::glance;
+pub use one_side::side_text;
 
 use analysis::compare::{Comparison, Pair};
 
 use crate::document::{Block, Section, markdown, terminal};
 use crate::number::date;
+
+/// The anchor of the sections with a verdict.
+pub(crate) const VERDICT: &str = "comparison";
+
+/// Load points in the table above the charts of a page; those that differ come first.
+const PAGE_ROWS_MAX: usize = 8;
 
 /// How much of a comparison is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,35 +63,86 @@ pub fn sections(comparison: &Comparison, detail: Detail) -> Vec<Section> {
     sections
 }
 
+/// The comparison for a page: the verdict on each pair with one table, then everything else, which
+/// the page folds.
+pub fn page_sections(comparison: &Comparison) -> Vec<Section> {
+    let verdict = |pair| {
+        let mut blocks = verdict(comparison, pair);
+        let (table, left_out) = glance::table(comparison, pair, PAGE_ROWS_MAX);
+        blocks.push(Block::Table(table));
+        if left_out > 0 {
+            let more = words::load_points(left_out);
+            blocks.push(Block::Paragraph(format!("{more} more below, in all figures.")));
+        }
+        Section { id: VERDICT, title: title(comparison, pair), blocks, method: Vec::new() }
+    };
+    let all_figures = |pair| {
+        let (a, b) = words::labels(comparison, pair);
+        Section {
+            id: "figures",
+            title: format!("All figures of {b} compared with {a}"),
+            blocks: figures(comparison, pair, Detail::Main),
+            method: vec!["Comparison"],
+        }
+    };
+    let mut sections: Vec<Section> = comparison.pairs.iter().map(verdict).collect();
+    sections.extend(tables::rankings(comparison));
+    sections.extend(comparison.pairs.iter().map(all_figures));
+    sections.extend([sides(comparison), method(comparison)]);
+    sections
+}
+
 fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section {
-    let (a, b) = words::labels(comparison, pair);
+    let blocks = [verdict(comparison, pair), figures(comparison, pair, detail)].concat();
+    Section { id: VERDICT, title: title(comparison, pair), blocks, method: vec!["Comparison"] }
+}
+
+/// The result for a pair in sentences.
+fn verdict(comparison: &Comparison, pair: &Pair) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(words::verdict(comparison, pair))];
     let points = words::findings(comparison, pair);
     if !points.is_empty() {
         blocks.push(Block::List(points));
     }
     let caveats = words::caveats(comparison, pair);
-    let has_caveats = !caveats.is_empty();
-    if has_caveats {
+    if !caveats.is_empty() {
         blocks.push(Block::Paragraph("Caveats:".to_owned()));
         blocks.push(Block::List(caveats));
     }
-    blocks.extend(tables::differences(comparison, pair, detail));
+    blocks
+}
+
+/// The other differences of a pair, and its figures.
+fn figures(comparison: &Comparison, pair: &Pair, detail: Detail) -> Vec<Block> {
+    let mut blocks = tables::differences(comparison, pair, detail);
     blocks.extend(tables::points(comparison, pair, detail));
     let unmatched = words::unmatched(comparison, pair);
     if !unmatched.is_empty() {
         blocks.push(Block::List(unmatched));
     }
-    Section {
-        id: "comparison",
-        title: format!(
-            "{b} compared with {a}: {}{}",
-            pair.verdict.name(),
-            if has_caveats { ", with caveats" } else { "" }
-        ),
-        blocks,
-        method: vec!["Comparison"],
-    }
+    blocks
+}
+
+fn title(comparison: &Comparison, pair: &Pair) -> String {
+    let (a, b) = words::labels(comparison, pair);
+    let caveats = if pair.caveats.is_empty() { "" } else { ", with caveats" };
+    format!("{b} compared with {a}: {}{caveats}", pair.verdict.name())
+}
+
+/// Each pair in one table, for a comment on a pull request.
+pub(crate) fn summaries(comparison: &Comparison) -> Vec<Section> {
+    let summary = |pair: &Pair| {
+        let mut blocks = vec![Block::Paragraph(words::verdict(comparison, pair))];
+        blocks.push(Block::Table(tables::summary(comparison, pair)));
+        blocks.extend(tables::legend(pair, Detail::Main));
+        let caveats = words::caveats(comparison, pair);
+        if !caveats.is_empty() {
+            blocks.push(Block::List(caveats));
+        }
+        Section { id: VERDICT, title: title(comparison, pair), blocks, method: Vec::new() }
+    };
+    let pairs = comparison.pairs.iter().map(summary);
+    pairs.chain([sides(comparison)]).collect()
 }
 
 /// The experiments behind `A`, `B` and so on.

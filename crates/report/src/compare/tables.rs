@@ -4,7 +4,7 @@ use analysis::compare::differences::Difference;
 use analysis::compare::facts::OPTION;
 use analysis::compare::figure::Figure;
 use analysis::compare::figures::{FigureComparison, InconclusiveCause, Verdict};
-use analysis::compare::{Comparison, Overall, Pair, PointComparison};
+use analysis::compare::{Comparison, Overall, Pair, PointComparison, SubjectComparison};
 use analysis::estimate::Estimate;
 
 use super::{Detail, words};
@@ -23,6 +23,17 @@ pub(super) fn differences(comparison: &Comparison, pair: &Pair, detail: Detail) 
         return Vec::new();
     }
     let (a, b) = words::labels(comparison, pair);
+    let mut lines = differences_in_words(pair);
+    if detail == Detail::Main && lines.len() > DIFFERENCES_MAX {
+        let more = lines.len() - DIFFERENCES_MAX;
+        lines.truncate(DIFFERENCES_MAX);
+        lines.push(format!("and {more} more; the JSON has all"));
+    }
+    vec![Block::Paragraph(format!("Other differences ({a} | {b}):")), Block::List(lines)]
+}
+
+/// Each other difference: `mount: nconnect 1 | 8`.
+pub(super) fn differences_in_words(pair: &Pair) -> Vec<String> {
     let mut listed: Vec<&Difference> = pair.differences.iter().collect();
     listed.sort_by_key(|difference| !difference.prevents_verdict);
     let line = |difference: &&Difference| {
@@ -44,12 +55,7 @@ pub(super) fn differences(comparison: &Comparison, pair: &Pair, detail: Detail) 
             if difference.prevents_verdict { "" } else { " (allowed)" },
         )
     };
-    let max = if detail == Detail::All { listed.len() } else { DIFFERENCES_MAX };
-    let mut lines: Vec<String> = listed.iter().take(max).map(line).collect();
-    if listed.len() > max {
-        lines.push(format!("and {} more; the JSON has all", listed.len() - max));
-    }
-    vec![Block::Paragraph(format!("Other differences ({a} | {b}):")), Block::List(lines)]
+    listed.iter().map(line).collect()
 }
 
 fn cut(value: &str) -> String {
@@ -68,6 +74,12 @@ pub(super) fn points(comparison: &Comparison, pair: &Pair, detail: Detail) -> Ve
         .iter()
         .filter_map(|point| table(comparison, pair, point, detail, unit))
         .collect();
+    blocks.extend(legend(pair, detail));
+    blocks
+}
+
+/// The meaning of the marks of inconclusive figures.
+pub(super) fn legend(pair: &Pair, detail: Detail) -> Option<Block> {
     let causes: Vec<InconclusiveCause> = ALL_CAUSES
         .into_iter()
         .filter(|cause| {
@@ -75,13 +87,13 @@ pub(super) fn points(comparison: &Comparison, pair: &Pair, detail: Detail) -> Ve
             pair.figures().any(|(_, _, figure)| is_shown(pair, figure, detail) && is_marked(figure))
         })
         .collect();
-    if pair.verdict != Overall::NotComparable && !causes.is_empty() {
-        let legend = causes.iter().map(|cause| {
+    let has_marks = pair.verdict != Overall::NotComparable && !causes.is_empty();
+    has_marks.then(|| {
+        let meaning = |cause: &InconclusiveCause| {
             format!("({}) {}", mark(*cause), crate::verdict::words::inconclusive_cause(*cause))
-        });
-        blocks.push(Block::List(legend.collect()));
-    }
-    blocks
+        };
+        Block::List(causes.iter().map(meaning).collect())
+    })
 }
 
 const ALL_CAUSES: [InconclusiveCause; 9] = [
@@ -134,38 +146,92 @@ fn table(
                     format!("{subject}: {}, {unit}", short(figure.figure))
                 }
             };
-            let value = |estimate: Option<Estimate>| {
-                printed(estimate, |value| words::value(figure.figure, value, unit))
-            };
-            rows.push(vec![
-                name,
-                value(figure.first),
-                value(figure.second),
-                figure.ratio.map_or(NONE.to_owned(), |ratio| change(ratio.value)),
-                figure.ratio.map_or(NONE.to_owned(), |ratio| {
-                    format!("{} to {} %", bare_change(ratio.low), bare_change(ratio.high))
-                }),
-                verdict(pair, figure),
-            ]);
+            rows.push([vec![name], cells(pair, figure, unit).to_vec()].concat());
         }
     }
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
             caption: point.name.clone(),
-            columns: vec![
-                Column::words("figure"),
-                Column::numbers(a, ""),
-                Column::numbers(b, ""),
-                Column::numbers("change", ""),
-                Column::numbers("95 % CI", ""),
-                Column::words("verdict"),
-            ],
+            columns: [vec![Column::words("figure")], columns(a, b)].concat(),
             rows,
         })
     })
 }
 
-fn short(figure: Figure) -> &'static str {
+/// One table with the main figures of every load point, and other figures that differ.
+pub(super) fn summary(comparison: &Comparison, pair: &Pair) -> Table {
+    one_table(comparison, pair, |figure| is_shown(pair, figure, Detail::Main))
+}
+
+/// One table with some of the figures of every load point.
+pub(super) fn one_table(
+    comparison: &Comparison,
+    pair: &Pair,
+    is_shown: impl Fn(&FigureComparison) -> bool,
+) -> Table {
+    let (a, b) = words::labels(comparison, pair);
+    let unit = words::time_unit(comparison);
+    let shown = pair.figures().filter(|(_, _, figure)| is_shown(figure));
+    let row = |(point, subject, figure): (&PointComparison, &SubjectComparison, &_)| {
+        let figure: &FigureComparison = figure;
+        let mut name = vec![point.name.clone(), subject.name.clone()];
+        name.retain(|part| !part.is_empty());
+        let what = format!("{}, {}", short(figure.figure), words::unit(figure.figure, unit));
+        [vec![name.join(", "), what], cells(pair, figure, unit).to_vec()].concat()
+    };
+    Table {
+        columns: [vec![Column::words("load point"), Column::words("figure")], columns(a, b)]
+            .concat(),
+        rows: shown.map(row).collect(),
+        ..Table::default()
+    }
+}
+
+/// The heading of the confidence interval.
+pub(super) const INTERVAL: &str = "95 % CI";
+
+/// The columns of [`cells`].
+fn columns(a: &str, b: &str) -> Vec<Column> {
+    vec![
+        Column::numbers(a, ""),
+        Column::numbers(b, ""),
+        Column::numbers("change", ""),
+        Column::numbers(INTERVAL, ""),
+        Column::words("verdict"),
+    ]
+}
+
+/// Both values of a figure, the change and the verdict.
+fn cells(pair: &Pair, figure: &FigureComparison, unit: TimeUnit) -> [String; 5] {
+    let value = |estimate: Option<Estimate>| {
+        printed(estimate, |value| words::value(figure.figure, value, unit))
+    };
+    [
+        value(figure.first),
+        value(figure.second),
+        figure.ratio.map_or(NONE.to_owned(), |ratio| change(ratio.value)),
+        figure.ratio.map_or(NONE.to_owned(), |ratio| {
+            format!("{} to {} %", bare_change(ratio.low), bare_change(ratio.high))
+        }),
+        verdict(pair, figure),
+    ]
+}
+
+/// The figure of a load point in words, with the change and the verdict.
+pub(super) fn figure_in_words(pair: &Pair, figure: &FigureComparison, unit: TimeUnit) -> String {
+    let [first, second, change, interval, verdict] = cells(pair, figure, unit);
+    let verdict = match figure.verdict {
+        Verdict::CannotTell(cause) => {
+            let cause = crate::verdict::words::inconclusive_cause(cause);
+            format!("{}, {cause}", figure.verdict.name())
+        }
+        _ => verdict,
+    };
+    let (name, unit) = (short(figure.figure), words::unit(figure.figure, unit));
+    format!("{name} {first} to {second} {unit}, {change} (95 % CI {interval}): {verdict}")
+}
+
+pub(super) fn short(figure: Figure) -> &'static str {
     match figure {
         Figure::AchievedRate => "achieved rate",
         Figure::Throughput => "throughput",

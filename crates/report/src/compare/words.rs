@@ -109,7 +109,7 @@ fn tally(main: &[&FigureComparison], points: usize) -> String {
     format!("Of {figures} in {}: {}.", load_points(points), list(&results))
 }
 
-fn load_points(count: usize) -> String {
+pub(super) fn load_points(count: usize) -> String {
     counted(count as u64, "load point")
 }
 

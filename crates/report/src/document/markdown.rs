@@ -1,6 +1,7 @@
 //! A section as Markdown: what GitHub, GitLab and most wikis read (CommonMark with tables).
 
 use super::{Block, Section};
+use crate::buy::utilization;
 use crate::prose::{markdown, markdown_text};
 use crate::table;
 
@@ -23,7 +24,8 @@ pub(crate) fn write(section: &Section, level: usize, out: &mut String) {
                 out.push('\n');
             }
             Block::Table(table) => table::markdown::write(table, out),
-            Block::Charts(_) => {}
+            Block::Bars(bars) => table::markdown::write(&utilization::table(bars), out),
+            Block::Charts(_) | Block::Diagram(_) => {}
             Block::Commands(lines) => write_commands(&lines.join("\n"), out),
         }
     }

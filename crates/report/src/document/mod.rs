@@ -11,6 +11,8 @@ pub(crate) mod terminal;
 pub use crate::table::{Column, Table};
 pub use page::RenderError;
 
+use crate::buy::diagram::Diagram;
+use crate::buy::utilization::Bar;
 use crate::drawing::Chart;
 
 /// A heading and the blocks below it.
@@ -42,4 +44,8 @@ pub enum Block {
     Commands(Vec<String>),
     /// Charts side by side, on the page only; their numbers are also in a table.
     Charts(Vec<Chart>),
+    /// Used shares of resources, as bars with their values.
+    Bars(Vec<Bar>),
+    /// A picture of a system, on the page only; its text is also in a paragraph.
+    Diagram(Diagram),
 }

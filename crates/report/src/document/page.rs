@@ -4,7 +4,9 @@
 use minijinja::{Value, context};
 
 use super::{Block, Section};
+use crate::buy::utilization;
 use crate::drawing::echarts::{Charts, legend_height};
+use crate::drawing::theme::Theme;
 use crate::drawing::{Chart, Panel, Scale, Shape, numbers};
 use crate::prose;
 use crate::table;
@@ -12,7 +14,9 @@ use crate::table;
 /// Macros of the templates.
 pub(crate) const MACROS: &str = include_str!("../../assets/macros.html");
 /// The style of pages.
-pub(crate) const STYLE: &str = include_str!("../../assets/report.css");
+const STYLE: &str = include_str!("../../assets/report.css");
+/// The style of pages on paper.
+const PRINT_STYLE: &str = include_str!("../../assets/print.css");
 /// ECharts, as vendored under `assets/echarts`.
 pub(crate) const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
 /// The script that draws a page's charts with ECharts.
@@ -25,6 +29,12 @@ const NAMES_MAX: usize = 14;
 #[derive(Debug, thiserror::Error)]
 #[error("render the report: {0}")]
 pub struct RenderError(#[from] minijinja::Error);
+
+/// The style of a page. A page for paper looks the same on a screen.
+pub(crate) fn style(theme: Theme) -> Value {
+    let media = if theme == Theme::Print { "all" } else { "print" };
+    Value::from_safe_string(format!("{STYLE}@media {media} {{\n{PRINT_STYLE}}}\n"))
+}
 
 /// The section as the macro `show_section` takes it; its charts are added to `charts`.
 pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
@@ -39,6 +49,13 @@ pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
         Block::Commands(lines) => context! { kind => "commands", lines => lines.join("\n") },
         Block::Charts(all) => {
             context! { kind => "charts", figures => figures(all, all.len(), charts) }
+        }
+        Block::Bars(bars) => {
+            let bars: Vec<Value> = bars.iter().map(utilization::page_value).collect();
+            context! { kind => "bars", bars }
+        }
+        Block::Diagram(diagram) => {
+            context! { kind => "diagram", svg => Value::from_safe_string(diagram.svg()) }
         }
     });
     context! {
@@ -68,7 +85,7 @@ pub(crate) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Valu
         name => &chart.name,
         title => &chart.title,
         caption => &chart.caption,
-        tall => chart.panels.len() > 1,
+        tall => chart.is_tall(),
         higher => legend_height(chart),
         tables,
         wide => is_wide(chart),

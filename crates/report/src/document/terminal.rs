@@ -1,6 +1,7 @@
 //! A section in a terminal.
 
 use super::{Block, Section};
+use crate::buy::utilization;
 use crate::prose::wrap;
 use crate::table;
 
@@ -17,7 +18,8 @@ pub(crate) fn write(section: &Section, width: usize, out: &mut String) {
                 }
             }
             Block::Table(table) => table::terminal::write(table, width, out),
-            Block::Charts(_) => {}
+            Block::Bars(bars) => utilization::write(bars, width, out),
+            Block::Charts(_) | Block::Diagram(_) => {}
             Block::Commands(lines) => {
                 for line in lines {
                     out.push_str(&format!("    {line}\n"));

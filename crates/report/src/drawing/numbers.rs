@@ -1,6 +1,6 @@
 //! The numbers of a chart as tables, for readers who cannot see it.
 
-use super::{Alternative, Axis, Chart, Panel, Point, Scale, Series, Shape, ticks};
+use super::{Alternative, Axis, Chart, Panel, Point, Scale, Series, ticks};
 use crate::number::{NONE, half_width, plain};
 use crate::table::{Column, Table};
 
@@ -24,38 +24,46 @@ fn of_panel(panel: &Panel) -> Option<Table> {
     if xs.is_empty() || xs.len() > ROWS_MAX {
         return None;
     }
+    // A line and its separate points are one column.
+    let mut groups: Vec<(String, Vec<&Series>)> = Vec::new();
+    for series in measured() {
+        let percentile = if series.is_p99() { ", p99" } else { "" };
+        let name = format!("{}{percentile}", series.name);
+        match groups
+            .iter_mut()
+            .find(|(known, same)| *known == name && same[0].right == series.right)
+        {
+            Some((_, same)) => same.push(series),
+            None => groups.push((name, vec![series])),
+        }
+    }
     let mut columns = vec![Column::words(&panel.x.name)];
-    let (names, units): (Vec<&str>, Vec<String>) =
-        measured().map(|s| (s.name.as_str(), unit(panel, s))).unzip();
-    columns.extend(names.iter().zip(&units).map(|(name, unit)| Column::numbers(name, unit)));
+    let units: Vec<String> = groups.iter().map(|(_, same)| unit(panel, same[0])).collect();
+    let named = groups.iter().zip(units);
+    columns.extend(named.map(|((name, _), unit)| Column::numbers(name, &unit)));
     let row = |x: &f64| {
-        let cells = measured().map(|series| cell(series, *x));
+        let cells = groups.iter().map(|(_, same)| cell(same, *x));
         std::iter::once(row_name(&panel.x, *x)).chain(cells).collect()
     };
-    Some(Table { caption: String::new(), columns, rows: xs.iter().map(row).collect() })
+    Some(Table { caption: panel.title.clone(), columns, rows: xs.iter().map(row).collect() })
 }
 
 fn values_of_x(series: &Series) -> Vec<f64> {
-    match &series.shape {
-        Shape::Line { points, .. } | Shape::Bars { points, .. } => {
-            points.iter().map(|p| p.x).collect()
-        }
-        Shape::Cells(_) => Vec::new(),
+    series.points().iter().map(|point| point.x).collect()
+}
+
+/// Quantity and unit of a series: the name of its axis, without what explains the drawing.
+fn unit(panel: &Panel, series: &Series) -> String {
+    let axis = panel.right.as_ref().filter(|_| series.right).unwrap_or(&panel.y);
+    match axis.name.split_once(" (") {
+        Some((quantity, _)) => format!("{quantity}, {}", axis.unit()),
+        None => axis.name.clone(),
     }
 }
 
-/// Quantity and unit of a series: the name of its axis.
-fn unit(panel: &Panel, series: &Series) -> String {
-    let axis = panel.right.as_ref().filter(|_| series.right).unwrap_or(&panel.y);
-    axis.name.clone()
-}
-
-fn cell(series: &Series, x: f64) -> String {
-    let (Shape::Line { points, .. } | Shape::Bars { points, .. }) = &series.shape else {
-        return NONE.to_owned();
-    };
-    let Some(point) = points.iter().find(|p| p.x == x) else { return NONE.to_owned() };
-    printed(point)
+fn cell(same: &[&Series], x: f64) -> String {
+    let mut points = same.iter().flat_map(|series| series.points());
+    points.find(|point| point.x == x).map_or(NONE.to_owned(), printed)
 }
 
 /// A value with its confidence interval: `812 ± 0.4 %`, or `812 (790 to 901)` if it is asymmetric.

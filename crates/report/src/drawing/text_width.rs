@@ -23,7 +23,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
 }
 
 /// As much of a line as fits into `room` pixels, with an ellipsis if it is cut.
-pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
+pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }

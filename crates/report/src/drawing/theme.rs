@@ -47,6 +47,13 @@ pub(crate) struct Palette {
     pub(crate) ground: &'static str,
 }
 
+impl Palette {
+    /// The colour of a series by the index of its name, see [`super::Chart::names`].
+    pub(crate) const fn colour(&self, index: usize) -> &'static str {
+        self.series[index % self.series.len()]
+    }
+}
+
 /// Colours on white that readers with any kind of colour vision can distinguish.
 ///
 /// Source: Okabe and Ito, "Color Universal Design", 2008, without yellow, which is invisible on

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use analysis::verdict::{Answer, Verdict};
 use cloud::figure::Value;
 use predict::expect::Near;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value as Json, json};
 
 use super::Expectation;
 use super::basis::sentences;
@@ -33,13 +33,23 @@ pub fn write(shown: &Published, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The comparison with published figures, as a part of a record's document.
-pub(crate) fn published(of: &Published) -> Json {
-    let expectations: Vec<ExpectationJson<'_>> = of.expectations.iter().map(expectation).collect();
-    json!({
-        "basis": of.basis.as_ref().map(sentences).unwrap_or_default(),
-        "expectations": expectations,
-        "variants_left_out": of.left_out,
-    })
+pub(crate) fn published(of: &Published) -> PublishedJson<'_> {
+    PublishedJson {
+        basis: of.basis.as_ref().map(sentences).unwrap_or_default(),
+        expectations: of.expectations.iter().map(expectation).collect(),
+        variants_left_out: of.left_out,
+    }
+}
+
+/// The comparison of a record with published figures.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PublishedJson<'a> {
+    /// What is compared, in sentences.
+    basis: Vec<String>,
+    /// The load point with the highest rate of each variant, compared with figures.
+    expectations: Vec<ExpectationJson<'a>>,
+    /// Variants that are not listed here.
+    variants_left_out: usize,
 }
 
 #[derive(Serialize)]
@@ -50,62 +60,106 @@ struct Document<'a> {
     expectations: Vec<ExpectationJson<'a>>,
 }
 
-#[derive(Serialize)]
+/// A configuration with the published figures nearest to it.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ExpectationJson<'a> {
+    /// The protocol.
     protocol: &'static str,
+    /// The VM size of the clients.
     vm: Option<&'a str>,
+    /// The number of client hosts.
     hosts: u64,
+    /// Connections of each host.
     nconnect: u64,
+    /// The number of volumes.
     volumes: u64,
+    /// The kind of volume.
     volume_kind: &'static str,
+    /// The throughput limit.
     limit_bytes_per_sec: Option<f64>,
+    /// Operations in flight.
     outstanding: Option<u64>,
+    /// The transfer size.
     transfer_bytes: u64,
+    /// The share of reads.
     read_fraction: f64,
+    /// `random` or `sequential`.
     pattern: &'static str,
+    /// The model's prediction.
     predicted: Option<PointJson<'a>>,
+    /// What was measured.
     measured: Option<MeasuredJson<'a>>,
+    /// Published figures, the nearest first.
     figures: Vec<NearJson<'a>>,
 }
 
-#[derive(Serialize)]
+/// A measured load point.
+#[derive(Serialize, JsonSchema)]
 struct MeasuredJson<'a> {
+    /// The ID of its record.
     id: &'a str,
+    /// The workload variant's name.
     variant: &'a str,
+    /// The rate.
     ops_per_s: f64,
+    /// The codes of what limits it.
     limited_by: Vec<&'static str>,
+    /// The probability of that answer.
     limited_by_probability: Option<f64>,
+    /// Remarks.
     notes: Vec<String>,
 }
 
-#[derive(Serialize)]
+/// A published figure.
+#[derive(Serialize, JsonSchema)]
 struct NearJson<'a> {
+    /// The ID of its row in `data/published.toml`.
     id: &'a str,
+    /// The figure.
     value: f64,
+    /// Its unit.
     unit: &'static str,
+    /// How the source qualifies it: `up_to`, for example.
     qualifier: &'static str,
+    /// The address of the source.
     source: &'a str,
+    /// The date of the source.
     date: &'a str,
+    /// How much the configurations differ; 0 if they are equal.
     distance: f64,
+    /// In what they differ.
     differences: Vec<DifferenceJson>,
+    /// The model's correction for each difference.
     steps: Vec<StepJson>,
+    /// The figure after these corrections.
     here_ops_per_s: Option<f64>,
+    /// The measured rate divided by the figure.
     measured_over_published: Option<f64>,
+    /// The part of that ratio that the corrections explain.
     explained: Option<f64>,
+    /// The rest of the ratio.
     unexplained: Option<f64>,
+    /// IDs of figures that contradict it.
     contradicts: &'a [String],
 }
 
-#[derive(Serialize)]
+/// A difference between two configurations.
+#[derive(Serialize, JsonSchema)]
 struct DifferenceJson {
+    /// The property.
     field: &'static str,
+    /// The difference in words.
     description: String,
+    /// Its part of the distance.
     weight: f64,
 }
 
-#[derive(Serialize)]
+/// A correction by the model.
+#[derive(Serialize, JsonSchema)]
 struct StepJson {
+    /// What is corrected.
     what: &'static str,
+    /// The factor.
     factor: f64,
 }
 

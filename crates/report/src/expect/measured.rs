@@ -36,10 +36,10 @@ fn reached(of: &Expectation, measured: &Measured) -> String {
     match by_model.and_then(compared).or_else(|| of.near.iter().find_map(compared)) {
         Some((near, rates)) => {
             let here = match rates {
-                Rates::Operations { .. } => format!("{rate} ops/s"),
+                Rates::Operations { .. } => format!("{rate} IOPS"),
                 Rates::Bytes { here, .. } => {
                     let size = Bytes::new(transfer);
-                    format!("{} MiB/s ({rate} ops/s of {size})", mib(here.get()))
+                    format!("{} MiB/s ({rate} IOPS of {size})", mib(here.get()))
                 }
             };
             format!(
@@ -49,7 +49,7 @@ fn reached(of: &Expectation, measured: &Measured) -> String {
                 published_value(&near.figure)
             )
         }
-        None => format!("Measured: {rate} ops/s. There is no published rate to compare with."),
+        None => format!("Measured: {rate} IOPS. There is no published rate to compare with."),
     }
 }
 

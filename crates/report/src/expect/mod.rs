@@ -1,9 +1,10 @@
-//! Published figures near a configuration as sections: the prediction, the figures with their
-//! differences and contradictions, and a measurement compared with them.
+//! Published figures near a configuration as a sheet: what to expect, the nearest figures with their
+//! contradictions, and a measurement compared with them; all differences are folded.
 
 pub mod basis;
 pub mod json;
 mod measured;
+pub(crate) mod nearest;
 pub mod published;
 mod words;
 
@@ -16,8 +17,10 @@ use predict::figure_row::what;
 use units::{Bytes, Nanos, OpsPerSec};
 
 use crate::document::{Block, Column, Section, Table};
+use crate::model::quantity::with_range;
 use crate::model::words as prediction;
-use crate::number::{NONE, ends, mib, percent, whole};
+use crate::number::{NONE, mib, percent, whole};
+use crate::predict::{Comparison, system};
 use crate::sheet::{Reason, Sheet, reasons};
 use published::Published;
 
@@ -62,32 +65,70 @@ pub enum Note {
     Cached,
 }
 
-/// All loads as one sheet; with a measurement, the basis of the comparison comes first.
-///
-/// * `explain` - with the arithmetic and its rows
-pub fn sheet(shown: &Published, explain: bool) -> Sheet {
+/// All loads as one sheet: what to expect of each, the nearest figures, and with a measurement how
+/// it compares with them.
+pub fn sheet(shown: &Published) -> Sheet {
     let all = &shown.expectations;
     let mut sections = Vec::new();
+    let about = |id, title: &str, blocks| Section {
+        id,
+        title: title.to_owned(),
+        blocks,
+        method: vec!["Expectations", "Prediction"],
+    };
+    sections.push(about("published", "Nearest published figures", published_blocks(all)));
+    for (of, measured) in all.iter().filter_map(|of| Some((of, of.measured.as_ref()?))) {
+        let title = format!("Measured: {}", measured.variant);
+        let paragraphs = measured::paragraphs(of, measured).into_iter().map(Block::Paragraph);
+        sections.push(about("measured", &title, paragraphs.collect()));
+    }
     if let Some(basis) = &shown.basis {
-        let blocks = vec![Block::List(basis::sentences(basis))];
-        let title = "Basis of the comparison".to_owned();
-        sections.push(Section { id: "compared", title, blocks, method: Vec::new() });
+        let points = vec![Block::List(basis::sentences(basis))];
+        sections.push(about("compared", "Basis of the comparison", points));
     }
-    sections.extend(all.iter().map(section));
-    if explain {
-        let mut found = rows(all);
-        for curve in all.iter().filter_map(|expectation| expectation.curve.as_ref()) {
-            for reason in &curve.reasons {
-                let reason = prediction::reason(reason);
-                if !found.contains(&reason) {
-                    found.push(reason);
-                }
-            }
+    // Several loads have the same system, but each has its own bottleneck.
+    if let [of] = &all[..] {
+        sections.extend(modelled(of));
+    } else if let Some(of) = all.first() {
+        let system = Block::Diagram(system::diagram(&of.configuration.topology()));
+        sections.push(about("system", "System", vec![system]));
+    }
+    let mut folded: Vec<Section> = all.iter().map(section).collect();
+    let curves = || all.iter().filter_map(|expectation| expectation.curve.as_ref());
+    let mut found = rows(all);
+    for reason in curves().flat_map(|curve| &curve.reasons).map(prediction::reason) {
+        if !found.contains(&reason) {
+            found.push(reason);
         }
-        let blocks = vec![reasons(&found)];
-        sections.push(Section { id: "why", title: "Why".to_owned(), blocks, method: Vec::new() });
     }
-    Sheet { title: "Expectations".to_owned(), sections }
+    folded.push(about("why", "Why", vec![reasons(&found)]));
+    if let Some(curve) = curves().next() {
+        folded.push(crate::predict::model_section(curve));
+    }
+    let mut answer: Vec<String> =
+        all.iter().map(|of| nearest::sentence(of, all.len() > 1)).collect();
+    if shown.left_out > 0 {
+        answer.push(format!("{} more variants are not shown.", shown.left_out));
+    }
+    Sheet { title: "Expectations".to_owned(), answer, sections, folded }
+}
+
+/// The nearest figures in one table, and those that contradict each other.
+pub(crate) fn published_blocks(all: &[Expectation]) -> Vec<Block> {
+    let shown = all.iter().map(|of| (of, nearest::shown(of, all.len() == 1)));
+    let points = contradictions(shown);
+    let mut blocks = vec![Block::Table(nearest::table(all))];
+    if !points.is_empty() {
+        blocks.push(Block::List(points));
+    }
+    blocks
+}
+
+/// The charts, the system and the use of its resources, if the model covers the load.
+fn modelled(of: &Expectation) -> Vec<Section> {
+    let Some(curve) = &of.curve else { return Vec::new() };
+    let with = Comparison { published: vec![of.clone()], ..Comparison::default() };
+    system::sections(&of.configuration.topology(), curve, &with)
 }
 
 /// The distinct rows of all shown figures.
@@ -141,7 +182,7 @@ fn blocks(of: &Expectation) -> Vec<Block> {
     }
     blocks.push(Block::Table(table(of)));
     let mut points: Vec<String> = of.near.iter().map(differences).collect();
-    points.extend(contradictions(of));
+    points.extend(contradictions(std::iter::once((of, &of.near[..]))));
     blocks.push(Block::List(points));
     blocks
 }
@@ -154,13 +195,9 @@ fn expected(of: &Expectation) -> String {
             of.configuration.protocol.name().to_uppercase()
         );
     };
-    let ends = match ends(point.ops_per_s, whole) {
-        alike if alike == NONE => String::new(),
-        ends => format!(" [{ends}]"),
-    };
     format!(
-        "Predicted: {} ops/s{ends}, {} MiB/s, with {} operations outstanding; bottleneck: {}.",
-        whole(point.ops_per_s.value),
+        "Predicted: {}, {} MiB/s, with {} operations outstanding; bottleneck: {}.",
+        with_range(point.ops_per_s, "IOPS", whole),
         mib(point.bytes_per_s.value),
         whole(point.outstanding),
         prediction::kind(point.bounded_by.kind)
@@ -192,7 +229,7 @@ fn table(of: &Expectation) -> Table {
         Some(_) => {
             columns.extend([
                 Column::numbers("reached", ""),
-                Column::numbers("adjusted", "ops/s"),
+                Column::numbers("adjusted", "IOPS"),
                 Column::numbers("reached", "of adjusted"),
             ]);
             "The nearest published figures, and the same figures adjusted to this configuration \
@@ -200,7 +237,7 @@ fn table(of: &Expectation) -> Table {
         }
         None => {
             columns.extend([
-                Column::numbers("adjusted", "ops/s"),
+                Column::numbers("adjusted", "IOPS"),
                 Column::numbers("adjusted", "MiB/s"),
             ]);
             "The nearest published figures, adjusted to this configuration by the model. Derived \
@@ -214,7 +251,7 @@ fn table(of: &Expectation) -> Table {
 /// The figure in its unit, marked if derived.
 pub(crate) fn published_value(figure: &Figure) -> String {
     let number = match figure.value {
-        Value::Rate(rate) => format!("{} ops/s", whole(rate.get())),
+        Value::Rate(rate) => format!("{} IOPS", whole(rate.get())),
         Value::Throughput(rate) => format!("{} MiB/s", mib(rate.get())),
         Value::Seconds(s) => Nanos(s * 1e9).to_string(),
     };
@@ -243,16 +280,18 @@ fn differences(near: &Near) -> String {
 }
 
 /// Contradictions of the shown figures, each pair once.
-fn contradictions(of: &Expectation) -> Vec<String> {
-    let mut said: Vec<(String, String)> = Vec::new();
+fn contradictions<'e>(shown: impl Iterator<Item = (&'e Expectation, &'e [Near])>) -> Vec<String> {
+    let mut said: Vec<[&str; 2]> = Vec::new();
     let mut words = Vec::new();
-    for near in &of.near {
+    for (of, near) in shown.flat_map(|(of, all)| all.iter().map(move |near| (of, near))) {
         for id in &near.figure.contradicts {
             let Some(other) = of.figures.iter().find(|figure| figure.id == *id) else { continue };
-            if said.contains(&(other.id.clone(), near.figure.id.clone())) {
+            let mut pair = [near.figure.id.as_str(), other.id.as_str()];
+            pair.sort_unstable();
+            if said.contains(&pair) {
                 continue;
             }
-            said.push((near.figure.id.clone(), other.id.clone()));
+            said.push(pair);
             words.push(format!(
                 "{} and {} contradict each other: {} ({}) and {} ({}).",
                 near.figure.id,

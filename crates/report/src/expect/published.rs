@@ -52,7 +52,7 @@ pub(crate) fn section(published: &Published, id: &str, detail: Detail) -> Sectio
         all.push(Block::Heading("The figures' rows".to_owned()));
         all.push(reasons(&rows(&published.expectations)));
     }
-    let command = format!("`fourcorners expect --run {id} --explain` shows {shown}.");
+    let command = format!("`fourcorners expect --run {id} --full` shows {shown}.");
     all.push(Block::Paragraph(command));
     Section {
         id: "published",
@@ -75,6 +75,6 @@ fn short(of: &Expectation) -> Vec<String> {
     let said = of.measured.iter().flat_map(|one| measured::paragraphs(of, one));
     let words = said.collect::<Vec<_>>().join(" ");
     let mut points = vec![format!("{variant}: {words}")];
-    points.extend(contradictions(of));
+    points.extend(contradictions(std::iter::once((of, &of.near[..]))));
     points
 }

@@ -56,7 +56,7 @@ const fn name(of: Property) -> &'static str {
 pub(super) fn note(of: &Note) -> String {
     match of {
         Note::OfferedRate(rate) => format!(
-            "The offered rate was {} ops/s, so this is not the storage's maximum.",
+            "The offered rate was {} IOPS, so this is not the storage's maximum.",
             plain(rate.get())
         ),
         Note::ThinkTime => {

@@ -4,14 +4,18 @@
 //! ECharts made in [`crate::drawing`] and embedded as JSON; ECharts is vendored under
 //! `assets/echarts`.
 
+mod first_screen;
 mod paper;
 mod record;
+
+use std::collections::BTreeSet;
 
 use analysis::Findings;
 use minijinja::{Environment, Value, context};
 
 use crate::charts::{ShownCurve, of_curves};
-use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, figures, with_unique_anchors};
+use crate::compare;
+use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, figures, style, with_unique_anchors};
 use crate::document::{RenderError, Section};
 use crate::drawing::echarts::Charts;
 use crate::drawing::theme::Theme;
@@ -23,6 +27,23 @@ use crate::table::{Column, Table, html};
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 const RECORD: &str = include_str!("../../assets/record.html");
+
+/// Charts of several records side by side that are printed, and not folded on a screen.
+const OVERLAY_MAX: usize = 2;
+/// Definitions of what tables and charts show. Sections link to the others that they need.
+const IN_TABLES: [&str; 11] = [
+    "Window",
+    "Achieved rate",
+    "Throughput",
+    "Response time",
+    "Service time",
+    "Percentiles",
+    "Outstanding",
+    "Uncertainty",
+    "CPU per operation",
+    "Charts of curves",
+    "Charts over time",
+];
 
 /// The whole page of one record.
 ///
@@ -54,7 +75,10 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
     let has_several = records.len() > 1;
     let overlay =
         if has_several { of_curves(&ShownCurve::of_all(&findings, &labels)) } else { Vec::new() };
-    let overlay = figures(&overlay, paper::CURVE_CHARTS_MAX, &mut charts);
+    let overlay = figures(&overlay, OVERLAY_MAX, &mut charts);
+    let mut used: BTreeSet<&str> =
+        comparisons.iter().flat_map(|one| &one.method).copied().collect();
+    used.extend(IN_TABLES);
     let shown: Vec<Value> = records
         .iter()
         .zip(&labels)
@@ -62,25 +86,26 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
         .map(|(index, (one, label))| {
             let prefix = if has_several { format!("r{}-", index + 1) } else { String::new() };
             let label = has_several.then_some(label.as_str());
-            record::record(*one, &prefix, label, theme, &mut charts)
+            record::record(*one, (&prefix, label), theme, &mut charts, &mut used)
         })
         .collect();
     let title = match findings.as_slice() {
         [one] => format!("{}: {} ({})", one.name, one.target, date(one.started_unix_ms)),
-        several => format!("{} records", several.len()),
+        _ => labels.join(" and "),
     };
-    let has_published = records.iter().any(|record| record.published.is_some());
     let page = environment.get_template("report.html")?.render(context! {
         title,
         theme => theme.name(),
+        is_paper => theme == Theme::Print,
         several => has_several,
         records => shown,
         compared => html::value(&compared(&findings, &labels)),
         overlay,
         comparisons => with_unique_anchors(comparisons, &mut charts),
-        method => method::definitions(has_published),
+        verdict => compare::VERDICT,
+        method => method::definitions_where(|name| used.contains(name)),
         ids => findings.iter().map(|one| one.id.clone()).collect::<Vec<_>>(),
-        style => Value::from_safe_string(STYLE.to_owned()),
+        style => style(theme),
         echarts => Value::from_safe_string(ECHARTS.to_owned()),
         charts_js => Value::from_safe_string(CHARTS_JS.to_owned()),
         charts => Value::from_safe_string(charts.into_script_json()),

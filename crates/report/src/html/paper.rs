@@ -1,5 +1,5 @@
-//! The printed part of a record: summary, results and a table of runs; of the charts over time, the
-//! connections and the percentiles only those that a reader needs first. The rest is hidden when a
+//! The printed part of a record: the first screen, results and evidence; of the charts and the
+//! connections only those that a reader needs first. The rest is hidden when a
 //! page is printed from a screen, and absent from a page made for paper.
 
 use analysis::Findings;
@@ -12,9 +12,11 @@ use crate::number::{TimeUnit, mib, plain};
 use crate::results::{load_point_name, percentile, printed, relative, time_unit};
 
 /// Charts of curves that are printed.
-pub(super) const CURVE_CHARTS_MAX: usize = 15;
+pub(super) const CURVE_CHARTS_MAX: usize = 1;
 /// Charts of percentiles that are printed.
 pub(super) const PERCENTILE_CHARTS_MAX: usize = 4;
+/// Curves whose runs are printed over time.
+pub(super) const TIME_CHARTS_MAX: usize = 4;
 /// Rows of the table of runs.
 const RUNS_MAX: usize = 600;
 
@@ -29,18 +31,15 @@ pub(super) fn left_out(findings: &Findings, drawn: &RecordCharts) -> Option<Stri
     part(drawn.curves.len().min(CURVE_CHARTS_MAX), drawn.curves.len(), "charts of curves");
     let percentiles = drawn.percentiles.len();
     part(percentiles.min(PERCENTILE_CHARTS_MAX), percentiles, "charts of percentiles");
-    let charts = |on_paper: bool| {
-        let groups = drawn.time.iter().filter(move |group| group.on_paper || !on_paper);
-        groups.map(move |group| match on_paper {
-            true => group.charts.iter().filter(|chart| group.is_on_paper(chart)).count(),
-            false => group.charts.len(),
-        })
-    };
-    part(charts(true).sum(), charts(false).sum(), "charts over time");
+    let time = drawn.time.iter().map(|group| group.charts.len()).sum();
+    part(printed_over_time(drawn), time, "charts over time");
     let has_connections =
         |point: &&LoadPoint| point.runs.iter().any(|run| !run.connections.is_empty());
     let connected = findings.load_points.iter().filter(has_connections).count();
     part(connected.min(1), connected, "tables of connections");
+    if runs(findings).is_some() {
+        parts.push("the table of runs".to_owned());
+    }
     let list = match parts.split_last()? {
         (only, []) => only.clone(),
         (last, before) => format!("{} and {last}", before.join(", ")),
@@ -51,6 +50,12 @@ pub(super) fn left_out(findings: &Findings, drawn: &RecordCharts) -> Option<Stri
          --format csv` exports every number.",
         findings.id
     ))
+}
+
+/// The number of charts over time that are printed.
+fn printed_over_time(drawn: &RecordCharts) -> usize {
+    let groups = drawn.time.iter().take(TIME_CHARTS_MAX);
+    groups.flat_map(|group| &group.charts).filter(|chart| chart.is_over_time()).count()
 }
 
 /// What is not printed of one of several records, and how to print it.

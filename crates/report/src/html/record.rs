@@ -1,23 +1,27 @@
 //! One record as the template `record.html` takes it.
 
+use std::collections::BTreeSet;
+
 use analysis::Findings;
-use analysis::curve::Curve;
 use analysis::load_point::LoadPoint;
 use metrics::environment::EXPERIMENT_TEXT;
 use metrics::run_record::Outcome;
 use minijinja::{Value, context};
 
-use super::paper;
-use crate::charts::RecordCharts;
+use super::{first_screen, paper};
+use crate::charts::{RecordCharts, TimeGroup};
+use crate::document::Section;
 use crate::document::page::{self, figure, figures};
 use crate::drawing::Chart;
 use crate::drawing::echarts::Charts;
 use crate::drawing::theme::Theme;
 use crate::expect::published::Detail;
-use crate::number::{TimeUnit, date, mib, plain};
+use crate::glance::Glance;
+use crate::number::date;
 use crate::prose;
 use crate::record::{Record, overrides};
-use crate::results::{self, load_point_name, percentile, printed, time_unit};
+use crate::results::{self, load_point_name};
+use crate::sections::bottleneck::BOTTLENECK;
 use crate::table::{Table, html};
 use crate::warnings::{Advice, group_advice, sightings};
 use crate::{connections, emulated, sections};
@@ -30,17 +34,18 @@ const CONNECTION_GROUPS_MAX: usize = 40;
 const SIGHTINGS_MAX: usize = 40;
 /// Locations of a sighting that a page lists.
 const LOCATIONS_MAX: usize = 12;
-/// Curves with a tile; the table of results has all.
-const TILES_MAX: usize = 12;
 
-/// The record's values. `prefix` makes its anchors unique; `label` is its name among several
-/// records. A page for paper has only what is printed.
+/// The record's values. A page for paper has only what is printed.
+///
+/// * `prefix` - makes its anchors unique
+/// * `label` - its name among several records
+/// * `used` - receives the definitions that its sections link to
 pub(super) fn record(
     record: Record<'_>,
-    prefix: &str,
-    label: Option<&str>,
+    (prefix, label): (&str, Option<&str>),
     theme: Theme,
     charts: &mut Charts,
+    used: &mut BTreeSet<&'static str>,
 ) -> Value {
     let findings = record.findings;
     let mut drawn = RecordCharts::of(findings);
@@ -56,7 +61,8 @@ pub(super) fn record(
     } else if for_paper {
         drawn.curves.truncate(paper::CURVE_CHARTS_MAX);
         drawn.percentiles.truncate(paper::PERCENTILE_CHARTS_MAX);
-        drawn.time.retain(|group| group.on_paper);
+        drawn.time.truncate(paper::TIME_CHARTS_MAX);
+        drawn.time.iter_mut().for_each(|group| group.charts.retain(Chart::is_over_time));
     }
     let (results, rows_left_out) = results(findings);
     let mut left_out = drawn.left_out.clone();
@@ -67,27 +73,19 @@ pub(super) fn record(
             findings.id
         ));
     }
-    let time_groups: Vec<Value> = drawn
-        .time
-        .iter()
-        .map(|group| {
-            let is_shown = |chart: &&Chart| !for_paper || group.is_on_paper(chart);
-            let shown = group.charts.iter().filter(is_shown);
-            context! {
-                name => &group.name,
-                on_paper => group.on_paper,
-                charts => shown
-                    .map(|chart| figure(chart, group.is_on_paper(chart), charts))
-                    .collect::<Vec<_>>(),
-            }
-        })
-        .collect();
+    let glance = Glance::of(record);
+    let (answers, evidence): (Vec<Section>, Vec<Section>) =
+        sections::of(record, Detail::Whole).into_iter().partition(sections::is_answer);
+    used.extend(answers.iter().chain(&evidence).flat_map(|section| &section.method));
+    let screen = glance.as_ref().map(|glance| first_screen::screen(findings, glance, charts));
     context! {
         prefix,
         label,
-        evidence => has_evidence,
-        name => &findings.name,
+        has_evidence,
+        for_paper,
         id => &findings.id,
+        title => glance.as_ref().map_or(&findings.name, |glance| &glance.title),
+        context => glance.as_ref().map(|glance| &glance.context),
         target => &findings.target,
         source => &findings.source,
         overrides => overrides(findings),
@@ -95,25 +93,27 @@ pub(super) fn record(
         seed => findings.seed.to_string(),
         started => date(findings.started_unix_ms),
         outcome => outcome(&findings.outcome),
-        notes => findings.notes.iter().map(|note| lines_of(&crate::verdict::words::note(note))).collect::<Vec<_>>(),
-        summary => sections::summary::section(findings)
-            .map(|section| page::value(&section, charts)),
-        tiles => tiles(findings),
+        notes => findings
+            .notes
+            .iter()
+            .map(|note| lines_of(&crate::verdict::words::note(note)))
+            .collect::<Vec<_>>(),
+        screen,
+        answers => answers.iter().map(|section| page::value(section, charts)).collect::<Vec<_>>(),
         results => html::values(&results, &results_caption(has_evidence)),
         emulated => emulated::table(findings).map(|table| html::value(&table)),
         service_counters => emulated::service_counters(findings),
-        sections => sections::of(record, Detail::Whole)
-            .iter()
-            .map(|section| page::value(section, charts))
+        sections => evidence
+            .into_iter()
+            .map(|section| page::value(&folded(section), charts))
             .collect::<Vec<_>>(),
         connection_groups => connection_groups(findings, for_paper),
         runs => paper::runs(findings).map(|table| html::value(&table)),
         not_printed => not_printed.map(|sentence| prose::html(&sentence)),
         warnings => warnings(findings),
         curve_charts => figures(&drawn.curves, paper::CURVE_CHARTS_MAX, charts),
-        percentile_charts =>
-            figures(&drawn.percentiles, paper::PERCENTILE_CHARTS_MAX, charts),
-        time_groups,
+        percentile_charts => figures(&drawn.percentiles, paper::PERCENTILE_CHARTS_MAX, charts),
+        time_groups => time_groups(&drawn.time, charts),
         left_out => left_out.iter().map(|sentence| prose::html(sentence)).collect::<Vec<_>>(),
         environment => page::value(&sections::environment::section(findings), charts),
         experiment_text => findings
@@ -123,6 +123,32 @@ pub(super) fn record(
             .map(|(_, text)| text.clone()),
         repeat_command => &findings.repeat_command,
     }
+}
+
+/// A folded section. The first screen has the bottlenecks already, and links to their evidence.
+fn folded(section: Section) -> Section {
+    match section.id {
+        BOTTLENECK => {
+            Section { id: "evidence", title: "Evidence for the bottleneck".to_owned(), ..section }
+        }
+        _ => section,
+    }
+}
+
+/// The charts over time of each curve, of which those of the first curves are printed, without heat maps.
+fn time_groups(groups: &[TimeGroup], charts: &mut Charts) -> Vec<Value> {
+    let group = |(index, group): (usize, &TimeGroup)| {
+        let on_paper = index < paper::TIME_CHARTS_MAX;
+        let shown = group.charts.iter();
+        context! {
+            name => &group.name,
+            on_paper,
+            charts => shown
+                .map(|chart| figure(chart, on_paper && chart.is_over_time(), charts))
+                .collect::<Vec<_>>(),
+        }
+    };
+    groups.iter().enumerate().map(group).collect()
 }
 
 fn outcome(outcome: &Outcome) -> &'static str {
@@ -139,30 +165,6 @@ fn lines_of(text: &str) -> Value {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = prose::html(lines.next().unwrap_or_default());
     context! { first, more => lines.map(|line| prose::html(line.trim())).collect::<Vec<_>>() }
-}
-
-fn tiles(findings: &Findings) -> Vec<Value> {
-    let unit = time_unit(&[findings]);
-    findings.curves.iter().filter_map(|c| tile(findings, c, unit)).take(TILES_MAX).collect()
-}
-
-fn tile(findings: &Findings, curve: &Curve, unit: TimeUnit) -> Option<Value> {
-    let most = &curve.points[curve.most?];
-    let first = &curve.points[0];
-    let data = |load_point: usize| &findings.load_points[load_point].merged.total.data;
-    let time = |ns: f64| unit.with_symbol(ns);
-    let p99 = data(most.load_point).response.percentile(0.99);
-    Some(context! {
-        name => &curve.name,
-        axis => &curve.axis,
-        label => &most.label,
-        achieved_rate => printed(data(most.load_point).achieved_rate, plain),
-        throughput => printed(data(most.load_point).throughput, mib),
-        mean => printed(data(most.load_point).response.mean_ns, time),
-        p99 => p99.and_then(|p| p.value_ns).map_or_else(|| percentile(p99, unit), |ns| time(ns as f64)),
-        first_label => &first.label,
-        first_mean => printed(data(first.load_point).response.mean_ns, time),
-    })
 }
 
 /// The tables of results, and how many rows are left out.

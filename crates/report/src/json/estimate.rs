@@ -2,22 +2,32 @@
 
 use analysis::estimate::Estimate;
 use analysis::little::LittleCheck;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::exported;
 
-#[derive(Serialize)]
+/// A measured number with its uncertainty.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct EstimateJson {
+    /// The value, in the unit of the field.
     value: f64,
+    /// The half-width of its 95 % confidence interval; null with too few samples.
     uncertainty: Option<f64>,
+    /// The number of independent samples behind the interval.
     samples: f64,
+    /// The source of the uncertainty: `intervals`, `repeats` or `unknown`.
     method: &'static str,
 }
 
-#[derive(Serialize)]
+/// The check of Little's law.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct LittleJson {
+    /// Operations in flight, counted.
     counted_ops: f64,
+    /// Rate times mean time.
     expected_ops: f64,
+    /// The difference, as a share of `counted_ops`.
     mismatch_fraction: f64,
 }
 

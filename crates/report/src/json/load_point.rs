@@ -3,58 +3,93 @@
 use analysis::Findings;
 use analysis::connections::ConnectionSummary;
 use analysis::load_point::{LoadPoint, RunSummary};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::estimate::{EstimateJson, estimate, half_width, value};
 use super::operations::Depth;
 use super::summary::{SummaryJson, summary};
-use super::{EnvironmentEntry, outcome, pairs};
+use super::{EnvironmentEntry, OutcomeJson, outcome, pairs};
 
-#[derive(Serialize)]
+/// Runs with the same parameters.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct LoadPointJson<'a> {
+    /// The workload variant's name.
     variant: &'a str,
+    /// The parameters that differ between load points.
     parameters: Vec<EnvironmentEntry<'a>>,
+    /// The limit on operations in flight, over all workers.
     queue_depth_total: u64,
+    /// All repeats combined.
     merged: SummaryJson<'a>,
+    /// Each repeat.
     runs: Vec<RunJson<'a>>,
+    /// The codes of the warnings about it.
     warnings: Vec<&'a str>,
 }
 
-#[derive(Serialize)]
+/// One repeat of a load point.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct RunJson<'a> {
+    /// Its index in the plan.
     index: u32,
+    /// The repeat, from 0.
     repeat: u32,
+    /// Its start, in milliseconds since 1970 (UTC).
     started_unix_ms: u64,
-    outcome: Value,
+    /// How it ended.
+    outcome: OutcomeJson<'a>,
+    /// The number of intervals in the planned window.
     intervals_planned: u32,
+    /// Its window.
     summary: SummaryJson<'a>,
     /// Only for targets with connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     connections: Vec<ConnectionJson<'a>>,
 }
 
-#[derive(Serialize)]
+/// A connection of a run.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ConnectionJson<'a> {
+    /// The stream's name.
     stream: &'a str,
+    /// The worker, by its number in the stream.
     lane: u32,
+    /// Its number among the worker's connections.
     number: u32,
+    /// The address on this host.
     local: &'a str,
+    /// The address of the server.
     remote: &'a str,
+    /// Operations completed.
     operations: u64,
+    /// Calls answered.
     calls: u64,
+    /// Bytes moved.
     moved_bytes: u64,
+    /// The rate.
     rate_ops_per_sec: Option<EstimateJson>,
+    /// The throughput.
     throughput_bytes_per_sec: Option<EstimateJson>,
+    /// Mean number of unanswered calls.
     outstanding_mean_calls: Option<EstimateJson>,
+    /// TCP's mean round-trip time.
     rtt_mean_ns: Option<f64>,
+    /// The half-width of its 95 % confidence interval.
     rtt_uncertainty_ns: Option<f64>,
+    /// Segments sent again by TCP.
     retransmits: u64,
+    /// New connections after a loss.
     reconnects: u64,
+    /// Calls repeated on a new connection.
     replays: u64,
+    /// Calls that the server asked to repeat.
     retries: u64,
+    /// Bytes written again after the server lost them.
     rewritten_bytes: u64,
+    /// Restarts of the server, by its write verifier.
     verifier_changes: u64,
+    /// Time without a connection.
     down_ns: u64,
 }
 

@@ -1,30 +1,48 @@
 //! A run over time as JSON.
 
 use analysis::series::Series;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::exported;
 
-#[derive(Serialize)]
+/// A stream of a run over time.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct SeriesJson<'a> {
+    /// The run, by its index in the plan.
     run_index: u32,
+    /// The stream's name.
     stream: &'a str,
+    /// Intervals that a point combines.
     intervals_per_point: u32,
+    /// The points, in order.
     points: Vec<SeriesPointJson>,
 }
 
-#[derive(Serialize)]
+/// Neighbouring intervals of one phase.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct SeriesPointJson {
+    /// Start, from the start of the run.
     start_ns: u64,
+    /// End, from the start of the run.
     end_ns: u64,
+    /// `warm_up`, `measure` or `cool_down`.
     phase: &'static str,
+    /// Reads and writes completed per second.
     achieved_rate_ops_per_sec: f64,
+    /// Bytes moved per second.
     throughput_bytes_per_sec: f64,
+    /// Mean response time of reads and writes; null if none completed.
     response_mean_ns: Option<f64>,
+    /// Its p99; null if fewer than ten samples are above it.
     response_p99_ns: Option<u64>,
+    /// Mean number of operations in flight.
     outstanding_mean_ops: f64,
+    /// Mean number of operations due but not sent.
     backlog_mean_ops: f64,
+    /// Operations that failed.
     failed: u64,
+    /// Processors used by the process.
     process_cpu_used_processors: f64,
 }
 

@@ -2,38 +2,68 @@
 
 use analysis::Findings;
 use analysis::wire::{RunWire, WireBytes, WireCheck};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::number::exported;
 
+/// The network counters of a run.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunWireJson {
+    /// The repeat, from 0.
+    repeat: u32,
+    /// The counters, by source.
+    sources: Vec<WireCheckJson>,
+}
+
+/// Bytes counted by the kernel, compared with those of the load generator.
+#[derive(Serialize, JsonSchema)]
+struct WireCheckJson {
+    /// What counted: `nfs_mount`, for example.
+    source: &'static str,
+    /// Bytes read.
+    read: WireBytesJson,
+    /// Bytes written.
+    written: WireBytesJson,
+    /// Bytes on the wire divided by bytes moved, of each interval; null where nothing was moved.
+    interval_ratios: Vec<Option<f64>>,
+}
+
+/// Bytes of one direction.
+#[derive(Serialize, JsonSchema)]
+struct WireBytesJson {
+    /// Bytes that the load generator moved.
+    moved_bytes: u64,
+    /// Bytes that the source counted.
+    wire_bytes: u64,
+    /// `wire_bytes` divided by `moved_bytes`; null if nothing was moved.
+    ratio: Option<f64>,
+    /// Fewer bytes were on the wire than moved: a cache of this host served the rest.
+    cached: bool,
+}
+
 /// An entry for each load point, in order; `None` if no run has network counters.
-pub(super) fn wire(findings: &Findings) -> Option<Value> {
+pub(super) fn wire(findings: &Findings) -> Option<Vec<Vec<RunWireJson>>> {
     let points = || findings.wire.iter();
     let any = points().any(|runs| !runs.is_empty());
-    any.then(|| points().map(|runs| runs.iter().map(run).collect::<Vec<_>>()).collect())
+    any.then(|| points().map(|runs| runs.iter().map(run).collect()).collect())
 }
 
-fn run(run: &RunWire) -> Value {
-    let source = |check: &WireCheck| {
-        let intervals = check.intervals.iter().map(|ratio| ratio.map(exported));
-        json!({
-            "source": check.source.name(),
-            "read": bytes(check.read),
-            "written": bytes(check.written),
-            "interval_ratios": intervals.collect::<Vec<_>>(),
-        })
+fn run(run: &RunWire) -> RunWireJson {
+    let source = |check: &WireCheck| WireCheckJson {
+        source: check.source.name(),
+        read: bytes(check.read),
+        written: bytes(check.written),
+        interval_ratios: check.intervals.iter().map(|ratio| ratio.map(exported)).collect(),
     };
-    json!({
-        "repeat": run.repeat,
-        "sources": run.sources.iter().map(source).collect::<Vec<_>>(),
-    })
+    RunWireJson { repeat: run.repeat, sources: run.sources.iter().map(source).collect() }
 }
 
-fn bytes(bytes: WireBytes) -> Value {
-    json!({
-        "moved_bytes": bytes.counted,
-        "wire_bytes": bytes.wire,
-        "ratio": bytes.ratio().map(exported),
-        "cached": bytes.is_cached,
-    })
+fn bytes(bytes: WireBytes) -> WireBytesJson {
+    WireBytesJson {
+        moved_bytes: bytes.counted,
+        wire_bytes: bytes.wire,
+        ratio: bytes.ratio().map(exported),
+        cached: bytes.is_cached,
+    }
 }

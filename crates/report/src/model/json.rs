@@ -1,13 +1,17 @@
 //! The prediction for one load as JSON.
 
 use predict::{Interval, Point, Resource};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::exported;
 
-#[derive(Serialize)]
+/// A predicted number with its 90 % interval.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct IntervalJson {
+    /// The lower end.
     low: f64,
+    /// The most likely value.
     value: f64,
     /// Null if unlimited.
     high: Option<f64>,
@@ -21,9 +25,12 @@ pub(crate) fn interval(of: Interval) -> IntervalJson {
     }
 }
 
-#[derive(Serialize)]
+/// A resource of the model.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ResourceJson<'a> {
+    /// The kind of resource.
     kind: &'static str,
+    /// Its name.
     name: &'a str,
 }
 
@@ -31,13 +38,20 @@ pub(crate) fn resource(of: &Resource) -> ResourceJson<'_> {
     ResourceJson { kind: of.kind.name(), name: &of.name }
 }
 
-#[derive(Serialize)]
+/// The prediction for one load.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct PointJson<'a> {
+    /// Operations in flight.
     outstanding: f64,
+    /// The rate.
     ops_per_s: IntervalJson,
+    /// The throughput.
     bytes_per_s: IntervalJson,
+    /// The response time.
     response_s: IntervalJson,
+    /// The rate of each workload.
     ops_per_s_by_workload: Vec<f64>,
+    /// The bottleneck.
     bounded_by: ResourceJson<'a>,
 }
 

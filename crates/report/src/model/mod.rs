@@ -2,4 +2,5 @@
 //! and designs.
 
 pub(crate) mod json;
+pub(crate) mod quantity;
 pub(crate) mod words;

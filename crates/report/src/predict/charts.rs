@@ -2,7 +2,6 @@
 //! prediction interval as a band and in the colour of its bottleneck; with published figures and
 //! measurements.
 
-use cloud::figure::{Access, Value};
 use predict::expect::Near;
 use predict::measured::MeasuredPoint;
 use predict::{Curve, Interval, Point as Predicted, Stretch, Topology};
@@ -11,8 +10,8 @@ use super::{Comparison, MeasuredRun};
 use crate::charts::axis;
 use crate::drawing::{Alternative, Chart, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::expect::{Expectation, published_value};
+use crate::model::quantity::Quantity;
 use crate::model::words::resource_label;
-use crate::number::{BYTES_PER_MIB, mib, plain, whole};
 
 /// Milliseconds in a second.
 const MS_PER_S: f64 = 1e3;
@@ -29,7 +28,7 @@ pub(crate) fn of_prediction(
     curve: &Curve,
     comparison: &Comparison,
 ) -> Vec<Chart> {
-    let quantity = Quantity::of(topology);
+    let quantity = Quantity::of(topology.workloads.iter().map(|one| one.access));
     let amount = |point: &Predicted| Some(quantity.interval(point));
     let mut series = lines(curve, amount);
     let mut notes = String::new();
@@ -74,7 +73,7 @@ pub(crate) fn of_prediction(
         chart(
             "predicted-rate",
             format!("Predicted {} by outstanding operations", quantity.name()),
-            format!("Predicted {} in {} {how}{ring}{notes}", quantity.name(), quantity.unit()),
+            format!("Predicted {} {how}{ring}{notes}", quantity.in_words()),
             panel(curve, quantity.axis(), series),
         ),
         chart(
@@ -86,60 +85,6 @@ pub(crate) fn of_prediction(
     ]
 }
 
-/// How rates are shown.
-#[derive(Clone, Copy)]
-enum Quantity {
-    /// As operations, if all are random.
-    Rate,
-    /// As bytes otherwise.
-    Throughput,
-}
-
-impl Quantity {
-    fn of(topology: &Topology) -> Quantity {
-        match topology.workloads.iter().all(|workload| workload.access == Access::Random) {
-            true => Quantity::Rate,
-            false => Quantity::Throughput,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Quantity::Rate => "rate",
-            Quantity::Throughput => "throughput",
-        }
-    }
-
-    const fn unit(self) -> &'static str {
-        match self {
-            Quantity::Rate => "ops/s",
-            Quantity::Throughput => "MiB/s",
-        }
-    }
-
-    const fn axis(self) -> &'static str {
-        match self {
-            Quantity::Rate => "rate, ops/s",
-            Quantity::Throughput => "throughput, MiB/s",
-        }
-    }
-
-    fn interval(self, point: &Predicted) -> Interval {
-        match self {
-            Quantity::Rate => point.ops_per_s,
-            Quantity::Throughput => point.bytes_per_s.times(1.0 / BYTES_PER_MIB),
-        }
-    }
-
-    /// Operations per second of this size, as this quantity.
-    fn of_ops(self, ops_per_s: f64, transfer_bytes: u64) -> f64 {
-        match self {
-            Quantity::Rate => ops_per_s,
-            Quantity::Throughput => ops_per_s * transfer_bytes as f64 / BYTES_PER_MIB,
-        }
-    }
-}
-
 fn chart(name: &str, title: String, caption: String, panel: Panel) -> Chart {
     Chart {
         name: name.to_owned(),
@@ -148,6 +93,7 @@ fn chart(name: &str, title: String, caption: String, panel: Panel) -> Chart {
         panels: vec![panel],
         // The next section has every point in a table.
         alternative: Alternative::Caption,
+        ..Chart::default()
     }
 }
 
@@ -199,7 +145,8 @@ fn lines(curve: &Curve, of: impl Fn(&Predicted) -> Option<Interval>) -> Vec<Seri
 
 fn drawn(point: &Predicted, of: impl Fn(&Predicted) -> Option<Interval>) -> Option<Point> {
     let Interval { low, value, high } = of(point)?;
-    Some(Point { x: point.outstanding, y: Some(value), interval: Some([low, high]) })
+    let interval = Some([low, high]);
+    Some(Point { interval, ..Point::at(point.outstanding, Some(value)) })
 }
 
 fn single(name: String, stroke: Stroke, point: Point) -> Series {
@@ -239,14 +186,14 @@ fn converted(
 
 fn sentence(near: &Near, expectation: &Expectation, quantity: Quantity) -> String {
     let ops = near.here.map_or(f64::NAN, |rate| rate.get());
-    let here = match (quantity, near.figure.value) {
-        (Quantity::Rate, _) => format!("{} ops/s", whole(ops)),
-        (Quantity::Throughput, Value::Seconds(_)) => format!("{} ops/s", plain(ops)),
-        (Quantity::Throughput, _) => {
-            format!("{} MiB/s", mib(ops * expectation.configuration.transfer_bytes as f64))
-        }
-    };
-    format!("{}: {} published, {here} here.", near.figure.id, published_value(&near.figure))
+    let here = quantity.of_ops(ops, expectation.configuration.transfer_bytes);
+    format!(
+        "{}: {} published, {} {} here.",
+        near.figure.id,
+        published_value(&near.figure),
+        quantity.print(here),
+        quantity.unit()
+    )
 }
 
 #[cfg(test)]
@@ -308,7 +255,7 @@ outstanding = 16
     fn random_operations_are_shown_as_a_rate_with_its_interval_as_a_band() {
         let all = charts(&KNOWN.replace("sequential", "random").replace("64KiB", "8KiB"));
         let panel = &all[0].panels[0];
-        assert_eq!(panel.y.name, "rate, ops/s");
+        assert_eq!(panel.y.name, "IOPS");
         let first = &points(&panel.series[0])[1];
         let [low, high] = first.interval.unwrap();
         assert!(low <= first.y.unwrap() && first.y.unwrap() <= high && low < high, "{first:?}");

@@ -1,32 +1,25 @@
-//! A prediction as sections: rate and bottleneck first, then bounds, curve and reasons.
+//! A prediction as a sheet: rate, latency and bottleneck first, then charts, the system and the use of
+//! its resources; bounds, every point and reasons are folded.
 
 mod charts;
 pub mod json;
+pub(crate) mod system;
 
 use predict::measured::MeasuredPoint;
 use predict::{Bound, Curve, Interval, Point, Topology};
 use units::counted;
 
 use crate::document::{Block, Column, Section, Table};
-use crate::expect::Expectation;
+use crate::expect::{Expectation, published_blocks};
+use crate::model::quantity::{range, with_range};
 use crate::model::words;
-use crate::number::{ends, mib, percent, plain, thousands, whole};
+use crate::number::{BYTES_PER_MIB, ends, mib, percent, plain, thousands, whole};
 use crate::sheet::{Sheet, reasons};
-use charts::of_prediction;
 
-/// Rows of a curve shown unless all are requested.
-const POINTS_SHOWN: usize = 10;
+/// Points of the curve that are shown; all are folded.
+const POINTS_SHOWN: usize = 8;
 /// Milliseconds in a second.
 const MS_PER_S: f64 = 1e3;
-
-/// How much is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Detail {
-    /// Every point of the curve.
-    pub curve: bool,
-    /// The arithmetic with its rows.
-    pub explain: bool,
-}
 
 /// What a prediction is compared with.
 #[derive(Clone, Debug, Default)]
@@ -46,71 +39,70 @@ pub struct MeasuredRun {
     pub points: Vec<MeasuredPoint>,
 }
 
-/// A prediction as sections.
-pub fn sheet(topology: &Topology, curve: &Curve, with: &Comparison, detail: Detail) -> Sheet {
-    let mut first = prediction(topology, curve);
-    first.blocks.push(Block::Charts(of_prediction(topology, curve, with)));
-    let mut sections = vec![first, bounds(curve), points(curve, detail)];
-    sections.extend(with.measured.iter().map(measurement));
-    sections.extend(with.published.iter().map(|one| {
+/// A prediction as a sheet.
+pub fn sheet(topology: &Topology, curve: &Curve, with: &Comparison) -> Sheet {
+    let mut sections: Vec<Section> = with.measured.iter().map(measurement).collect();
+    if !with.published.is_empty() {
+        let blocks = published_blocks(&with.published);
+        sections.push(section("published", "Nearest published figures", blocks));
+    }
+    sections.extend(system::sections(topology, curve, with));
+    sections.push(section("curve", "Curve", vec![Block::Table(points(curve, POINTS_SHOWN))]));
+    let mut folded = vec![whole_curve(curve), bounds(curve)];
+    folded.extend(with.published.iter().map(|one| {
         let section = crate::expect::section(one);
         Section { title: format!("Published: {}", section.title), ..section }
     }));
-    if detail.explain {
-        sections.push(Section {
-            id: "why",
-            title: "Why".to_owned(),
-            blocks: vec![reasons(&curve.reasons.iter().map(words::reason).collect::<Vec<_>>())],
-            method: Vec::new(),
-        });
+    let why = reasons(&curve.reasons.iter().map(words::reason).collect::<Vec<_>>());
+    folded.push(section("why", "Why", vec![why]));
+    folded.push(model_section(curve));
+    Sheet {
+        title: format!("Prediction of {}", topology.name),
+        answer: answer(topology, curve),
+        sections,
+        folded,
     }
-    sections.push(Section {
-        id: "assumptions",
-        title: "Assumptions".to_owned(),
-        blocks: vec![Block::List(
-            curve.assumptions.iter().copied().map(words::assumption).collect(),
-        )],
-        method: Vec::new(),
-    });
-    Sheet { title: format!("Prediction of {}", topology.name), sections }
 }
 
-fn prediction(topology: &Topology, curve: &Curve) -> Section {
+fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id, title: title.to_owned(), blocks, method: vec!["Prediction"] }
+}
+
+/// What the topology's load reaches, and the peak. What the model does not cover comes before any
+/// number.
+fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
     let not_modelled = curve.not_modelled.iter().copied().map(words::not_modelled);
-    let mut blocks: Vec<Block> = not_modelled.map(Block::Paragraph).collect();
-    blocks.push(Block::Paragraph(match &curve.requested {
+    let mut answer: Vec<String> = not_modelled.collect();
+    answer.push(match &curve.requested {
         Some(point) => format!(
-            "With {} operations outstanding on {}: {}, {}, response time {}.",
+            "Expect {}, {}, at a mean latency of {}, with {} operations outstanding on {}; bottleneck: \
+             {}.",
+            iops(point.ops_per_s),
+            throughput(point.bytes_per_s),
+            latency(point.response_s),
             count(point.outstanding),
             counted(topology.host_count(), "host"),
-            ops(point.ops_per_s),
-            throughput(point.bytes_per_s),
-            response(point.response_s)
+            words::resource(&point.bounded_by)
         ),
         None => "The offered rate exceeds a limit: the backlog would grow without end.".to_owned(),
-    }));
-    if let Some(point) = &curve.requested {
-        let bottleneck = words::resource(&point.bounded_by);
-        blocks.push(Block::Paragraph(format!("Bottleneck: {bottleneck}.")));
-    }
-    blocks.push(Block::Paragraph(format!(
-        "Peak: {}, {}, with {} outstanding. At the response time of queue depth 1, the lowest bound \
-         is reached with {} outstanding (Little's law).",
-        ops(curve.most.ops_per_s),
+    });
+    answer.push(format!(
+        "Peak: {}, {}, with {} outstanding; {} would suffice at the latency of queue depth 1 (Little's \
+         law). In brackets: 90 % intervals.",
+        iops(curve.most.ops_per_s),
         throughput(curve.most.bytes_per_s),
         count(curve.most.outstanding),
-        interval(curve.knee_outstanding, count)
-    )));
-    blocks.push(Block::Paragraph(format!(
-        "The model covers reads and writes over NFSv3, not metadata operations. {}",
-        words::coverage()
-    )));
-    Section {
-        id: "prediction",
-        title: format!("Prediction of {}", topology.name),
-        blocks,
-        method: vec!["Prediction"],
-    }
+        range(curve.knee_outstanding, count)
+    ));
+    answer
+}
+
+/// What the model covers, how often it is right, and what it assumes.
+pub(crate) fn model_section(curve: &Curve) -> Section {
+    let covers = "The model covers reads and writes over NFSv3, not metadata operations.";
+    let mut points = vec![format!("{covers} {}", words::coverage())];
+    points.extend(curve.assumptions.iter().copied().map(words::assumption));
+    section("assumptions", "Model and assumptions", vec![Block::List(points)])
 }
 
 fn bounds(curve: &Curve) -> Section {
@@ -127,8 +119,8 @@ fn bounds(curve: &Curve) -> Section {
         caption: "Capacity of each resource on its own, lowest first.".to_owned(),
         columns: vec![
             Column::numbers("count", ""),
-            Column::numbers("rate", "ops/s"),
-            Column::numbers("90 % interval", "ops/s"),
+            Column::numbers("rate", "IOPS"),
+            Column::numbers("90 % interval", "IOPS"),
             Column::numbers("throughput", "MiB/s"),
             Column::words("resource"),
         ],
@@ -138,14 +130,27 @@ fn bounds(curve: &Curve) -> Section {
         true => vec![Block::Paragraph("The request slots are the only limit.".to_owned())],
         false => vec![Block::Table(table)],
     };
-    Section { id: "bounds", title: "Bounds".to_owned(), blocks, method: vec!["Prediction"] }
+    section("bounds", "Bounds", blocks)
 }
 
-fn points(curve: &Curve, detail: Detail) -> Section {
-    let step = match detail.curve {
-        true => 1,
-        false => curve.points.len().div_ceil(POINTS_SHOWN).max(1),
-    };
+/// Every point, and the bottleneck along the curve.
+fn whole_curve(curve: &Curve) -> Section {
+    let stretches = curve.stretches.iter().map(|stretch| {
+        format!(
+            "from {} to {} outstanding: {}",
+            count(stretch.from),
+            count(stretch.to),
+            words::resource(&stretch.bounded_by)
+        )
+    });
+    let stretches = Block::List(stretches.collect());
+    let all = points(curve, curve.points.len());
+    section("every-point", "Every point of the curve", vec![Block::Table(all), stretches])
+}
+
+/// At most this many points of the curve.
+fn points(curve: &Curve, most: usize) -> Table {
+    let step = curve.points.len().div_ceil(most.max(1)).max(1);
     let shown = curve.points.iter().rev().step_by(step).collect::<Vec<_>>().into_iter().rev();
     let row = |point: &Point| {
         vec![
@@ -157,28 +162,18 @@ fn points(curve: &Curve, detail: Detail) -> Section {
             words::resource_label(&point.bounded_by),
         ]
     };
-    let table = Table {
+    Table {
         caption: String::new(),
         columns: vec![
             Column::numbers("outstanding", ""),
-            Column::numbers("rate", "ops/s"),
-            Column::numbers("90 % interval", "ops/s"),
-            Column::numbers("throughput", "MiB/s"),
-            Column::numbers("response", "ms"),
-            Column::words("bottleneck"),
+            Column::numbers("rate", "IOPS"),
+            Column::numbers("90 % interval", "IOPS").dispensable(2),
+            Column::numbers("throughput", "MiB/s").dispensable(1),
+            Column::numbers("latency", "ms"),
+            Column::words("bottleneck").dispensable(3),
         ],
         rows: shown.map(row).collect(),
-    };
-    let stretches = curve.stretches.iter().map(|stretch| {
-        format!(
-            "from {} to {} outstanding: {}",
-            count(stretch.from),
-            count(stretch.to),
-            words::resource(&stretch.bounded_by)
-        )
-    });
-    let blocks = vec![Block::Table(table), Block::List(stretches.collect())];
-    Section { id: "curve", title: "Curve".to_owned(), blocks, method: vec!["Prediction"] }
+    }
 }
 
 /// Measured load points and predictions for the same outstanding operations.
@@ -202,8 +197,8 @@ fn measurement(run: &MeasuredRun) -> Section {
         ),
         columns: vec![
             Column::numbers("outstanding", ""),
-            Column::numbers("measured", "ops/s"),
-            Column::numbers("predicted", "ops/s"),
+            Column::numbers("measured", "IOPS"),
+            Column::numbers("predicted", "IOPS"),
             Column::numbers("error", ""),
             Column::numbers("measured", "ms"),
             Column::numbers("predicted", "ms"),
@@ -225,22 +220,16 @@ fn signed_percent(share: f64) -> String {
     format!("{sign}{}", percent(share))
 }
 
-/// `195,000 [170,000..220,000]`, or only the number if the interval has no width.
-fn interval(of: Interval, print: impl Fn(f64) -> String) -> String {
-    let (low, value, high) = (print(of.low), print(of.value), print(of.high));
-    if low == value && high == value { value } else { format!("{value} [{low}..{high}]") }
-}
-
-fn ops(of: Interval) -> String {
-    format!("{} ops/s", interval(of, whole))
+fn iops(of: Interval) -> String {
+    with_range(of, "IOPS", whole)
 }
 
 fn throughput(of: Interval) -> String {
-    format!("{} MiB/s", interval(of, mib))
+    with_range(of.times(1.0 / BYTES_PER_MIB), "MiB/s", plain)
 }
 
-fn response(of: Interval) -> String {
-    format!("{} ms", interval(of, |s| plain(s * MS_PER_S)))
+fn latency(of: Interval) -> String {
+    with_range(of.times(MS_PER_S), "ms", plain)
 }
 
 /// Outstanding operations: whole if there are many.
@@ -253,10 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_with_a_width_show_their_ends() {
-        assert_eq!(count(6.11), "6.11");
-        let doubtful = Interval { low: 170_123.0, value: 195_456.0, high: 220_789.0 };
-        assert_eq!(interval(doubtful, whole), "195,000 [170,000..221,000]");
-        assert_eq!(interval(Interval::exactly(64.0), plain), "64.0");
+    fn few_outstanding_operations_have_three_digits() {
+        assert_eq!((count(6.11), count(2496.0)), ("6.11".to_owned(), "2,500".to_owned()));
     }
 }

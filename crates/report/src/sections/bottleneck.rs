@@ -1,22 +1,29 @@
 //! The bottleneck of each curve; curves with the same answer share a paragraph.
 
+use std::collections::BTreeSet;
+
 use analysis::Findings;
+use analysis::curve::Curve;
 use analysis::verdict::{Answer, Verdict};
 
 use crate::document::{Block, Section};
-use crate::verdict;
+use crate::verdict::{self, Number};
 
+/// The anchor of the section.
+pub(crate) const BOTTLENECK: &str = "bottleneck";
 /// Evidence for a single curve; the JSON has all of it.
 const EVIDENCE_MAX: usize = 4;
 /// Evidence for each of several curves.
 const EVIDENCE_MAX_EACH: usize = 2;
+/// More names are counted, not listed.
+pub(super) const NAMES_MAX: usize = 8;
 
 /// The section; `None` if nothing was measured.
 pub(super) fn section(findings: &Findings) -> Option<Section> {
     let blocks: Vec<Block> =
         by_answer(findings).iter().flat_map(|same| of_answer(findings, same)).collect();
     (!blocks.is_empty()).then(|| Section {
-        id: "bottleneck",
+        id: BOTTLENECK,
         title: "Bottleneck".to_owned(),
         blocks,
         method: vec!["Verdicts"],
@@ -24,7 +31,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 }
 
 /// Verdicts grouped by their answer, in the order of the first of each group.
-pub(super) fn by_answer(findings: &Findings) -> Vec<Vec<&Verdict>> {
+pub(crate) fn by_answer(findings: &Findings) -> Vec<Vec<&Verdict>> {
     let mut groups: Vec<Vec<&Verdict>> = Vec::new();
     for verdict in findings.answers() {
         match groups.iter_mut().find(|group| is_same(&group[0].answer, &verdict.answer)) {
@@ -47,14 +54,88 @@ fn is_same(a: &Answer, b: &Answer) -> bool {
     }
 }
 
+/// An answer as the first screen of a page shows it.
+pub(crate) struct Proven {
+    /// The curves that it holds for.
+    pub(crate) names: String,
+    /// The answer in a sentence.
+    pub(crate) headline: String,
+    /// Whether it is about a limit; otherwise none was reached.
+    pub(crate) is_limit: bool,
+    /// The evidence in a sentence.
+    pub(crate) evidence: String,
+    /// The two numbers that prove it, if the measurements decide.
+    pub(crate) numbers: Vec<Number>,
+}
+
+/// Each answer, with its evidence on the curve for which it is least certain.
+pub(crate) fn proven(findings: &Findings) -> Vec<Proven> {
+    let of_answer = |same: &Vec<&Verdict>| {
+        let least = least_certain(same);
+        let curves = curves(findings, same);
+        let of_curve = match curves.as_slice() {
+            [_] => String::new(),
+            several => {
+                let least = several.iter().find(|(_, one)| std::ptr::eq(*one, least));
+                least.map_or(String::new(), |(name, _)| format!("{name}: "))
+            }
+        };
+        Proven {
+            names: listed(curves.iter().map(|(name, _)| name.as_str())),
+            headline: verdict::headline(least),
+            is_limit: least.answer != Answer::NotReached,
+            evidence: sentence(&format!("{of_curve}{}", verdict::shape(findings, least))),
+            numbers: verdict::proof(findings, least).map(Vec::from).unwrap_or_default(),
+        }
+    };
+    by_answer(findings).iter().map(of_answer).collect()
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+/// The curves of verdicts with the same answer, by name. The points of a sweep that have a verdict
+/// each are one curve, represented by the least certain of them.
+fn curves<'a>(findings: &Findings, same: &[&'a Verdict]) -> Vec<(String, &'a Verdict)> {
+    let answered: BTreeSet<usize> =
+        same.iter().flat_map(|verdict| verdict.load_points.iter().copied()).collect();
+    let of_curve = |curve: &Curve| {
+        let points = || curve.points.iter().filter(|point| answered.contains(&point.load_point));
+        let labels: Vec<&str> = points().map(|point| point.label.as_str()).collect();
+        let name = match labels.len() == curve.points.len() {
+            true => curve.name.clone(),
+            false => format!("{}, {} {}", curve.name, curve.axis, listed(labels.into_iter())),
+        };
+        let indices: BTreeSet<usize> = points().map(|point| point.load_point).collect();
+        let is_here = |one: &&&Verdict| one.load_points.iter().any(|at| indices.contains(at));
+        let here: Vec<&Verdict> = same.iter().filter(is_here).copied().collect();
+        (!here.is_empty()).then(|| (name, least_certain(&here)))
+    };
+    findings.curves.iter().filter_map(of_curve).collect()
+}
+
+/// Names, or the first of many.
+pub(super) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(NAMES_MAX);
+    let few: Vec<&str> = names.take(NAMES_MAX).collect();
+    match more {
+        0 => few.join("; "),
+        more => format!("{}; and {more} more", few.join("; ")),
+    }
+}
+
 fn of_answer(findings: &Findings, same: &[&Verdict]) -> Vec<Block> {
     let least = least_certain(same);
-    let names: Vec<&str> = same.iter().map(|verdict| verdict.name.as_str()).collect();
-    let mut blocks =
-        vec![Block::Paragraph(format!("{}: {}", names.join("; "), verdict::headline(least)))];
-    let max = if same.len() > 1 { EVIDENCE_MAX_EACH } else { EVIDENCE_MAX };
-    let evidence = same.iter().flat_map(|verdict| {
-        let lead = if same.len() > 1 { format!("{}: ", verdict.name) } else { String::new() };
+    let curves = curves(findings, same);
+    let names = listed(curves.iter().map(|(name, _)| name.as_str()));
+    let mut blocks = vec![Block::Paragraph(format!("{names}: {}", verdict::headline(least)))];
+    let max = if curves.len() > 1 { EVIDENCE_MAX_EACH } else { EVIDENCE_MAX };
+    let evidence = curves.iter().flat_map(|(name, verdict)| {
+        let lead = if curves.len() > 1 { format!("{name}: ") } else { String::new() };
         let shape = std::iter::once(verdict::shape(findings, verdict));
         let observed = verdict::evidence(verdict, max - 1);
         let sentences = shape.chain(observed);
@@ -79,7 +160,7 @@ fn of_answer(findings: &Findings, same: &[&Verdict]) -> Vec<Block> {
 }
 
 /// The verdict with the lowest probability, which holds for the whole group.
-pub(super) fn least_certain<'a>(same: &[&'a Verdict]) -> &'a Verdict {
+pub(crate) fn least_certain<'a>(same: &[&'a Verdict]) -> &'a Verdict {
     let stated = |verdict: &Verdict| match &verdict.answer {
         Answer::Limited { probability, .. } => *probability,
         _ => 1.0,

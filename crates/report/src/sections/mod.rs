@@ -4,12 +4,13 @@
 //! A new finding gets a file here with a function from the findings to an optional [`Section`], and a
 //! line in [`of`]. Published figures are not findings: they come with the [`Record`].
 
-mod bottleneck;
+pub(crate) mod bottleneck;
 mod confidence;
 mod curves;
 pub(crate) mod environment;
 mod mix;
 mod network;
+pub(crate) mod scraped;
 mod searches;
 mod steady_state;
 pub(crate) mod summary;
@@ -24,6 +25,11 @@ use crate::record::Record;
 /// Makes a section, if the findings have one.
 type Maker = fn(&Findings) -> Option<Section>;
 
+/// Whether a section is the answer that the experiment was made for, rather than evidence.
+pub(crate) fn is_answer(section: &Section) -> bool {
+    [tune::ANSWER, tune::SETTINGS].contains(&section.id)
+}
+
 /// The sections of a record.
 ///
 /// * `detail` - how much of the published figures is shown
@@ -36,6 +42,7 @@ pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
         confidence::section,
         steady_state::section,
         network::section,
+        scraped::section,
     ];
     let Record { findings, published } = record;
     let made = |makers: &'static [Maker]| makers.iter().filter_map(|section| section(findings));

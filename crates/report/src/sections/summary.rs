@@ -7,7 +7,7 @@ use analysis::sample::Load;
 use analysis::summary::{Bend, CurveSummary};
 use analysis::verdict::{Answer, Verdict};
 
-use super::bottleneck;
+use super::bottleneck::{self, NAMES_MAX, listed};
 use crate::charts::method_name;
 use crate::document::{Block, Section};
 use crate::drawing::ticks;
@@ -16,8 +16,6 @@ use crate::results::{plus_minus, time_unit};
 use crate::verdict;
 use crate::warnings::group_advice;
 
-/// More names are counted, not listed.
-const NAMES_MAX: usize = 8;
 /// More warnings are counted, not listed.
 const CAVEATS_MAX: usize = 6;
 
@@ -160,24 +158,8 @@ fn load_in_words(curve: &Curve, load: f64) -> String {
 
 /// What limits the curves: each answer once, with its curves.
 fn limits(findings: &Findings) -> Vec<String> {
-    bottleneck::by_answer(findings)
-        .iter()
-        .filter(|same| same[0].answer != Answer::NotReached)
-        .map(|same| {
-            let names: Vec<String> = same.iter().map(|verdict| verdict.name.clone()).collect();
-            let headline = verdict::headline(bottleneck::least_certain(same));
-            format!("{}: {headline}", listed(&names))
-        })
-        .collect()
-}
-
-/// The names of curves, or the first of many.
-fn listed(names: &[String]) -> String {
-    let few: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
-    match names.len().saturating_sub(NAMES_MAX) {
-        0 => few.join("; "),
-        more => format!("{}; and {more} more", few.join("; ")),
-    }
+    let found = bottleneck::proven(findings).into_iter().filter(|one| one.is_limit);
+    found.map(|one| format!("{}: {}", one.names, one.headline)).collect()
 }
 
 /// The load for low latency, remedies for the bottlenecks, and loads that should be measured.
@@ -194,7 +176,10 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
         })
         .collect();
     if !knees.is_empty() {
-        points.push(format!("For latency-sensitive workloads, use {}.", listed(&knees)));
+        points.push(format!(
+            "For latency-sensitive workloads, use {}.",
+            listed(knees.iter().map(String::as_str))
+        ));
     }
     let rising: Vec<String> = summary
         .curves
@@ -227,7 +212,7 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
     if !rising.is_empty() {
         points.push(format!(
             "To find the peak throughput, measure with more load than {}.",
-            listed(&rising)
+            listed(rising.iter().map(String::as_str))
         ));
     }
     points

@@ -23,7 +23,8 @@ fn sentence(of: &Assumption) -> String {
         Assumption::ListPrices { is_pay_as_you_go, hours_per_month } => {
             let pay = if *is_pay_as_you_go { ", pay as you go" } else { "" };
             return format!(
-                "list prices{pay}, for {hours_per_month} hours a month; hosts run all of these hours"
+                "list prices{pay}, for {hours_per_month} hours a month; hosts in the cost run all of \
+                 these hours"
             );
         }
         Assumption::FlexiblePools(most) => {

@@ -241,6 +241,8 @@ struct HostsJson<'a> {
     connections_total: u64,
     slots: Option<u64>,
     outstanding: Option<u64>,
+    /// Whether they are part of the cost.
+    in_cost: bool,
 }
 
 #[derive(Serialize)]
@@ -364,6 +366,7 @@ fn hosts(design: &Design) -> Option<HostsJson<'_>> {
         connections_total: hosts.connections_total(),
         slots: hosts.slots,
         outstanding: hosts.outstanding,
+        in_cost: hosts.is_charged,
     })
 }
 

@@ -1,6 +1,8 @@
-//! A sizing as sections: designs with settings, cost and reasons, or why there is none.
+//! A sizing as a sheet: the recommendation, designs, cost, use of resources and commands, or why
+//! there is no design; with the arithmetic and assumptions folded.
 
 mod assumptions;
+mod chosen;
 pub mod json;
 mod names;
 pub mod schedule;
@@ -12,239 +14,180 @@ mod words;
 use cloud::price::Usd;
 use sizing::assumption::Assumption;
 use sizing::claim::{Claim, ClaimKind};
+use sizing::cost_by_level::LevelCost;
 use sizing::design::Design;
 use sizing::need::Need;
-use sizing::pool::{Pool, Volumes};
 use sizing::shortfall::Shortfall;
 use sizing::solve::{Infeasible, Verdict};
-use units::counted;
 
 use crate::document::{Block, Column, Section, Table};
 use crate::number::{NONE, plain};
 use crate::sheet::{Sheet, with_rows};
 
-/// How much is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// Most designs to show, cheapest first.
-    pub designs: usize,
-    /// Whether the arithmetic with its rows is shown.
-    pub explained: bool,
-}
-
 /// A sizing as a sheet.
 ///
 /// * `assumptions` - defaults that were used
-pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[Assumption], shown: Shown) -> Sheet {
-    let title = format!("Sizing for {}", words::need(need));
-    let mut sections = match verdict {
+/// * `costs` - for the chart; may be empty
+/// * `top` - most designs to list, cheapest first
+pub fn sheet(
+    need: &Need,
+    verdict: &Verdict,
+    assumptions: &[Assumption],
+    costs: &[LevelCost],
+    top: usize,
+) -> Sheet {
+    let mut sheet = match verdict {
         Verdict::Feasible { designs, of_each, cautions } => {
-            let mut sections = feasible(need, designs, of_each, shown);
-            let first = cautions.iter().map(|caution| Block::Paragraph(words::claim(caution)));
-            sections[0].blocks.splice(0..0, first);
-            sections
+            let mut sheet = feasible(need, designs, of_each, costs, top);
+            sheet.answer.extend(cautions.iter().map(words::claim));
+            sheet
         }
-        Verdict::Infeasible(why) => vec![infeasible(why, shown)],
+        Verdict::Infeasible(why) => infeasible(need, why),
     };
-    sections.push(assumed(assumptions));
-    Sheet { title, sections }
+    sheet.title = format!("Sizing for {}", words::need(need));
+    sheet.folded.push(assumed(assumptions));
+    sheet
 }
 
-fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -> Vec<Section> {
-    let some = &designs[..designs.len().min(shown.designs.max(1))];
-    let mut blocks = vec![Block::Paragraph(words::verdict(&designs[0]))];
-    blocks.extend(words::without_contradiction(designs).map(Block::Paragraph));
-    blocks.push(Block::Table(table(some)));
-    let all = some.iter().chain(of_each);
-    blocks.extend(words::marks(all).map(Block::Paragraph));
-    let more = designs.len() - some.len();
+fn feasible(
+    need: &Need,
+    designs: &[Design],
+    of_each: &[Design],
+    costs: &[LevelCost],
+    top: usize,
+) -> Sheet {
+    let listed = &designs[..designs.len().min(top.max(1))];
+    let best = &designs[0];
+    let mut answer = vec![words::recommendation(need, best)];
+    answer.extend(words::without_contradiction(designs));
+    answer.extend(words::clients(need, best));
+    let mut blocks = vec![Block::Table(table(listed))];
+    let more = designs.len() - listed.len();
     if more > 0 {
         blocks.push(Block::Paragraph(format!(
-            "{more} more designs cost more but have more spare throughput or fewer parts to manage \
-             (`--top {}`).",
+            "{more} more with more spare throughput or fewer parts to manage: `--top {}`.",
             designs.len()
         )));
     }
-    blocks
-        .push(Block::Paragraph("The cheapest design of each level and kind of volume:".to_owned()));
-    blocks.push(Block::Table(table(of_each)));
-    blocks.push(legend());
-    let mut sections = vec![Section {
-        id: "designs",
-        title: format!("Designs for {}", words::need(need)),
-        blocks,
-        method: vec!["Sizing"],
-    }];
-    for (index, design) in some.iter().enumerate() {
-        sections.push(one(need, design, index, shown));
-    }
-    sections
+    let mut sections =
+        vec![Section { method: vec!["Sizing"], ..section("designs", "Designs", blocks) }];
+    sections.extend(chosen::sections(need, best, costs));
+    let mut folded: Vec<Section> =
+        listed.iter().enumerate().map(|(index, one)| details(need, one, index)).collect();
+    let mut blocks = vec![Block::Table(table(of_each))];
+    blocks.extend(words::marks(listed.iter().chain(of_each)).map(Block::Paragraph));
+    let title = "Cheapest design of each level and kind of volume";
+    folded.push(section("of-each", title, blocks));
+    folded.push(section("evidence", "Evidence for numbers", vec![legend()]));
+    Sheet { answer, sections, folded, ..Sheet::default() }
 }
 
-/// Anchors of the first designs; the others cannot be linked to.
-const ANCHORS: [&str; 5] = ["design-1", "design-2", "design-3", "design-4", "design-5"];
+fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id, title: title.to_owned(), blocks, method: Vec::new() }
+}
 
-fn one(need: &Need, design: &Design, index: usize, shown: Shown) -> Section {
-    let mut blocks = vec![Block::List(words::facts(need, design)), Block::Table(pools(design))];
-    blocks.push(Block::Table(uses(design)));
-    let commands = design.settings.commands();
-    if !commands.is_empty() {
-        blocks.push(Block::Commands(commands.iter().flat_map(|c| words::broken(c)).collect()));
+/// Key results and arithmetic of a design; of those that are not recommended also what is bought.
+fn details(need: &Need, design: &Design, index: usize) -> Section {
+    let mut blocks = vec![Block::List(words::facts(need, design))];
+    if index > 0 {
+        blocks.extend([Block::Table(chosen::pools(design)), chosen::bars(design)]);
+        blocks.extend(chosen::commands(design));
     }
-    if shown.explained {
-        blocks.push(Block::Heading("Why".to_owned()));
-        let mut all = design.reasons.clone();
-        all.extend(design.settings.reasons.iter().cloned());
-        blocks.push(claims(&all));
-    }
-    Section {
-        id: ANCHORS.get(index).copied().unwrap_or(""),
-        title: format!("Design {}: {}", index + 1, words::name(design)),
-        blocks,
-        method: Vec::new(),
-    }
+    blocks.push(Block::Heading("Why".to_owned()));
+    blocks.push(claims(design.reasons.iter().chain(&design.settings.reasons)));
+    section("design", &format!("Design {}: {}", index + 1, words::name(design)), blocks)
 }
 
 /// One row per design.
 fn table(designs: &[Design]) -> Table {
+    let charged = |design: &Design| {
+        let hosts = design.hosts.as_ref().filter(|hosts| hosts.is_charged);
+        hosts.map(|hosts| format!("{} {}", hosts.count, words::short_vm(&hosts.vm)))
+    };
+    let has_hosts = designs.iter().any(|design| charged(design).is_some());
     let row = |(index, design): (usize, &Design)| {
-        let hosts = match &design.hosts {
-            Some(hosts) => format!("{} {}", hosts.count, words::short_vm(&hosts.vm)),
-            None => NONE.to_owned(),
-        };
-        vec![
+        let mut cells = vec![
             (index + 1).to_string(),
             words::level(design),
             plain(tib(design.pool_gib())),
             words::volumes(design),
             plain(design.limits().as_mib()),
-            hosts,
+        ];
+        if has_hosts {
+            cells.push(charged(design).unwrap_or_else(|| NONE.to_owned()));
+        }
+        cells.extend([
             design.spare().to_string(),
             words::response(design),
             design.cost.month().to_string(),
-        ]
-    };
-    Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("#"),
-            Column::words("level, QoS"),
-            Column::numbers("pools", "TiB"),
-            Column::words("volumes"),
-            Column::numbers("limits", "MiB/s"),
-            Column::words("hosts"),
-            Column::numbers("spare", ""),
-            Column::numbers("time", "ms"),
-            Column::numbers("per month", ""),
-        ],
-        rows: designs.iter().enumerate().map(row).collect(),
-    }
-}
-
-/// Pools and volumes of a design; identical pools share a row.
-fn pools(design: &Design) -> Table {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut distinct: Vec<(u64, &Pool)> = Vec::new();
-    for pool in &design.pools {
-        match distinct.iter_mut().find(|(_, other)| *other == pool) {
-            Some((count, _)) => *count += 1,
-            None => distinct.push((1, pool)),
-        }
-    }
-    for (count, pool) in distinct {
-        let quota = |v: &Volumes| v.quota_gib as f64;
-        rows.push(vec![
-            counted(count, "pool"),
-            words::pool(pool),
-            plain(pool.size_gib as f64),
-            plain(pool.throughput.as_mib()),
         ]);
-        for volumes in &pool.volumes {
-            rows.push(vec![
-                counted(volumes.count, "volume"),
-                format!("{}, {}", volumes.part, volumes.kind.name()),
-                plain(quota(volumes)),
-                plain(volumes.throughput.as_mib()),
-            ]);
-        }
-    }
-    Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("item"),
-            Column::words("type"),
-            Column::numbers("size (each)", "GiB"),
-            Column::numbers("throughput (each)", "MiB/s"),
-        ],
-        rows,
-    }
-}
-
-/// How much of each resource is used.
-fn uses(design: &Design) -> Table {
-    let row = |one: &sizing::resource_use::Use| {
-        let (used, limit, unit) = words::amounts(one);
-        let (share, kind) = (one.share().to_string(), names::claim_kind(one.kind).to_owned());
-        vec![names::resource(one.resource).to_owned(), used, limit, unit, share, kind]
+        cells
     };
-    Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("resource"),
-            Column::numbers("used", ""),
-            Column::numbers("limit", ""),
-            Column::words("unit"),
-            Column::numbers("share", ""),
-            Column::words("evidence for the limit"),
-        ],
-        rows: design.uses.iter().map(row).collect(),
+    let mut columns = vec![
+        Column::words("#"),
+        Column::words("level, QoS"),
+        Column::numbers("pools", "TiB"),
+        Column::words("volumes").dispensable(2),
+        Column::numbers("limits", "MiB/s").dispensable(3),
+    ];
+    if has_hosts {
+        columns.push(Column::words("hosts"));
     }
+    columns.extend([
+        Column::numbers("spare", "").dispensable(4),
+        Column::numbers("latency", "ms").dispensable(1),
+        Column::numbers("per month", ""),
+    ]);
+    Table { caption: String::new(), columns, rows: designs.iter().enumerate().map(row).collect() }
 }
 
-fn infeasible(why: &Infeasible, shown: Shown) -> Section {
-    let mut blocks = vec![Block::Paragraph(
-        "No design meets this need. The smallest violation of each constraint:".to_owned(),
-    )];
-    blocks.push(Block::List(why.shortfalls.iter().map(shortfalls::shortfall).collect()));
+fn infeasible(need: &Need, why: &Infeasible) -> Sheet {
+    let shortfalls = why.shortfalls.iter().map(shortfalls::shortfall).collect();
+    let mut sections = vec![Section {
+        method: vec!["Sizing"],
+        ..section(
+            "infeasible",
+            "The smallest violation of each constraint",
+            vec![Block::List(shortfalls)],
+        )
+    }];
     if !why.nearest.is_empty() {
-        blocks.push(Block::Paragraph("Feasible instead:".to_owned()));
         let points = why.nearest.iter().map(|(relaxation, design)| {
             let month: Usd = design.cost.month();
             let change = shortfalls::relaxation(*relaxation, design);
             format!("{change}: {}, {month} per month", words::name(design))
         });
-        blocks.push(Block::List(points.collect()));
+        let blocks = vec![Block::List(points.collect())];
+        sections.push(section("instead", "Feasible instead", blocks));
     }
-    if shown.explained {
-        let claim = |one: &Shortfall| {
-            let text = with_rows(&shortfalls::lack(one), &one.rows);
-            format!("{}: {text}", names::claim_kind(one.kind))
-        };
-        blocks.push(Block::Heading("Why".to_owned()));
-        blocks.push(Block::List(why.shortfalls.iter().map(claim).collect()));
+    let claim = |one: &Shortfall| {
+        let text = with_rows(&shortfalls::lack(one), &one.rows);
+        format!("{}: {text}", names::claim_kind(one.kind))
+    };
+    let reasons = why.shortfalls.iter().map(claim).collect();
+    Sheet {
+        answer: vec![format!("No design meets {}.", words::need(need))],
+        sections,
+        folded: vec![section("why", "Why", vec![Block::List(reasons)])],
+        ..Sheet::default()
     }
-    Section { id: "infeasible", title: "Not possible".to_owned(), blocks, method: vec!["Sizing"] }
 }
 
 /// Claims as a list, each with its kind and the rows of `data/` behind it.
-fn claims(claims: &[Claim]) -> Block {
-    Block::List(claims.iter().map(words::claim_with_rows).collect())
+fn claims<'a>(claims: impl Iterator<Item = &'a Claim>) -> Block {
+    Block::List(claims.map(words::claim_with_rows).collect())
 }
 
 /// The meaning of the kinds of claim.
 fn legend() -> Block {
     let kinds = ClaimKind::ALL
         .map(|kind| format!("{}: {}", names::claim_kind(kind), names::claim_kind_meaning(kind)));
-    Block::Paragraph(format!("Evidence for numbers. {}.", kinds.join("; ")))
+    Block::List(kinds.to_vec())
 }
 
 fn assumed(assumptions: &[Assumption]) -> Section {
-    Section {
-        id: "assumptions",
-        title: "Assumptions".to_owned(),
-        blocks: vec![Block::List(assumptions::sentences(assumptions))],
-        method: Vec::new(),
-    }
+    let blocks = vec![Block::List(assumptions::sentences(assumptions))];
+    section("assumptions", "Assumptions", blocks)
 }
 
 fn tib(gib: u64) -> f64 {

@@ -39,6 +39,17 @@ pub(super) const fn resource(of: Resource) -> &'static str {
     }
 }
 
+/// The same in a chart.
+pub(super) const fn short_resource(of: Resource) -> &'static str {
+    match of {
+        Resource::VolumeLimits => "volume limits",
+        Resource::VolumeCapability => "volume capability",
+        Resource::HostCapability => "host capability",
+        Resource::RegionalQuota => "regional quota",
+        other => resource(other),
+    }
+}
+
 /// The requirement that sets the size of the pools, in JSON.
 pub(super) const fn sized_by(of: PoolSizedBy) -> &'static str {
     match of {

@@ -16,46 +16,73 @@ use crate::sheet::{Sheet, with_rows};
 /// A schedule with its result.
 pub type Planned = (Schedule, Result<Plan, Vec<Breach>>);
 
-/// A table for each allowed schedule, and the broken rules of the others.
-pub fn sheet(planned: &[Planned], assumptions: &[Assumption], explained: bool) -> Sheet {
-    let mut sections: Vec<Section> =
-        planned.iter().map(|(schedule, result)| section(schedule, result, explained)).collect();
-    sections.push(super::assumed(assumptions));
-    Sheet { title: "Quota and service level over the week".to_owned(), sections }
+/// The cheapest schedule in a sentence, a table for each allowed schedule, and the broken rules of
+/// the others.
+pub fn sheet(planned: &[Planned], assumptions: &[Assumption]) -> Sheet {
+    let mut folded: Vec<Section> =
+        planned.iter().map(|(schedule, result)| details(schedule, result)).collect();
+    folded.push(super::assumed(assumptions));
+    Sheet {
+        title: "Quota and service level over the week".to_owned(),
+        answer: vec![recommendation(planned)],
+        sections: planned.iter().map(|(schedule, result)| section(schedule, result)).collect(),
+        folded,
+    }
 }
 
-fn section(schedule: &Schedule, result: &Result<Plan, Vec<Breach>>, explained: bool) -> Section {
+fn recommendation(planned: &[Planned]) -> String {
+    let allowed =
+        planned.iter().filter_map(|(schedule, result)| Some((schedule, result.as_ref().ok()?)));
+    match allowed.min_by_key(|(_, plan)| plan.month) {
+        Some((schedule, plan)) => {
+            format!("Use {}: {} per month, {}.", levels(schedule), plan.month, saved(plan))
+        }
+        None => "No schedule keeps the service's rules and the requirements.".to_owned(),
+    }
+}
+
+/// `$175 less than the most expensive phase all the time ($1,506)`
+fn saved(plan: &Plan) -> String {
+    let saved = plan.constant.less(plan.month);
+    format!("{saved} less than the most expensive phase all the time ({})", plan.constant)
+}
+
+fn section(schedule: &Schedule, result: &Result<Plan, Vec<Breach>>) -> Section {
     let levels = levels(schedule);
     let (title, blocks) = match result {
         Ok(plan) => {
-            let saved = plan.constant.less(plan.month);
-            let mut blocks = vec![
-                Block::Paragraph(format!(
-                    "{} per month, {saved} less than the most expensive phase all the time ({}).",
-                    plan.month, plan.constant
-                )),
-                Block::Table(table(plan)),
-            ];
-            if explained {
-                blocks.push(Block::Heading("Changes in a week".to_owned()));
-                blocks.push(Block::List(plan.changes.iter().map(change).collect()));
-                blocks.push(Block::Heading("Why".to_owned()));
-                let reason = |of: &PhaseCost| with_rows(&phase_cost(of), &of.rows);
-                blocks.push(Block::List(plan.reasons.iter().map(reason).collect()));
-            }
+            let cost = format!("{} per month, {}.", plan.month, saved(plan));
+            let blocks = vec![Block::Paragraph(cost), Block::Table(table(plan))];
             (format!("With {levels}"), blocks)
         }
         Err(breaches) => {
             let point = |b: &Breach| format!("{}; remedy: {}", rule(&b.rule), remedy(&b.rule));
-            let mut blocks = vec![Block::List(breaches.iter().map(point).collect())];
-            if explained {
-                let reason = |of: &Breach| with_rows(&rule(&of.rule), &of.rows);
-                blocks.push(Block::List(breaches.iter().map(reason).collect()));
-            }
+            let blocks = vec![Block::List(breaches.iter().map(point).collect())];
             (format!("Not possible with {levels}"), blocks)
         }
     };
-    Section { id: "", title, blocks, method: vec!["Schedule"] }
+    Section { id: "schedule", title, blocks, method: vec!["Schedule"] }
+}
+
+/// Changes and arithmetic of a schedule.
+fn details(schedule: &Schedule, result: &Result<Plan, Vec<Breach>>) -> Section {
+    let blocks = match result {
+        Ok(plan) => {
+            let reason = |of: &PhaseCost| with_rows(&phase_cost(of), &of.rows);
+            vec![
+                Block::Heading("Changes in a week".to_owned()),
+                Block::List(plan.changes.iter().map(change).collect()),
+                Block::Heading("Why".to_owned()),
+                Block::List(plan.reasons.iter().map(reason).collect()),
+            ]
+        }
+        Err(breaches) => {
+            let reason = |of: &Breach| with_rows(&rule(&of.rule), &of.rows);
+            vec![Block::List(breaches.iter().map(reason).collect())]
+        }
+    };
+    let title = format!("Details with {}", levels(schedule));
+    Section { id: "details", title, blocks, method: Vec::new() }
 }
 
 fn levels(schedule: &Schedule) -> String {

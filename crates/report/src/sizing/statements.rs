@@ -115,7 +115,7 @@ fn hosts(of: &HostStatement) -> String {
         ),
         HostStatement::LittlesLaw { rate, reached, response_time, outstanding, of_each_host } => {
             format!(
-                "Little's law: {} ops/s ({reached} of the required rate, which counts as reached) x \
+                "Little's law: {} IOPS ({reached} of the required rate, which counts as reached) x \
                  {response_time} predicted = {} outstanding, {of_each_host} per host",
                 thousands(rate.get().round() as u64),
                 thousands(*outstanding)

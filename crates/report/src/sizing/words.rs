@@ -94,7 +94,7 @@ pub(super) fn name(design: &Design) -> String {
     let pools: Vec<String> = design.levels().iter().map(of_level).collect();
     let pools = pools.join(" + ");
     let volumes = counted(design.volume_count(), &format!("{} volume", design.kind.name()));
-    let hosts = match &design.hosts {
+    let hosts = match design.hosts.as_ref().filter(|hosts| hosts.is_charged) {
         Some(hosts) => format!(", {} x {}", hosts.count, short_vm(&hosts.vm)),
         None => String::new(),
     };
@@ -129,8 +129,8 @@ pub(super) fn response(design: &Design) -> String {
     }
 }
 
-/// The recommendation in a few sentences.
-pub(super) fn verdict(design: &Design) -> String {
+/// The recommendation in a sentence, and what limits it.
+pub(super) fn recommendation(need: &Need, design: &Design) -> String {
     let bound = match design.binding() {
         Some(one) => {
             format!(
@@ -147,11 +147,25 @@ pub(super) fn verdict(design: &Design) -> String {
         false => format!(" Not included: {}.", missing.join("; ")),
     };
     format!(
-        "The cheapest design is {}: {} per month.{missing} Its pool size is set by {}.{bound}",
+        "Buy {}: {} per month for {}.{missing}{bound}",
         name(design),
         design.cost.month(),
-        names::pool_size_set_by(design.sized_by)
+        self::need(need)
     )
+}
+
+/// The clients that can carry the load, if they are not in the cost.
+pub(super) fn clients(need: &Need, design: &Design) -> Option<String> {
+    let hosts = design.hosts.as_ref().filter(|hosts| !hosts.is_charged)?;
+    Some(format!(
+        "Clients, not in the cost (`--vm` or `--clients` adds them): {} x {} or larger with {}, {} each \
+         ({}).",
+        hosts.count,
+        short_vm(&hosts.vm),
+        counted(hosts.connections_total() / u64::from(hosts.count).max(1), "connection"),
+        hosts.each_of(need.throughput()),
+        names::claim_kind(design.basis())
+    ))
 }
 
 /// The cheapest design that no published figure contradicts, if one contradicts the cheapest.
@@ -175,9 +189,9 @@ pub(super) fn without_contradiction(designs: &[Design]) -> Option<String> {
 
 /// The meaning of the marks in a table, if any.
 pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option<String> {
-    let words = "time: predicted mean response time at the required throughput; `?`: an older published \
-                 figure says that the volumes are too slow; not met: the model does not reach the \
-                 throughput.";
+    let words = "latency: predicted mean response time at the required throughput; `?`: an older \
+                 published figure says that the volumes are too slow; not met: the model does not \
+                 reach the throughput.";
     designs.any(|design| design.contradicted || design.response.is_some()).then(|| words.to_owned())
 }
 
@@ -191,13 +205,16 @@ fn hosts(design: &Design, hosts: &Hosts) -> String {
         Some(count) => format!(", {} outstanding operations each", thousands(count)),
         None => String::new(),
     };
+    let paths = match hosts.paths {
+        1 => format!("the {path}"),
+        several => format!("each of {}", counted(several, path)),
+    };
     format!(
-        "{} x {} ({} {processors}) with {} to each of {}{outstanding} ({})",
+        "{} x {} ({} {processors}) with {} to {paths}{outstanding} ({})",
         hosts.count,
         hosts.vm,
         hosts.vcpu,
         counted(hosts.connections, "connection"),
-        counted(hosts.paths, path),
         names::claim_kind(design.basis())
     )
 }
@@ -213,7 +230,8 @@ pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
     let missing = cost.missing.iter().map(statements::missing_price);
     points.extend(missing.map(|what| format!("not included: {what}")));
     points.extend(cost.notes.iter().map(statements::cost_note));
-    points.extend(design.hosts.as_ref().map(|one| hosts(design, one)));
+    let charged = design.hosts.as_ref().filter(|hosts| hosts.is_charged);
+    points.extend(charged.map(|one| hosts(design, one)));
     if let Some(response) = &design.response {
         let headroom = match need.response_time {
             Some(required) => {

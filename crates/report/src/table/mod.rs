@@ -29,6 +29,8 @@ pub struct Column {
     pub narrow: Option<[String; 2]>,
     /// What its cells contain.
     pub content: Content,
+    /// How soon a section in a narrow terminal leaves the column out: the highest first, 0 never.
+    pub dispensable: u8,
 }
 
 /// What the cells of a column contain.
@@ -62,6 +64,11 @@ impl Column {
     /// The same column under a heading that it shares with its neighbours.
     pub(crate) fn grouped(self, group: &str) -> Column {
         Column { group: group.to_owned(), ..self }
+    }
+
+    /// The same column, left out in a terminal that is too narrow: the highest `rank` first.
+    pub(crate) fn dispensable(self, rank: u8) -> Column {
+        Column { dispensable: rank, ..self }
     }
 
     /// The same column with a heading of two lines in a terminal.

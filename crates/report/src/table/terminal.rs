@@ -12,6 +12,9 @@ struct Margins {
     gap: usize,
 }
 
+/// Room for the words of a last column.
+const LAST_WORDS: usize = 16;
+
 const SECTION: Margins = Margins { indent: 2, gap: 1 };
 const RESULTS: Margins = Margins { indent: 0, gap: 1 };
 const LISTING: Margins = Margins { indent: 0, gap: 2 };
@@ -23,14 +26,78 @@ struct Cell<'a> {
     content: Content,
 }
 
-/// A table of a section.
+/// A table of a section. In a terminal that is too narrow for it dispensable columns are left out;
+/// if that does not suffice, each row is a list of names and values, because broken numbers cannot
+/// be read.
 pub(crate) fn write(table: &Table, width: usize, out: &mut String) {
-    draw(table, &widths(std::slice::from_ref(table), SECTION), SECTION, width, out);
+    match narrowed(std::slice::from_ref(table), SECTION, width) {
+        Some((shown, widths)) => draw(&shown[0], &widths, SECTION, width, out),
+        None => write_rows(table, width, out),
+    }
+}
+
+/// Tables without the dispensable columns for which there is no room, and the widths of the others;
+/// `None` if there is no room for the others either.
+fn narrowed(tables: &[Table], margins: Margins, width: usize) -> Option<(Vec<Table>, Vec<usize>)> {
+    let mut tables = tables.to_vec();
+    loop {
+        let widths = widths(&tables, margins);
+        let columns = tables.first().map_or(&[][..], |table| &table.columns);
+        if fits(columns, &widths, margins, width) {
+            return Some((tables, widths));
+        }
+        let ranks = columns.iter().enumerate().map(|(at, one)| (one.dispensable, at));
+        let (_, at) = ranks.max().filter(|(rank, _)| *rank > 0)?;
+        for table in &mut tables {
+            table.columns.remove(at);
+            table.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+}
+
+/// Whether no line would be wider than `width`. Words in the last column are broken, but need some
+/// room.
+fn fits(columns: &[Column], widths: &[usize], margins: Margins, width: usize) -> bool {
+    let mut widths = widths.to_vec();
+    if let Some((last, column)) = widths.last_mut().zip(columns.last())
+        && column.content != Content::Numbers
+    {
+        *last = (*last).min(LAST_WORDS);
+    }
+    margins.indent + span(&widths, margins) <= width
+}
+
+/// Each row as a list: its first cell, and below it the names and values of the others.
+fn write_rows(table: &Table, width: usize, out: &mut String) {
+    if !table.caption.is_empty() {
+        wrap(&table.caption, "  ", "  ", width, out);
+    }
+    for row in &table.rows {
+        let cells = row.iter().zip(&table.columns).enumerate();
+        for (index, (cell, column)) in cells.filter(|(_, (cell, _))| !cell.is_empty()) {
+            let group = if column.group.is_empty() { "" } else { " " };
+            let name = with_unit(&format!("{}{group}{}", column.group, column.name), &column.unit);
+            match index {
+                0 => wrap(cell, "  ", "    ", width, out),
+                _ if name.is_empty() => wrap(cell, "    ", "      ", width, out),
+                _ => wrap(&format!("{name}: {cell}"), "    ", "      ", width, out),
+            }
+        }
+    }
 }
 
 /// A table that is the output of a command.
 pub(crate) fn write_listing(table: &Table, width: usize, out: &mut String) {
     draw(table, &widths(std::slice::from_ref(table), LISTING), LISTING, width, out);
+}
+
+/// The same if no line is broken except in the last column; otherwise nothing is written.
+pub(crate) fn write_listing_if_it_fits(table: &Table, width: usize, out: &mut String) -> bool {
+    let fitting = narrowed(std::slice::from_ref(table), LISTING, width);
+    if let Some((tables, widths)) = &fitting {
+        draw(&tables[0], widths, LISTING, width, out);
+    }
+    fitting.is_some()
 }
 
 /// Tables with the same columns that are the output of a command.
@@ -43,10 +110,11 @@ pub(crate) fn write_results(tables: &[Table], width: usize, out: &mut String) {
 }
 
 /// Tables with the same column widths, so that they can be compared by eye, each after an empty
-/// line.
+/// line. Dispensable columns for which there is no room are left out of all of them.
 fn write_aligned(tables: &[Table], margins: Margins, width: usize, out: &mut String) {
-    let widths = widths(tables, margins);
-    for table in tables {
+    let whole = || (tables.to_vec(), widths(tables, margins));
+    let (tables, widths) = narrowed(tables, margins, width).unwrap_or_else(whole);
+    for table in &tables {
         out.push('\n');
         draw(table, &widths, margins, width, out);
     }
@@ -218,6 +286,27 @@ mod tests {
         assert!(out.starts_with(expected), "{out}");
         assert!(out.ends_with("   64       1,000 2,000 ab+\n"), "{out}");
         assert!(out.lines().all(|line| line.chars().count() <= 27), "{out}");
+    }
+
+    #[test]
+    fn a_narrow_section_leaves_columns_out_and_then_lists_its_rows() {
+        let table = Table {
+            caption: String::new(),
+            columns: vec![
+                Column::words("level"),
+                Column::numbers("size", "GiB"),
+                Column::numbers("spare", "").dispensable(1),
+            ],
+            rows: vec![vec!["premium".to_owned(), "15,360".to_owned(), "0.0 %".to_owned()]],
+        };
+        let at = |width: usize| {
+            let mut out = String::new();
+            write(&table, width, &mut out);
+            out
+        };
+        assert!(at(40).contains("spare") && at(40).contains("0.0 %"));
+        assert_eq!(at(20), "  level     size\n             GiB\n  premium 15,360\n");
+        assert_eq!(at(15), "  premium\n    size, GiB:\n      15,360\n    spare:\n      0.0 %\n");
     }
 
     #[test]

@@ -31,6 +31,25 @@ pub(crate) fn advice(findings: &Findings, verdict: &Verdict) -> Vec<String> {
     }
 }
 
+/// The command that would tell more, in a sentence; nothing where the answer is known.
+pub(crate) fn next_command(findings: &Findings, verdict: &Verdict) -> Option<String> {
+    if verdict.answer == Answer::NotEnoughData(Gap::Cached) {
+        return advice(findings, verdict).into_iter().next();
+    }
+    if !matches!(verdict.answer, Answer::NotEnoughData(_)) {
+        return None;
+    }
+    let (why, arguments) = next_step(verdict)?;
+    let command = &findings.repeat_command;
+    // A flag that the command has already would be given twice.
+    let is_given = |word: &str| word.starts_with("--") && command.contains(word);
+    Some(match arguments.split(' ').any(is_given) {
+        _ if arguments.is_empty() => why,
+        true => format!("To find out, change the command: `{arguments}`."),
+        false => format!("To find out: `{command} {arguments}`"),
+    })
+}
+
 /// The first advice for one of several limits, all of it for a single one.
 fn of_limit(findings: &Findings, verdict: &Verdict, limit: Limit, count: usize) -> Vec<String> {
     let mut advice = match limit {
@@ -54,7 +73,7 @@ fn volume(findings: &Findings, verdict: &Verdict) -> Vec<String> {
     if let (Some(emulated), Some(twice)) = (&findings.emulated, throughput) {
         let level = ServiceLevel::named(&emulated.volume.service_level.to_lowercase());
         let quota = Bytes::new(emulated.volume.quota_bytes);
-        advice.extend(level.map(|level| twice_the_throughput(level, quota, twice)));
+        advice.splice(0..0, level.map(|level| twice_the_throughput(level, quota, twice)));
     }
     advice.push("More concurrency or connections only raise latency.".to_owned());
     advice

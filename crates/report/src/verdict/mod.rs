@@ -2,15 +2,22 @@
 //! them from here, so that no two of them can contradict each other.
 
 mod advice;
+mod brief;
 mod evidence;
+mod in_list;
+mod proof;
 pub mod words;
 
-pub(crate) use advice::{advice, next_step};
+pub(crate) use advice::{advice, next_command, next_step};
+pub(crate) use brief::{Brief, brief, cause};
 pub(crate) use evidence::{evidence, sentence as evidence_sentence};
+pub use in_list::in_list;
+pub(crate) use proof::{Number, proof};
 
 use analysis::Findings;
 use analysis::curve::plateau::{Inconclusive, Reason, State};
 use analysis::load_point::LoadPoint;
+use analysis::verdict::known::Origin;
 use analysis::verdict::{Answer, Evidence, Gap, Limit, NAME_MIN, Verdict};
 use units::{BytesPerSec, Nanos, OpsPerSec};
 
@@ -99,26 +106,20 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
                 }
             }
         }
-        State::Reached(Reason::AtKnownLimit) => {
-            let known = verdict.evidence.iter().find_map(|one| match &one.evidence {
-                Evidence::Known { known, origin, .. } => Some((*known, origin.clone())),
-                _ => None,
-            });
-            match known {
-                Some((known, origin)) => {
-                    let (judged, how) = judged_bytes(top);
-                    format!(
-                        "{} at {}{how}, {} of the configured {} ({})",
-                        BytesPerSec::new(judged),
-                        load(top),
-                        percent(judged / known),
-                        BytesPerSec::new(known),
-                        words::origin(&origin)
-                    )
-                }
-                None => format!("{} at {}", throughput(top), load(top)),
+        State::Reached(Reason::AtKnownLimit) => match known_limit(verdict) {
+            Some((known, origin)) => {
+                let (judged, how) = judged_bytes(top);
+                format!(
+                    "{} at {}{how}, {} of the configured {} ({})",
+                    BytesPerSec::new(judged),
+                    load(top),
+                    percent(judged / known),
+                    BytesPerSec::new(known),
+                    words::origin(origin)
+                )
             }
-        }
+            None => format!("{} at {}", throughput(top), load(top)),
+        },
         State::Reached(Reason::RateNotKept) => {
             format!(
                 "an offered rate was not met: at most {} completed, at {}",
@@ -140,6 +141,14 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
         }
         State::Inconclusive(why) => inconclusive(findings, verdict, why),
     }
+}
+
+/// The known limit among the evidence in bytes per second, and where it is known from.
+fn known_limit(verdict: &Verdict) -> Option<(f64, &Origin)> {
+    verdict.evidence.iter().find_map(|one| match &one.evidence {
+        Evidence::Known { known, origin, .. } => Some((*known, origin)),
+        _ => None,
+    })
 }
 
 fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> String {

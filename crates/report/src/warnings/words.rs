@@ -180,12 +180,24 @@ pub fn found(warning: &Warning) -> String {
                 Bytes::new(*wire_bytes)
             )
         }
+        Warning::ScrapesFailed { url, failed, scrapes, reason } => format!(
+            "{} of {} scrapes of {url} failed, the last one because {reason}",
+            thousands(*failed),
+            thousands(*scrapes)
+        ),
+        Warning::ScrapedDamaged { reason } => {
+            format!("the stored metrics of other systems are not shown: {reason}")
+        }
         Warning::NotStorage { filesystem } => {
             format!(
                 "the target is on {filesystem}, which keeps data in memory or does not \
                  support direct I/O"
             )
         }
+        Warning::WorkingSetFitsServerCache { working_set_bytes } => format!(
+            "the working set is {}, which the file server's own cache may hold",
+            Bytes::new(*working_set_bytes)
+        ),
     }
 }
 
@@ -329,6 +341,22 @@ pub fn advice(warning: &Warning) -> Advice {
              result is not that of the storage.",
             "Use direct I/O (`direct = true`), `dsync = true` or `fsync_every`, or an export \
              without a mount (`nfs://`), where nothing is cached.",
+        ),
+        Warning::WorkingSetFitsServerCache { .. } => (
+            "Reads of a working set below 64 GiB may be answered from the server's memory, so the \
+             result may not be that of its storage.",
+            "Use a working set above the server's cache: `--working-set 1TiB` spreads it over the \
+             files.",
+        ),
+        Warning::ScrapesFailed { .. } => (
+            "The metrics of that system have gaps, or none were stored; the results are not \
+             affected.",
+            "Check the address of --scrape, and whether the exporter answers within the reporting \
+             period (`interval`).",
+        ),
+        Warning::ScrapedDamaged { .. } => (
+            "The results are not affected.",
+            "Restore the file `scraped` of the record from a copy, or remove it.",
         ),
         Warning::NotStorage { .. } => (
             "The operations may not have left this host's memory, so the result is not that of \
@@ -579,6 +607,27 @@ mod tests {
                 Warning::NotStorage { filesystem: "tmpfs".to_owned() },
                 "not_storage",
                 "the target is on tmpfs, which keeps data in memory or does not support direct I/O",
+            ),
+            (
+                Warning::ScrapesFailed {
+                    url: "http://filer:9100/metrics".to_owned(),
+                    failed: 3,
+                    scrapes: 1200,
+                    reason: "connection refused".to_owned(),
+                },
+                "scrapes_failed",
+                "3 of 1,200 scrapes of http://filer:9100/metrics failed, the last one because \
+                 connection refused",
+            ),
+            (
+                Warning::ScrapedDamaged { reason: "a frame is damaged".to_owned() },
+                "scraped_damaged",
+                "the stored metrics of other systems are not shown: a frame is damaged",
+            ),
+            (
+                Warning::WorkingSetFitsServerCache { working_set_bytes: 1 << 30 },
+                "working_set_fits_server_cache",
+                "the working set is 1 GiB, which the file server's own cache may hold",
             ),
         ]
     }

@@ -236,6 +236,7 @@ impl Measured {
             steps: vec![Step::Fixed(self.record.run.clone())],
         };
         let record = ExperimentRecord {
+            scraped: Default::default(),
             id: "test".to_owned(),
             plan,
             plan_hash: String::new(),

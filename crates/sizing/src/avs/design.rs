@@ -84,6 +84,12 @@ impl Design {
         self.levels.iter().map(capital).collect::<Vec<_>>().join(" + ")
     }
 
+    /// The load of all datastores, rounded up; 0 if it is unknown.
+    pub fn load(&self) -> KibPerSec {
+        let bytes: u64 = self.datastores.iter().map(|store| store.load_bytes_per_s).sum();
+        KibPerSec::new(bytes.div_ceil(1024))
+    }
+
     /// Total monthly cost, if known.
     pub fn month(&self) -> Option<Usd> {
         Some(self.files_month? + self.hosts_month?)

@@ -37,6 +37,7 @@ pub mod selection;
 pub mod senses;
 pub mod spread;
 pub mod statement;
+pub mod utilization;
 
 pub use ask::{Ask, Facts, OnVsan, Refusal};
 pub use design::{Design, Lack};

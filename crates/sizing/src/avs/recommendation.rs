@@ -2,6 +2,8 @@
 
 use cloud::price::Usd;
 use cloud::service_level::ServiceLevel;
+use cloud::throughput::KibPerSec;
+use units::Share;
 
 use crate::avs::ask::{Ask, Facts, Refusal};
 use crate::avs::assumptions::{assumptions, warnings};
@@ -9,9 +11,11 @@ use crate::avs::design::{Design, with_hosts};
 use crate::avs::files::on_files;
 use crate::avs::hosts::{Hosts, hosts};
 use crate::avs::machine::Machine;
+use crate::avs::pool::pool;
 use crate::avs::selection::{Selection, select};
 use crate::avs::spread::{self, Advice, Misfit};
 use crate::avs::statement::{Assumption, Reason, Statement, Warning};
+use crate::cost_by_level::{LevelCost, STEPS_PERCENT};
 
 /// The sizing of an inventory.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +39,9 @@ pub struct Sizing {
     pub warnings: Vec<Warning>,
     /// The load of each class of the profile, in its order.
     pub loads: Vec<Reason>,
+    /// What the datastores of the best design would cost with each level, by throughput; empty
+    /// without datastores, loads or prices.
+    pub costs: Vec<LevelCost>,
 }
 
 /// What a design saves compared with vSAN only.
@@ -87,6 +94,7 @@ pub fn size(machines: &[Machine], ask: &Ask, facts: &Facts<'_>) -> Result<Sizing
     designs.extend(cheapest_mix(&selection, &hosts, ask, facts));
     let best = best(&designs);
     Ok(Sizing {
+        costs: best.map_or_else(Vec::new, |at| costs(&designs[at], facts)),
         spread: spread::advice(&selection.machines, facts.avs),
         misfits: spread::misfits(&selection.machines, facts.catalog),
         warnings: warnings(&selection, ask),
@@ -98,6 +106,29 @@ pub fn size(machines: &[Machine], ask: &Ask, facts: &Facts<'_>) -> Result<Sizing
         best,
     })
 }
+
+/// The monthly cost of one pool of each level for the quotas of a design, from a tenth to twice its
+/// load.
+fn costs(design: &Design, facts: &Facts<'_>) -> Vec<LevelCost> {
+    let quota_gib: u64 = design.datastores.iter().map(|store| store.quota_gib).sum();
+    let load = design.load();
+    if load.get() == 0 {
+        return Vec::new();
+    }
+    let at = |level: ServiceLevel, percent: &u64| {
+        let throughput = KibPerSec::new(Share::from_percent(*percent).ceil_of(load.get()));
+        let mib_per_s = throughput.get().div_ceil(KIB_PER_MIB);
+        Some((throughput, pool(level, quota_gib, Some(mib_per_s), facts).ok()?.month?))
+    };
+    let of_level = |level: ServiceLevel| {
+        let points: Vec<_> = STEPS_PERCENT.iter().filter_map(|step| at(level, step)).collect();
+        (!points.is_empty()).then_some(LevelCost { level, points })
+    };
+    ServiceLevel::ALL.into_iter().filter_map(of_level).collect()
+}
+
+/// KiB/s in a MiB/s.
+const KIB_PER_MIB: u64 = 1024;
 
 /// Two pools are more to manage, so they must cost less than this share of the cheapest single one,
 /// in hundredths.

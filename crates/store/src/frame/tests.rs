@@ -208,13 +208,14 @@ fn warning(
         23 => Warning::NotSteady { figure: response, drift: a, thirds: Some([b, a]) },
         24 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
         25 => Warning::ServerRestarted { times: c, rewritten_bytes: d },
-        _ => panic!("there are 26 tags"),
+        26 => Warning::WorkingSetFitsServerCache { working_set_bytes: c },
+        _ => panic!("there are 27 tags"),
     }
 }
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    (0..26usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+    (0..27usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
         |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
     )
 }

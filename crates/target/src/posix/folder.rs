@@ -133,7 +133,7 @@ impl Folder for LocalFolder {
         Ok(Box::new(file))
     }
 
-    fn fill_writers(&self) -> usize {
+    fn transfer_threads(&self) -> usize {
         WRITERS
     }
 

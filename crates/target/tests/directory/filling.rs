@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use target::directory::TargetDirectory;
+use target::existing::ExistingSet;
 use target::fill::FillError;
 use target::inventory::{RequiredFiles, ToWrite};
 use target::manifest::{FileState, Manifest};
@@ -125,8 +126,11 @@ fn a_stopped_fill_keeps_what_it_wrote_and_resumes_inside_the_file() {
     let survey =
         survey::survey(volume.location(volume.path()), required(2), Overrides::default()).unwrap();
     let left_bytes = 2 * FILE_BYTES - (2 << 20);
-    let left = ToWrite { stream: "main".to_owned(), files: 2, bytes: left_bytes };
-    assert_eq!(survey.inspect().unwrap().to_write, [left]);
+    let left = ToWrite { set: set(2), files: 2, bytes: left_bytes };
+    let survey = survey.inspect().unwrap();
+    assert_eq!(survey.to_write, [left]);
+    let partial = ExistingSet { set: set(2), files: 0, bytes: 2 << 20, is_required: true };
+    assert_eq!(survey.existing_sets().unwrap(), [partial]);
 
     let mut directory = volume.open().unwrap();
     assert_eq!(directory.missing(&set(2)), [0, 1]);
@@ -158,7 +162,7 @@ fn the_durable_part_of_a_stopped_fill_is_verified() {
 
     let overrides = Overrides { refill: true, ..Overrides::default() };
     let survey = survey::survey(volume.location(volume.path()), required(2), overrides).unwrap();
-    let all = ToWrite { stream: "main".to_owned(), files: 2, bytes: 2 * FILE_BYTES };
+    let all = ToWrite { set: set(2), files: 2, bytes: 2 * FILE_BYTES };
     assert_eq!(survey.inspect().unwrap().to_write, [all]);
     let mut directory = volume.open().unwrap();
     assert_eq!(directory.discard_invalid(&set(2)).unwrap().len(), 1);

@@ -5,6 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use target::directory::OUR_NAME;
+use target::existing::ExistingSet;
+use target::inventory::RequiredFiles;
 use target::refusal::{Override, Overrides, Refusal};
 use target::survey;
 
@@ -259,6 +261,27 @@ fn a_survey_writes_nothing_and_lists_what_will_be_written() {
     assert_eq!((survey.to_write[0].files, survey.to_write[0].bytes), (2, 2 * FILE_BYTES));
     assert_eq!(survey.needed_bytes, 2 * FILE_BYTES);
     assert!(TestVolume::names(volume.path()).is_empty());
+}
+
+#[test]
+fn a_survey_lists_existing_files_that_the_plan_needs_and_others() {
+    let volume = TestVolume::filled();
+    let of = |required: RequiredFiles| {
+        let location = volume.location(volume.path());
+        let survey = survey::survey(location, required, Overrides::default()).unwrap();
+        survey.inspect().unwrap().existing_sets().unwrap()
+    };
+    let existing = |files: u32, is_required: bool| ExistingSet {
+        set: set(files),
+        files,
+        bytes: u64::from(files) * FILE_BYTES,
+        is_required,
+    };
+    assert_eq!(of(required(2)), [existing(2, true)]);
+    assert_eq!(of(required(1)), [existing(1, true), existing(1, false)]);
+    let mut other = required(2);
+    other.file_sets[0].stream = "log".to_owned();
+    assert_eq!(of(other), [existing(2, false)]);
 }
 
 #[test]

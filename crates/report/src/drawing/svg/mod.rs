@@ -5,13 +5,15 @@
 
 mod elements;
 mod frame;
+mod labels;
 mod shapes;
 
 use super::text_width::{fitted, width};
 use super::theme::{HEAT, Palette, Theme};
-use super::{Chart, Shape, Stroke};
+use super::{Chart, Layout, Shape, Stroke, ruler};
 use elements::{element, escaped, text};
-use frame::{Area, Frame};
+use frame::{Area, Frame, Shown};
+use shapes::Content;
 
 /// Font names in order of preference; every system has the last.
 pub(crate) const FONTS: &str =
@@ -22,8 +24,16 @@ const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 540.0;
 /// Where a legend of three rows ends.
 const LEGEND_ROOM: f64 = 98.0;
-/// Height of each of several panels.
+/// Where the title ends.
+const TITLE_ONLY: f64 = 36.0;
+/// Height of each panel over time.
 const PANEL_HEIGHT: f64 = 150.0;
+/// Height of a row of small multiples, with the titles above them.
+const ROW_HEIGHT: f64 = 236.0;
+/// Room for the title above each of several panels.
+const PANEL_TITLE: f64 = 26.0;
+/// Room between small multiples side by side.
+const BETWEEN: f64 = 20.0;
 /// Margins for numbers on the left, on the right (without and with an axis there), and below.
 const LEFT: f64 = 104.0;
 const RIGHT: f64 = 36.0;
@@ -43,10 +53,15 @@ pub(crate) fn draw(chart: &Chart, theme: Theme, source: &str) -> String {
         true => heat_legend(palette, &mut legend),
         false => series_legend(chart, palette, &mut legend),
     };
-    let height = match several {
-        true => below_legend + 12.0 + PANEL_HEIGHT * chart.panels.len() as f64 + BELOW,
+    let top = below_legend + 12.0;
+    let height = match chart.layout {
+        Layout::Grid(columns) => {
+            let rows = chart.panels.len().div_ceil(columns.max(1)).max(1);
+            top + ROW_HEIGHT * rows as f64 + BELOW - PANEL_TITLE
+        }
+        Layout::OverTime if several => top + PANEL_HEIGHT * chart.panels.len() as f64 + BELOW,
         // A long legend makes the picture higher, not the panel lower.
-        false => HEIGHT + (below_legend - LEGEND_ROOM).max(0.0),
+        Layout::OverTime => HEIGHT + (below_legend - LEGEND_ROOM).max(0.0),
     };
     let mut out = String::new();
     element(
@@ -67,29 +82,51 @@ pub(crate) fn draw(chart: &Chart, theme: Theme, source: &str) -> String {
     text(&mut out, (20.0, 32.0), "start", TITLE, palette.text, &title);
     out.push_str(&legend);
     let right = if chart.panels.iter().any(|p| p.right.is_some()) { RIGHT_AXIS } else { RIGHT };
-    for (number, panel) in chart.panels.iter().enumerate() {
-        let top = below_legend + 12.0;
-        let area = match several {
-            true => Area {
-                left: LEFT,
-                top: top + PANEL_HEIGHT * number as f64,
-                width: WIDTH - LEFT - right,
-                height: PANEL_HEIGHT - 34.0,
-            },
-            false => {
-                Area { left: LEFT, top, width: WIDTH - LEFT - right, height: height - top - BELOW }
-            }
-        };
-        let frame = Frame::of(panel, area, several);
-        let last = number + 1 == chart.panels.len();
-        frame.draw(panel, last, palette, &mut out);
-        shapes::draw(chart, panel, &frame, number, palette, &mut out);
+    for (number, (panel, rulers)) in chart.panels.iter().zip(ruler::rulers(chart)).enumerate() {
+        let (area, shown) = area_of(
+            chart,
+            number,
+            Area { left: LEFT, top, width: WIDTH - LEFT - right, height: height - top - BELOW },
+        );
+        let frame = Frame::new(rulers, area);
+        frame.draw(panel, shown, palette, &mut out);
+        shapes::draw(&Content { chart, panel, frame: &frame, palette }, number, &mut out);
     }
     let source = fitted(source, SOURCE, WIDTH - 40.0);
     let bottom = (WIDTH - 20.0, height - 10.0);
     text(&mut out, bottom, "end", SOURCE, palette.faint, &source);
     out.push_str("</svg>\n");
     out
+}
+
+/// The area of a panel within that of all, and which of its axes have names.
+fn area_of(chart: &Chart, number: usize, all: Area) -> (Area, Shown) {
+    let count = chart.panels.len();
+    match chart.layout {
+        Layout::Grid(columns) => {
+            let columns = columns.max(1);
+            let (row, column) = (number / columns, number % columns);
+            let wide = (all.width + BETWEEN) / columns as f64;
+            let area = Area {
+                left: all.left + wide * column as f64,
+                top: all.top + PANEL_TITLE + ROW_HEIGHT * row as f64,
+                width: wide - BETWEEN,
+                height: ROW_HEIGHT - 2.0 * PANEL_TITLE,
+            };
+            let is_first = column == 0;
+            let is_last_row = number + columns >= count;
+            (area, Shown { x_name: is_last_row, y_name: is_first, y_numbers: is_first })
+        }
+        Layout::OverTime if count > 1 => {
+            let area = Area {
+                top: all.top + PANEL_HEIGHT * number as f64,
+                height: PANEL_HEIGHT - 34.0,
+                ..all
+            };
+            (area, Shown { x_name: number + 1 == count, y_name: true, y_numbers: true })
+        }
+        Layout::OverTime => (all, Shown { x_name: true, y_name: true, y_numbers: true }),
+    }
 }
 
 fn is_heat_map(chart: &Chart) -> bool {
@@ -99,16 +136,19 @@ fn is_heat_map(chart: &Chart) -> bool {
 
 /// Draws the legend in as many lines as necessary; returns where it ends.
 fn series_legend(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
+    if chart.legend().is_empty() {
+        return TITLE_ONLY;
+    }
     let (mut x, mut y) = (20.0, 58.0);
-    for (number, name) in chart.names().iter().enumerate() {
-        let name = fitted(name, LEGEND, WIDTH - 120.0);
+    for (full, index) in chart.legend() {
+        let name = fitted(full, LEGEND, WIDTH - 120.0);
         let wide = 34.0 + width(&name, LEGEND) + 22.0;
         if x > 20.0 && x + wide > WIDTH - 20.0 {
             (x, y) = (20.0, y + 20.0);
         }
-        let colour = palette.series[number % palette.series.len()];
-        match shape_of(chart, number) {
-            Some(Shape::Bars { .. }) => element(
+        let colour = palette.colour(index);
+        match shape_of(chart, full) {
+            Some(Shape::Bars { .. } | Shape::Boxes(_)) => element(
                 out,
                 format_args!(
                     "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"26\" height=\"12\" fill=\"{colour}\"/>",
@@ -119,18 +159,19 @@ fn series_legend(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
                 shapes::ring(out, (x + 13.0, y - 4.5), palette);
             }
             Some(Shape::Line { stroke, .. }) => {
-                let long = if *stroke == Stroke::Points { 0 } else { 26 };
+                let long = if stroke.is_joined() { 26 } else { 0 };
                 element(
                     out,
                     format_args!(
                         "<path d=\"M{x:.1} {:.1}h{long}\" stroke=\"{colour}\" \
-                         stroke-width=\"2.5\"{}/>",
+                         stroke-width=\"{}\"{}/>",
                         y - 4.5,
+                        stroke.width(),
                         shapes::dashes(*stroke)
                     ),
                 );
-                if stroke.has_symbols() {
-                    shapes::symbol(out, number, (x + 13.0, y - 4.5), colour);
+                if let Some(size) = stroke.symbol_scale() {
+                    shapes::draw_symbol(out, index, (x + 13.0, y - 4.5), size, colour);
                 }
             }
             _ => {}
@@ -142,8 +183,7 @@ fn series_legend(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
 }
 
 /// The first shape of a name, which the legend shows.
-fn shape_of(chart: &Chart, number: usize) -> Option<&Shape> {
-    let name = *chart.names().get(number)?;
+fn shape_of<'a>(chart: &'a Chart, name: &str) -> Option<&'a Shape> {
     let mut all = chart.panels.iter().flat_map(|panel| &panel.series);
     all.find(|series| series.name == name).map(|series| &series.shape)
 }

@@ -1,48 +1,52 @@
-//! The content of a frame: lines, bars, cells and marks.
+//! The content of a frame: lines, bars, boxes and cells.
 
-use super::elements::{element, text};
+use super::elements::element;
 use super::frame::Frame;
+use super::labels::Labels;
+use crate::drawing::symbol;
 use crate::drawing::theme::{HEAT, Palette};
-use crate::drawing::{Chart, Panel, Point, Series, Shape, Stroke, band};
+use crate::drawing::ticks::short;
+use crate::drawing::{Chart, Panel, Point, Scale, Series, Shape, Stroke, band};
 
 /// The share of a name's width that its bars fill.
 const FILLED: f64 = 0.72;
 /// The widest bar, in pixels.
 const BAR_MAX: f64 = 72.0;
+/// Room around a frame, so that symbols and rings on its edge are whole, in pixels.
+const MARGIN: f64 = 11.0;
+/// The widest box of repeats, in pixels.
+const BOX_MAX: f64 = 28.0;
 
-/// Draws the series and marks of a panel, clipped at its frame.
-pub(super) fn draw(
-    chart: &Chart,
-    panel: &Panel,
-    frame: &Frame,
-    panel_number: usize,
-    palette: &Palette,
-    out: &mut String,
-) {
+/// What is drawn in one panel.
+pub(super) struct Content<'a> {
+    pub(super) chart: &'a Chart,
+    pub(super) panel: &'a Panel,
+    pub(super) frame: &'a Frame,
+    pub(super) palette: &'a Palette,
+}
+
+/// Draws the series, lines and names of a panel, clipped at its frame.
+pub(super) fn draw(content: &Content<'_>, panel_number: usize, out: &mut String) {
+    let Content { panel, frame, palette, .. } = content;
     let area = frame.area;
-    // The margin keeps symbols on the edge whole.
+    let mut labels = Labels::new(area);
     element(
         out,
         format_args!(
             "<clipPath id=\"panel{panel_number}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
-         height=\"{:.1}\"/></clipPath>",
-            area.left - 6.0,
-            area.top - 6.0,
-            area.width + 12.0,
-            area.height + 6.0,
+             height=\"{:.1}\"/></clipPath>",
+            area.left - MARGIN,
+            area.top - MARGIN,
+            area.width + 2.0 * MARGIN,
+            area.height + 2.0 * MARGIN,
         ),
     );
     element(out, format_args!("<g clip-path=\"url(#panel{panel_number})\">"));
-    let names = chart.names();
-    let side_by_side: Vec<&Series> = panel
-        .series
-        .iter()
-        .filter(|s| matches!(s.shape, Shape::Bars { stacked: false, .. }))
-        .collect();
+    let names = content.chart.names();
     let mut stacks: Vec<(f64, f64)> = Vec::new();
     for series in &panel.series {
-        let number = names.iter().position(|name| *name == series.name).unwrap_or(0);
-        let colour = palette.series[number % palette.series.len()];
+        let index = names.iter().find(|(name, _)| *name == series.name).map_or(0, |(_, i)| *i);
+        let colour = palette.colour(index);
         match &series.shape {
             Shape::Line { points, stroke: Stroke::Rings } => {
                 for point in points {
@@ -51,39 +55,10 @@ pub(super) fn draw(
                 }
             }
             Shape::Line { points, stroke } => {
-                let edges = band(&panel.x, points);
-                if let Some(edges) = &edges {
-                    draw_band(frame, series.right, edges, colour, out);
-                }
-                if *stroke != Stroke::Points {
-                    path(frame, series, points, *stroke, colour, out);
-                }
-                for point in points.iter().filter(|_| stroke.has_symbols()) {
-                    let Some(y) = point.y else { continue };
-                    let at = (frame.x(point.x), frame.y(y, series.right));
-                    if edges.is_none() {
-                        interval(frame, series.right, at.0, point, colour, out);
-                    }
-                    symbol(out, number, at, colour);
-                }
+                content.line(series, points, *stroke, (index, colour), out);
             }
             Shape::Bars { points, stacked: false } => {
-                let count = side_by_side.len() as f64;
-                let index = side_by_side.iter().position(|s| s.name == series.name).unwrap_or(0);
-                let wide = (frame.column() * FILLED / count).min(BAR_MAX);
-                let from = (index as f64 - count / 2.0) * wide;
-                for point in points {
-                    let Some(y) = point.y else { continue };
-                    let left = frame.x(point.x) + from;
-                    bar(
-                        out,
-                        (left + 1.0, wide - 2.0),
-                        frame.y(y, series.right),
-                        area.bottom(),
-                        colour,
-                    );
-                    interval(frame, series.right, left + wide / 2.0, point, palette.text, out);
-                }
+                content.bars(series, points, colour, &mut labels, out);
             }
             Shape::Bars { points, stacked: true } => {
                 let wide = (frame.column() * FILLED).min(BAR_MAX);
@@ -91,32 +66,130 @@ pub(super) fn draw(
                     let Some(y) = point.y else { continue };
                     let below = stacks.iter().find(|s| s.0 == point.x).map_or(0.0, |s| s.1);
                     let left = frame.x(point.x) - wide / 2.0;
-                    let (top, foot) =
-                        (frame.y(below + y, series.right), frame.y(below, series.right));
-                    bar(out, (left, wide), top, foot, colour);
+                    let ends = (frame.y(below + y, series.right), frame.y(below, series.right));
+                    bar(out, (left, wide), ends, colour);
                     stacks.retain(|s| s.0 != point.x);
                     stacks.push((point.x, below + y));
                 }
             }
+            Shape::Boxes(boxes) => content.boxes(series, boxes, colour, out),
             Shape::Cells(cells) => heat(frame, cells, out),
         }
     }
     out.push_str("</g>\n");
-    for mark in &panel.marks {
-        let x = frame.x(mark.x);
+    for (x, height) in stacks {
+        // Above the symbol of the total.
+        labels.value((frame.x(x), frame.y(height, false) - 6.0), &short(height));
+    }
+    labels.draw(panel, frame, palette, out);
+}
+
+impl Content<'_> {
+    fn line(
+        &self,
+        series: &Series,
+        points: &[Point],
+        stroke: Stroke,
+        (index, colour): (usize, &str),
+        out: &mut String,
+    ) {
+        let Content { panel, frame, .. } = self;
+        let scale = self.scale_of(series);
+        let edges = if stroke.is_joined() { band(&panel.x, scale, points) } else { None };
+        if let Some(edges) = &edges {
+            draw_band(frame, series.right, edges, colour, out);
+        }
+        if stroke.is_joined() {
+            path(frame, series, points, stroke, colour, out);
+        }
+        let Some(size) = stroke.symbol_scale() else { return };
+        for point in points {
+            let Some(y) = point.y.filter(|y| scale.has(*y)) else { continue };
+            let at = (frame.x(point.x), frame.y(y, series.right));
+            if edges.is_none() {
+                self.interval(series, at.0, point, colour, out);
+            }
+            draw_symbol(out, index, at, size, colour);
+        }
+    }
+
+    /// Bars next to those of the other series, with their values.
+    fn bars(
+        &self,
+        series: &Series,
+        points: &[Point],
+        colour: &str,
+        labels: &mut Labels,
+        out: &mut String,
+    ) {
+        let Content { panel, frame, palette, .. } = self;
+        let is_bars = |s: &&Series| matches!(s.shape, Shape::Bars { stacked: false, .. });
+        let side_by_side: Vec<&Series> = panel.series.iter().filter(is_bars).collect();
+        let count = side_by_side.len() as f64;
+        let number = side_by_side.iter().position(|s| s.name == series.name).unwrap_or(0);
+        let wide = (frame.column() * FILLED / count).min(BAR_MAX);
+        let from = (number as f64 - count / 2.0) * wide;
+        for point in points {
+            let Some(y) = point.y else { continue };
+            let left = frame.x(point.x) + from;
+            let ends = (frame.y(y, series.right), frame.area.bottom());
+            bar(out, (left + 1.0, wide - 2.0), ends, colour);
+            self.interval(series, left + wide / 2.0, point, palette.text, out);
+            let top = point.interval.map_or(y, |[_, high]| high.max(y));
+            labels.value((left + wide / 2.0, frame.y(top, series.right)), &short(y));
+        }
+    }
+
+    /// Boxes from the first to the third quartile, whiskers to the ends.
+    fn boxes(&self, series: &Series, boxes: &[(f64, [f64; 5])], colour: &str, out: &mut String) {
+        let Content { panel, frame, .. } = self;
+        let is_same = |s: &&Series| matches!(s.shape, Shape::Boxes(_));
+        let all: Vec<&Series> = panel.series.iter().filter(is_same).collect();
+        let number = all.iter().position(|s| s.name == series.name).unwrap_or(0);
+        let wide = (frame.column() * FILLED / all.len() as f64).min(BOX_MAX);
+        let from = (number as f64 - all.len() as f64 / 2.0) * wide;
+        for (x, five) in boxes {
+            let [low, first, median, third, high] = five.map(|y| frame.y(y, series.right));
+            let left = frame.x(*x) + from + 1.0;
+            let (middle, wide) = (left + wide / 2.0 - 1.0, wide - 2.0);
+            element(
+                out,
+                format_args!(
+                    "<path d=\"M{middle:.1} {high:.1}V{third:.1}M{middle:.1} {first:.1}V{low:.1}\
+                     M{left:.1} {third:.1}h{wide:.1}V{first:.1}h-{wide:.1}z\" stroke=\"{colour}\" \
+                     stroke-width=\"1.5\" fill=\"{colour}\" fill-opacity=\"0.2\"/>"
+                ),
+            );
+            element(
+                out,
+                format_args!(
+                    "<path d=\"M{left:.1} {median:.1}h{wide:.1}\" stroke=\"{colour}\" \
+                     stroke-width=\"3\"/>"
+                ),
+            );
+        }
+    }
+
+    /// The 95 % confidence interval of a point, if it is wide enough to be visible next to a symbol.
+    fn interval(&self, series: &Series, x: f64, point: &Point, colour: &str, out: &mut String) {
+        let Some([low, high]) = point.drawn_interval(self.scale_of(series)) else { return };
+        let (top, foot) = (self.frame.y(high, series.right), self.frame.y(low, series.right));
+        if foot - top < 3.0 {
+            return;
+        }
+        let left = x - 5.0;
         element(
             out,
             format_args!(
-                "<path d=\"M{x:.1} {:.1}V{:.1}\" stroke=\"{}\" stroke-dasharray=\"2 4\"/>",
-                area.top,
-                area.bottom(),
-                palette.faint
+                "<path d=\"M{left:.1} {top:.1}h10M{x:.1} {top:.1}V{foot:.1}M{left:.1} {foot:.1}h10\" \
+                 stroke=\"{colour}\" stroke-width=\"1.5\"/>",
             ),
         );
-        // Towards the middle, so that the text stays inside the frame.
-        let (anchor, aside) =
-            if x > area.left + area.width / 2.0 { ("end", -5.0) } else { ("start", 5.0) };
-        text(out, (x + aside, area.top + 12.0), anchor, 12.0, palette.faint, &mark.name);
+    }
+
+    fn scale_of(&self, series: &Series) -> &Scale {
+        let right = self.panel.right.as_ref().filter(|_| series.right);
+        &right.unwrap_or(&self.panel.y).scale
     }
 }
 
@@ -144,24 +217,23 @@ fn path(
     element(
         out,
         format_args!(
-            "<path d=\"{d}\" stroke=\"{colour}\" stroke-width=\"2.5\" \
+            "<path d=\"{d}\" stroke=\"{colour}\" stroke-width=\"{}\" \
              stroke-linejoin=\"round\"{}/>",
+            stroke.width(),
             dashes(stroke)
         ),
     );
 }
 
-/// The attribute for the style of a line.
-pub(super) fn dashes(stroke: Stroke) -> &'static str {
-    match stroke.kind() {
-        "dashed" => " stroke-dasharray=\"8 5\"",
-        "dotted" => " stroke-dasharray=\"2 4\"",
-        "dash-dotted" => " stroke-dasharray=\"10 3 2 3\"",
+/// The attribute for the style of a line: dashed is only what was not measured.
+pub(super) const fn dashes(stroke: Stroke) -> &'static str {
+    match stroke {
+        Stroke::Model => " stroke-dasharray=\"10 3 2 3\"",
         _ => "",
     }
 }
 
-fn bar(out: &mut String, (left, wide): (f64, f64), top: f64, foot: f64, colour: &str) {
+fn bar(out: &mut String, (left, wide): (f64, f64), (top, foot): (f64, f64), colour: &str) {
     element(
         out,
         format_args!(
@@ -169,24 +241,6 @@ fn bar(out: &mut String, (left, wide): (f64, f64), top: f64, foot: f64, colour: 
              fill=\"{colour}\"/>",
             wide.max(1.0),
             (foot - top).max(0.0),
-        ),
-    );
-}
-
-/// The 95 % confidence interval of a point, if it is wide enough to be visible next to a symbol.
-fn interval(frame: &Frame, right: bool, x: f64, point: &Point, colour: &str, out: &mut String) {
-    let Some([low, high]) = point.interval else { return };
-    let (top, foot) = (frame.y(high, right), frame.y(low, right));
-    if foot - top < 3.0 {
-        return;
-    }
-    element(
-        out,
-        format_args!(
-            "<path d=\"M{:.1} {top:.1}h10M{x:.1} {top:.1}V{foot:.1}M{:.1} {foot:.1}h10\" \
-         stroke=\"{colour}\" stroke-width=\"1.5\"/>",
-            x - 5.0,
-            x - 5.0,
         ),
     );
 }
@@ -211,21 +265,22 @@ pub(super) fn ring(out: &mut String, (x, y): (f64, f64), palette: &Palette) {
     );
 }
 
-/// The symbol of a point, which distinguishes series where colours do not.
-pub(super) fn symbol(out: &mut String, number: usize, (x, y): (f64, f64), colour: &str) {
-    let d = match number % 4 {
-        0 => {
-            element(
-                out,
-                format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\"/>"),
-            );
-            return;
-        }
-        1 => format!("M{:.1} {:.1}h8v8h-8z", x - 4.0, y - 4.0),
-        2 => format!("M{x:.1} {:.1}l5 9h-10z", y - 5.0),
-        _ => format!("M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z", y - 5.5),
-    };
-    element(out, format_args!("<path d=\"{d}\" fill=\"{colour}\"/>"));
+/// The symbol of a point.
+pub(super) fn draw_symbol(
+    out: &mut String,
+    index: usize,
+    (x, y): (f64, f64),
+    size: f64,
+    colour: &str,
+) {
+    let resized = if size == 1.0 { String::new() } else { format!(" scale({size})") };
+    element(
+        out,
+        format_args!(
+            "<path transform=\"translate({x:.1} {y:.1}){resized}\" d=\"{}\" fill=\"{colour}\"/>",
+            symbol::symbol(index).path
+        ),
+    );
 }
 
 fn heat(frame: &Frame, cells: &[(usize, usize, f64)], out: &mut String) {

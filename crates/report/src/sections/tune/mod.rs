@@ -1,6 +1,7 @@
 //! The outcome of a tuning: the answer, the arithmetic step by step, the measurements, and the
 //! settings that give the concurrency.
 
+pub(crate) mod glance;
 mod quantities;
 mod settings;
 pub(crate) mod verdict;
@@ -17,7 +18,13 @@ use crate::number::mib;
 use crate::results::relative;
 use quantities::{digits, exactly, operations, rate, requirement, time_unit};
 
+use settings::on_hosts;
 pub(super) use settings::settings;
+
+/// The anchor of the answer.
+pub(super) const ANSWER: &str = "tuning";
+/// The anchor of the settings for other tools.
+pub(super) const SETTINGS: &str = "tuning-settings";
 
 /// The heading of the method in `docs/method.md`.
 const METHOD: &str = "Tuning";
@@ -38,7 +45,7 @@ pub(super) fn answer(findings: &Findings) -> Option<Section> {
         blocks.push(Block::Table(measurements(tune)));
     }
     Some(Section {
-        id: "tuning",
+        id: ANSWER,
         title: format!("Tuning for {}", requirement(tune)),
         blocks,
         method: vec![METHOD, "Little's law", "Uncertainty"],
@@ -109,6 +116,10 @@ fn steps(arithmetic: &Arithmetic) -> Vec<String> {
     steps
 }
 
+fn paced_at(tune: &TuneFindings) -> String {
+    format!("paced at {} ops/s", rate(tune.target_rate.get()))
+}
+
 /// Every concurrency that was measured, and the one required according to Little's law.
 fn measurements(tune: &TuneFindings) -> Table {
     let unit = time_unit(tune);
@@ -131,7 +142,7 @@ fn measurements(tune: &TuneFindings) -> Table {
     };
     let mut rows: Vec<Vec<String>> =
         tune.tried.iter().map(|tried| row(tried, result(tried))).collect();
-    let paced = format!("paced at {} ops/s", rate(tune.target_rate.get()));
+    let paced = paced_at(tune);
     rows.extend(tune.paced.iter().map(|tried| row(tried, paced.clone())));
     Table {
         caption: String::new(),

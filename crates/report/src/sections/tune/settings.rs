@@ -58,7 +58,7 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
         }
     }
     Some(Section {
-        id: "tuning-settings",
+        id: super::SETTINGS,
         title: format!("Settings for {} outstanding", operations(settings.outstanding)),
         blocks,
         method: vec![METHOD],
@@ -120,7 +120,8 @@ fn distribution(tune: &TuneFindings, settings: &Settings) -> String {
     text
 }
 
-fn on_hosts(shares: &[HostShare], share: &HostShare) -> String {
+/// ` on 2 hosts`; nothing for a single host.
+pub(super) fn on_hosts(shares: &[HostShare], share: &HostShare) -> String {
     match shares {
         [only] if only.hosts == 1 => String::new(),
         _ => format!(" on {}", hosts(share.hosts)),

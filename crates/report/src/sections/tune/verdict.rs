@@ -1,38 +1,63 @@
 //! The answer in sentences: reached or not, what was measured, and what limits it.
 
 use analysis::Findings;
-use analysis::tune::findings::{Outcome, Tried, TuneFindings};
+use analysis::tune::findings::{Outcome, Settings, Tried, TuneFindings};
 use units::thousands;
 
-use super::quantities::{measured, operations, rate, rate_of, requirement, time_unit, within};
-use crate::number::{TimeUnit, percent};
-use crate::verdict;
+use super::quantities::{
+    hosts, measured, operations, rate, rate_of, requirement, time_unit, within, workers,
+};
+use crate::look::Tone;
+use crate::number::{TimeUnit, mib, percent};
+use crate::verdict::{self, Brief};
 
-/// The answer in one line, for the end of long outputs.
-pub(crate) fn in_a_line(tune: &TuneFindings) -> String {
-    let required = requirement(tune);
-    let time = |ns: f64| time_unit(tune).with_symbol(ns);
-    match &tune.outcome {
-        Outcome::Reached { enough, .. } => {
-            format!("{required}: reached with {} outstanding", operations(enough.outstanding))
+/// The answer in at most two sentences.
+pub(crate) fn brief(findings: &Findings, tune: &TuneFindings) -> Brief {
+    let sentences = match (&tune.outcome, &tune.settings) {
+        (Outcome::Reached { enough, open, .. }, Some(settings)) => {
+            let mut sentences = vec![needed(tune, enough, settings)];
+            sentences.extend(open.then(|| NOISE.to_owned()));
+            sentences
         }
-        Outcome::TooSlow { response, .. } => format!(
-            "{required}: reached, but in {} instead of {}",
-            time(response.0),
-            time(tune.reach.response_time_max_ns.unwrap_or(0) as f64)
-        ),
-        Outcome::Saturated { top, .. } => {
-            format!("{required}: not reachable, at most {} ops/s", rate(top.rate.value))
+        (Outcome::Saturated { .. } | Outcome::Inconclusive { .. }, _) => {
+            let answer = words(findings, tune).into_iter().take(1);
+            answer.chain(limited(findings, tune).into_iter().take(1)).collect()
         }
-        Outcome::Bounded { top } => {
-            format!("{required}: not reached with {} outstanding", operations(top.outstanding))
-        }
-        Outcome::Inconclusive { top, .. } => {
-            format!("{required}: not enough data with {} outstanding", operations(top.outstanding))
-        }
-        Outcome::Unfinished => format!("{required}: unknown, the search was not finished"),
-    }
+        _ => words(findings, tune).into_iter().take(2).collect(),
+    };
+    let tone = match &tune.outcome {
+        Outcome::Reached { .. } => Tone::Good,
+        Outcome::TooSlow { .. } | Outcome::Saturated { .. } | Outcome::Bounded { .. } => Tone::Bad,
+        Outcome::Inconclusive { .. } | Outcome::Unfinished => Tone::Warning,
+    };
+    Brief { sentences, tone, is_one_answer: true }
 }
+
+/// `200 MiB/s (3,200 ops/s) needs 7 in flight (queue depth 7, 1 worker): measured 200 MiB/s at 1.95
+/// ms.`
+fn needed(tune: &TuneFindings, enough: &Tried, settings: &Settings) -> String {
+    let unit = time_unit(tune);
+    let measured = tune.paced.as_ref().unwrap_or(enough);
+    let shares = match &settings.shares[..] {
+        [only] if only.hosts == 1 => {
+            format!("queue depth {}, {}", only.queue_depth, workers(only.workers))
+        }
+        several => hosts(several.iter().map(|share| share.hosts).sum()),
+    };
+    format!(
+        "{} needs {} in flight ({shares}): measured {} MiB/s ({}) at {}.",
+        requirement(tune),
+        enough.outstanding,
+        mib(measured.throughput.value),
+        rate_of(measured.rate),
+        unit.with_symbol(measured.response_ns.value)
+    )
+}
+
+/// Why the answer may be one off.
+const NOISE: &str = "Repeats vary so much that the lowest sufficient number may be one higher or \
+                     one lower: the required rate is within the confidence interval. Use longer \
+                     windows (--measure) on a quieter system.";
 
 /// The answer in paragraphs, the most important first.
 pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
@@ -60,12 +85,7 @@ pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
                 None => "One outstanding operation is sufficient.".to_owned(),
             });
             if *open {
-                words.push(
-                    "Repeats vary so much that the lowest sufficient number may be one higher or one \
-                     lower: the required rate is within the confidence interval. Use longer windows \
-                     (--measure) on a quieter system."
-                        .to_owned(),
-                );
+                words.push(NOISE.to_owned());
             }
             words.extend(paced(tune, enough, unit));
             words

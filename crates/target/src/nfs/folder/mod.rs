@@ -332,7 +332,7 @@ impl Folder for Export {
         Ok(Box::new(Sampled { shared: Arc::clone(&self.shared), file }))
     }
 
-    fn fill_writers(&self) -> usize {
+    fn transfer_threads(&self) -> usize {
         WRITERS
     }
 

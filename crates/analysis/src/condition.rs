@@ -1,0 +1,362 @@
+//! Conditions under which a measurement fails, such as `read.p99 > 2ms`, judged with the uncertainty
+//! of the measured values.
+//!
+//! A condition is met or not met only if the whole 95 % confidence interval is on one side of the
+//! bound; otherwise the answer is "cannot tell". Counts and maxima are exact. Not for: parsing
+//! (`commands`), sentences (`report`).
+
+use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
+use workload::op::OpKind;
+
+use crate::estimate::Estimate;
+use crate::findings::Findings;
+use crate::load_point::{LoadPoint, OpSummary, StreamSummary};
+use crate::percentile::Percentile;
+
+/// A value that a condition bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Bytes per second.
+    Throughput,
+    /// Operations completed per second.
+    Iops,
+    /// Mean response time, in nanoseconds.
+    Mean,
+    /// Median response time, in nanoseconds.
+    P50,
+    /// The 90th percentile of the response times, in nanoseconds.
+    P90,
+    /// The 99th percentile of the response times, in nanoseconds.
+    P99,
+    /// The 99.9th percentile of the response times, in nanoseconds.
+    P999,
+    /// Maximum response time, in nanoseconds.
+    Max,
+    /// Number of failed operations.
+    Errors,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Metric; 9] = [
+        Metric::Throughput,
+        Metric::Iops,
+        Metric::Mean,
+        Metric::P50,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::Max,
+        Metric::Errors,
+    ];
+
+    /// The name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::Iops => "iops",
+            Metric::Mean => "mean",
+            Metric::P50 => "p50",
+            Metric::P90 => "p90",
+            Metric::P99 => "p99",
+            Metric::P999 => "p99.9",
+            Metric::Max => "max",
+            Metric::Errors => "errors",
+        }
+    }
+
+    /// The unit of its values in files.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Metric::Throughput => "bytes/s",
+            Metric::Iops => "ops/s",
+            Metric::Errors => "operations",
+            _ => "ns",
+        }
+    }
+
+    const fn fraction(self) -> Option<f64> {
+        match self {
+            Metric::P50 => Some(0.5),
+            Metric::P90 => Some(0.9),
+            Metric::P99 => Some(0.99),
+            Metric::P999 => Some(0.999),
+            _ => None,
+        }
+    }
+}
+
+/// The side of the bound on which a measurement fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+}
+
+impl Comparison {
+    /// Whether larger values are closer to meeting the condition.
+    const fn is_upward(self) -> bool {
+        matches!(self, Comparison::Above | Comparison::AtLeast)
+    }
+
+    /// Whether every value of the interval meets the condition, or none; `None` if the interval has
+    /// both.
+    fn is_met_by(self, [low, high]: [f64; 2], bound: f64) -> Option<bool> {
+        let meets = |value: f64| match self {
+            Comparison::Above => value > bound,
+            Comparison::AtLeast => value >= bound,
+            Comparison::Below => value < bound,
+            Comparison::AtMost => value <= bound,
+        };
+        (meets(low) == meets(high)).then(|| meets(low))
+    }
+}
+
+/// A condition under which a measurement fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// As the user wrote it.
+    pub text: String,
+    /// The workload variant or the stream; `None` for every load point.
+    pub scope: Option<String>,
+    /// The kind of operation; `None` for reads and writes together.
+    pub kind: Option<OpKind>,
+    /// The bounded value.
+    pub metric: Metric,
+    /// The side of the bound on which the measurement fails.
+    pub comparison: Comparison,
+    /// The bound, in the metric's unit.
+    pub bound: f64,
+}
+
+/// A condition with the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The condition.
+    pub condition: Condition,
+    /// Whether the measurement fails.
+    pub answer: Answer,
+    /// Number of load points that the condition applies to.
+    pub load_points: usize,
+    /// Total length of their measured windows, in nanoseconds.
+    pub window_ns: u64,
+    /// The load point that decides the answer: the worst of those with this answer. `None` if the
+    /// condition applies to none.
+    pub worst: Option<Worst>,
+}
+
+/// The value of the load point that decides an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worst {
+    /// Index into `Findings::load_points`.
+    pub load_point: usize,
+    /// The value, in the metric's unit; `None` if it was not measured.
+    pub value: Option<f64>,
+    /// Ends of its 95 % confidence interval; the value twice if it is exact, `None` if unknown.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Whether a measurement fails a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The condition is met, so the measurement fails.
+    Failed {
+        /// Number of load points that meet it.
+        load_points: usize,
+    },
+    /// No load point meets the condition.
+    Passed,
+    /// Inconclusive.
+    CannotTell(Cause),
+}
+
+/// Why a condition is inconclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The condition applies to no load point.
+    NothingMatches,
+    /// No interval was measured, or no operation completed.
+    NotMeasured,
+    /// Too few operations are above the percentile.
+    TooFewSamples,
+    /// Too few intervals for a confidence interval.
+    NoInterval,
+    /// The confidence interval includes the bound.
+    IncludesBound,
+}
+
+impl Answer {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Answer::Failed { .. } => "failed",
+            Answer::Passed => "passed",
+            Answer::CannotTell(_) => "cannot tell",
+        }
+    }
+}
+
+impl Cause {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::NothingMatches => "nothing_matches",
+            Cause::NotMeasured => "not_measured",
+            Cause::TooFewSamples => "too_few_samples",
+            Cause::NoInterval => "no_interval",
+            Cause::IncludesBound => "includes_bound",
+        }
+    }
+}
+
+/// Judges a condition by all load points that it applies to: it fails if any of them meets it, and
+/// passes only if none can.
+pub fn judge(findings: &Findings, condition: &Condition) -> Judged {
+    let mut window_ns = 0;
+    let mut judged: Vec<(Worst, Result<bool, Cause>)> = Vec::new();
+    for (load_point, point) in findings.load_points.iter().enumerate() {
+        let Some((stream, ops)) = operations(point, condition) else { continue };
+        window_ns += point.merged.window_ns;
+        judged.push(judge_operations(load_point, point, stream, ops, condition));
+    }
+    let worst_of = |is: fn(&Result<bool, Cause>) -> bool| {
+        let of_answer = judged.iter().filter(|(_, answer)| is(answer));
+        of_answer.copied().reduce(|a, b| if is_worse(&b.0, &a.0, condition) { b } else { a })
+    };
+    let failed = judged.iter().filter(|(_, answer)| *answer == Ok(true)).count();
+    let decisive = worst_of(|answer| *answer == Ok(true))
+        .or_else(|| worst_of(Result::is_err))
+        .or_else(|| worst_of(|answer| *answer == Ok(false)));
+    let answer = match decisive {
+        None => Answer::CannotTell(Cause::NothingMatches),
+        Some((_, Ok(true))) => Answer::Failed { load_points: failed },
+        Some((_, Ok(false))) => Answer::Passed,
+        Some((_, Err(cause))) => Answer::CannotTell(cause),
+    };
+    Judged {
+        condition: condition.clone(),
+        answer,
+        load_points: judged.len(),
+        window_ns,
+        worst: decisive.map(|(worst, _)| worst),
+    }
+}
+
+/// The operations of a load point that a condition applies to, and their stream.
+fn operations<'a>(
+    point: &'a LoadPoint,
+    condition: &Condition,
+) -> Option<(&'a StreamSummary, &'a OpSummary)> {
+    let total = &point.merged.total;
+    let stream = match condition.scope.as_deref() {
+        None => total,
+        Some(scope) if scope == point.variant => total,
+        Some(scope) => point.merged.streams.iter().find(|stream| stream.name == scope)?,
+    };
+    match condition.kind {
+        None => Some((stream, &stream.data)),
+        Some(kind) => {
+            let ops = stream.kinds.iter().find(|ops| ops.name == kind.name())?;
+            Some((stream, ops))
+        }
+    }
+}
+
+fn judge_operations(
+    load_point: usize,
+    point: &LoadPoint,
+    stream: &StreamSummary,
+    ops: &OpSummary,
+    condition: &Condition,
+) -> (Worst, Result<bool, Cause>) {
+    let exact = |value: f64| (Some(value), Some([value, value]));
+    let (value, interval) = match condition.metric {
+        _ if point.merged.intervals == 0 => (None, None),
+        Metric::Throughput => of_estimate(ops.throughput),
+        Metric::Iops => of_estimate(ops.achieved_rate),
+        Metric::Mean => of_estimate(ops.response.mean_ns),
+        Metric::Max => ops.response.max_ns.map_or((None, None), |ns| exact(ns as f64)),
+        Metric::Errors => exact(failed(stream, condition.kind) as f64),
+        Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
+            let fraction = condition.metric.fraction();
+            of_percentile(fraction.and_then(|fraction| ops.response.percentile(fraction)))
+        }
+    };
+    let cause = match (value, condition.metric.fraction()) {
+        (Some(_), _) => Cause::NoInterval,
+        (None, Some(_)) if ops.response.samples > 0 => Cause::TooFewSamples,
+        (None, _) => Cause::NotMeasured,
+    };
+    let answer = match interval {
+        None => Err(cause),
+        Some(ends) => {
+            let met = condition.comparison.is_met_by(ends, condition.bound);
+            met.ok_or(Cause::IncludesBound)
+        }
+    };
+    (Worst { load_point, value, interval }, answer)
+}
+
+fn of_estimate(estimate: Option<Estimate>) -> (Option<f64>, Option<[f64; 2]>) {
+    let Some(estimate) = estimate else { return (None, None) };
+    let ends = |half: f64| [(estimate.value - half).max(0.0), estimate.value + half];
+    (Some(estimate.value), estimate.uncertainty.map(ends))
+}
+
+/// A percentile is known only to its bucket of the histogram, so the interval includes the bucket.
+fn of_percentile(percentile: Option<&Percentile>) -> (Option<f64>, Option<[f64; 2]>) {
+    let Some((percentile, ns)) = percentile.and_then(|one| Some((one, one.value_ns?))) else {
+        return (None, None);
+    };
+    let bucket = bucket_of(ns);
+    let ends = |[low, high]: [f64; 2]| {
+        [low.min(bucket_low_ns(bucket) as f64), high.max(bucket_high_ns(bucket) as f64)]
+    };
+    (Some(ns as f64), percentile.interval_ns.map(ends))
+}
+
+/// Failed operations of one kind, or of all kinds.
+fn failed(stream: &StreamSummary, kind: Option<OpKind>) -> u64 {
+    let of_kind =
+        stream.errors.iter().filter(|(failed, _, _)| kind.is_none_or(|kind| kind == *failed));
+    of_kind.map(|(_, _, count)| count).sum()
+}
+
+/// Whether `a` is closer to meeting the condition than `b`, or further beyond the bound. A value is
+/// worse than none, so that evidence is named if there is any.
+fn is_worse(a: &Worst, b: &Worst, condition: &Condition) -> bool {
+    match (a.value, b.value) {
+        (Some(a), Some(b)) if condition.comparison.is_upward() => a > b,
+        (Some(a), Some(b)) => a < b,
+        (a, b) => a.is_some() && b.is_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_on_one_side_of_the_bound_decides_and_one_across_it_does_not() {
+        for (comparison, interval, met) in [
+            (Comparison::Above, [2.1, 2.3], Some(true)),
+            (Comparison::Above, [1.7, 2.0], Some(false)),
+            (Comparison::Above, [1.9, 2.1], None),
+            (Comparison::AtLeast, [2.0, 2.3], Some(true)),
+            (Comparison::AtLeast, [1.7, 2.0], None),
+            (Comparison::Below, [1.7, 1.9], Some(true)),
+            (Comparison::Below, [2.0, 2.1], Some(false)),
+            (Comparison::Below, [1.9, 2.0], None),
+            (Comparison::AtMost, [1.7, 2.0], Some(true)),
+            (Comparison::AtMost, [2.1, 2.2], Some(false)),
+        ] {
+            assert_eq!(comparison.is_met_by(interval, 2.0), met, "{comparison:?} {interval:?}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The two numbers that identify a result in a list of experiments.
+
+use units::{BytesPerSec, Nanos};
+
+use crate::findings::Findings;
+
+/// The best of an experiment's curves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Headline {
+    /// Highest throughput of any load point.
+    pub throughput: Option<BytesPerSec>,
+    /// Lowest latency of an unloaded operation, of the curves that have a floor.
+    pub floor: Option<Nanos>,
+}
+
+impl Headline {
+    /// The headline of an experiment, without load points measured only as evidence.
+    pub fn of(findings: &Findings) -> Headline {
+        let curves = &findings.summary.curves;
+        let throughput = curves
+            .iter()
+            .filter_map(|curve| curve.throughput)
+            .map(|one| one.value)
+            .reduce(f64::max);
+        let floor_of = |index: usize| findings.curves[index].floor.as_ref().ok()?.latency_ns();
+        let floor = curves
+            .iter()
+            .filter_map(|one| floor_of(one.curve))
+            .map(|one| one.value)
+            .reduce(f64::min);
+        Headline { throughput: throughput.map(BytesPerSec::new), floor: floor.map(Nanos) }
+    }
+}

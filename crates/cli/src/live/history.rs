@@ -1,0 +1,59 @@
+//! Throughput and p99 of the last intervals, as sparklines.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use analysis::series::SeriesPoint;
+use report::number::{TimeUnit, plain};
+use report::sparkline;
+use units::print_whole_seconds;
+
+/// More intervals than a terminal has columns.
+const INTERVALS_MAX: usize = 400;
+/// Columns of a sparkline's name and of its scale.
+const NAME_COLUMNS: usize = 8;
+const SCALE_COLUMNS: usize = 20;
+
+/// The last intervals of all runs, over all streams.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    points: VecDeque<SeriesPoint>,
+}
+
+impl History {
+    pub(super) fn add(&mut self, point: SeriesPoint) {
+        if self.points.len() == INTERVALS_MAX {
+            self.points.pop_front();
+        }
+        self.points.push_back(point);
+    }
+
+    /// The sparkline of the throughput and that of the p99 in `unit`; empty before the first
+    /// interval.
+    pub(super) fn lines(&self, unit: TimeUnit, width: usize) -> Vec<String> {
+        let columns = width.saturating_sub(NAME_COLUMNS + SCALE_COLUMNS);
+        let shown: Vec<&SeriesPoint> =
+            self.points.iter().skip(self.points.len().saturating_sub(columns)).collect();
+        if shown.is_empty() {
+            return Vec::new();
+        }
+        let time: u64 = shown.iter().map(|point| point.end_ns - point.start_ns).sum();
+        let time = print_whole_seconds(Duration::from_nanos(time));
+        let throughput: Vec<f64> = shown.iter().map(|point| point.throughput.as_mib()).collect();
+        let p99 = |point: &&SeriesPoint| {
+            point.response_p99_ns.map_or(f64::NAN, |ns| unit.scale(ns as f64))
+        };
+        let p99: Vec<f64> = shown.iter().map(p99).collect();
+        vec![
+            format!("{}, last {time}", line("MiB/s", &throughput, columns)),
+            line(&format!("p99, {}", unit.symbol()), &p99, columns),
+        ]
+    }
+}
+
+/// A sparkline from zero to its highest value.
+fn line(name: &str, values: &[f64], columns: usize) -> String {
+    let highest = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let bars = sparkline::text(values, columns);
+    format!("{name:<NAME_COLUMNS$}{bars} 0 to {}", plain(highest))
+}

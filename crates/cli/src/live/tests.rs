@@ -1,0 +1,238 @@
+//! The live screen and the plain lines of an experiment whose numbers are chosen.
+
+#[path = "../../../analysis/tests/records/mod.rs"]
+mod records;
+
+use std::time::{Duration, Instant};
+
+use expect_test::{Expect, expect};
+use metrics::connection::ConnectionInterval;
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use runner::event::{Event, Phase};
+use workload::plan::{IoMethod, Plan, Run, TargetSpec};
+use workload::resolve::{ResolveOptions, resolve};
+
+use super::model::LiveModel;
+use super::painter::{Emphasis, Size};
+use records::{interval, reads};
+
+const MEASURED_STREAM: &str = "[stream.corner]\nread = \"100%\"\npattern = \"random\"\n\
+     transfer_size = \"8KiB\"\nfile_size = \"1MiB\"\nqueue_depth = [4, 16, 32]\n";
+
+/// Two intervals of warm-up, then a window of six.
+fn plan(streams: &str) -> Plan {
+    let text = format!(
+        "name = \"oltp\"\n[run]\nseed = 1\nwarm_up = \"2s\"\nmeasure = \"6s\"\ninterval = \"1s\"\n\
+         {streams}"
+    );
+    let experiment = workload::experiment::parse_with(&text, "test", &[]).expect("it is valid");
+    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    resolve(&experiment, "test", target, &options).expect("it is possible")
+}
+
+/// A model that has seen events.
+struct Followed {
+    model: LiveModel,
+    start: Instant,
+}
+
+impl Followed {
+    fn new(plan: &Plan) -> Followed {
+        Followed { model: LiveModel::new(plan), start: Instant::now() }
+    }
+
+    fn take(&mut self, event: Event) {
+        self.model.take(&event, self.start);
+    }
+
+    fn start(&mut self, run: &Run) {
+        self.take(Event::RunStarted { run: Box::new(run.clone()), started_unix_ms: 0 });
+    }
+
+    fn phase(&mut self, phase: Phase) {
+        self.take(Event::PhaseStarted { run_index: Some(0), phase });
+    }
+
+    /// Intervals in which all streams complete `rate` operations of `service_ns` each.
+    fn intervals(&mut self, run: &Run, indices: std::ops::Range<u32>, rate: u64, service_ns: u64) {
+        for index in indices {
+            let streams = run.streams.iter().map(|_| reads(rate, 8192, service_ns)).collect();
+            self.interval(interval(index, streams));
+        }
+    }
+
+    fn interval(&mut self, interval: Interval) {
+        self.take(Event::Interval { run_index: 0, interval: Box::new(interval) });
+    }
+
+    fn finish(&mut self) {
+        self.take(Event::RunFinished { run_index: 0, outcome: Outcome::Done });
+    }
+
+    /// A run from its start to its end.
+    fn complete(&mut self, run: &Run, rate: u64, service_ns: u64) {
+        self.start(run);
+        self.intervals(run, 0..8, rate, service_ns);
+        self.finish();
+    }
+
+    fn lines(&self, columns: usize, rows: usize) -> Vec<String> {
+        self.model.lines(Size { columns, rows }).into_iter().map(|line| line.text).collect()
+    }
+
+    fn shows(&self, columns: usize, rows: usize, expected: &Expect) {
+        expected.assert_eq(&self.lines(columns, rows).join("\n"));
+    }
+}
+
+/// The second of three load points is being measured, after a slow warm-up.
+fn in_the_second_run() -> Followed {
+    let plan = plan(MEASURED_STREAM);
+    let runs: Vec<&Run> = plan.known_runs().collect();
+    let mut followed = Followed::new(&plan);
+    followed.complete(runs[0], 8_534, 469_000);
+    followed.start(runs[1]);
+    followed.intervals(runs[1], 0..2, 4_000, 2_000_000);
+    followed.phase(Phase::Measure);
+    followed.intervals(runs[1], 2..5, 16_384, 977_000);
+    followed
+}
+
+#[test]
+fn the_screen_shows_position_streams_history_and_finished_load_points() {
+    in_the_second_run().shows(
+        80,
+        24,
+        &expect![[r#"
+            oltp on /mnt/vol1   run 2 of 3: oltp, QD 16
+            measuring 3.0 of 6.0 s   11s left
+            [███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  54%
+
+            stream      IOPS     MiB/s mean, µs  p99, µs in flight errors
+            corner    16,384       128      977      977      16.0      0
+
+            MiB/s   ▅▅▅▅▅▅▅▅▂▂███ 0 to 128, last 13s
+            p99, µs ▂▂▂▂▂▂▂▂██▄▄▄ 0 to 2,000
+
+            done: oltp, IOPS: QD 4 8,534"#]],
+    );
+}
+
+#[test]
+fn a_narrow_screen_keeps_the_most_important_columns() {
+    in_the_second_run().shows(
+        40,
+        24,
+        &expect![[r#"
+            oltp on /mnt/vol1
+            run 2 of 3: oltp, QD 16
+            measuring 3.0 of 6.0 s   11s left
+            [█████████████████░░░░░░░░░░░░░░░]  54%
+
+            stream      IOPS     MiB/s  p99, µs
+            corner    16,384       128      977
+
+            MiB/s   ▅▅▅▅▅▅▂▂███ 0 to 128, last 11s
+            p99, µs ▂▂▂▂▂▂██▄▄▄ 0 to 2,000
+
+            done: oltp, IOPS: QD 4 8,534"#]],
+    );
+}
+
+#[test]
+fn a_low_screen_keeps_the_position_and_the_streams() {
+    in_the_second_run().shows(
+        80,
+        7,
+        &expect![[r#"
+            oltp on /mnt/vol1   run 2 of 3: oltp, QD 16
+            measuring 3.0 of 6.0 s   11s left
+            [███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  54%
+            stream      IOPS     MiB/s mean, µs  p99, µs in flight errors
+            corner    16,384       128      977      977      16.0      0
+            MiB/s   ▅▅▅▅▅▅▅▅▂▂███ 0 to 128, last 13s"#]],
+    );
+}
+
+#[test]
+fn a_screen_fits_every_size() {
+    let followed = in_the_second_run();
+    for columns in 1..=200 {
+        for rows in 1..=30 {
+            let lines = followed.lines(columns, rows);
+            assert!(lines.len() < rows.max(2), "{columns} x {rows}: {lines:?}");
+            let width = lines.iter().map(|line| line.chars().count()).max();
+            assert!(width < Some(columns.max(2)), "{columns} x {rows}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fill_shows_its_rate_and_the_remaining_time() {
+    let plan = plan(MEASURED_STREAM);
+    let mut followed = Followed::new(&plan);
+    followed.take(Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
+    followed.shows(
+        80,
+        24,
+        &expect![[r#"
+        oltp on /mnt/vol1   inspecting the target
+        [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]   0%"#]],
+    );
+    let progress = |written_bytes| Event::PrepareProgress {
+        stream: "corner".to_owned(),
+        written_bytes,
+        total_bytes: 4 << 30,
+    };
+    followed.take(progress(0));
+    followed.model.take(&progress(1 << 30), followed.start + Duration::from_secs(2));
+    followed.shows(
+        80,
+        24,
+        &expect![[r#"
+        oltp on /mnt/vol1   writing the files of corner
+        1 GiB of 4 GiB   512.00 MiB/s   6s left   30s with all runs
+        [████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  25%"#]],
+    );
+}
+
+#[test]
+fn load_points_of_targets_in_turns_stay_on_their_lines() {
+    let plan = plan(MEASURED_STREAM);
+    let run = plan.known_runs().next().expect("there is one");
+    let mut followed = Followed::new(&plan);
+    for (variant, rate) in [("A: oltp", 1_000), ("B: oltp", 2_000), ("A: oltp", 3_000)] {
+        let run = Run { variant: variant.to_owned(), ..run.clone() };
+        followed.complete(&run, rate, 100_000);
+    }
+    let done: Vec<String> =
+        followed.lines(80, 24).into_iter().filter(|line| line.starts_with("done")).collect();
+    assert_eq!(done, ["done: A: oltp, IOPS: QD 4 3,000", "done: B: oltp, IOPS: QD 4 2,000"]);
+}
+
+#[test]
+fn failed_operations_and_lost_connections_stand_out() {
+    let plan = plan(MEASURED_STREAM);
+    let run = plan.known_runs().next().expect("there is one");
+    let mut followed = Followed::new(&plan);
+    followed.start(run);
+    let mut failing = interval(0, vec![reads(100, 8192, 469_000)]);
+    failing.streams[0].kinds[0].failed[0] = 7;
+    let second_ns = records::SECOND_NS;
+    failing.connections =
+        vec![ConnectionInterval { down_ns: second_ns, down_errno: 111, ..Default::default() }];
+    followed.interval(failing);
+    let lines = followed.model.lines(Size { columns: 80, rows: 24 });
+    let alerts: Vec<&str> = lines
+        .iter()
+        .filter(|line| line.emphasis == Emphasis::Alert)
+        .map(|line| line.text.as_str())
+        .collect();
+    assert_eq!(alerts.len(), 2, "{alerts:?}");
+    assert!(alerts[0].ends_with(" 7"), "{alerts:?}");
+    assert!(alerts[1].contains("lost: connection refused"), "{alerts:?}");
+    let header = lines.iter().any(|line| line.text.starts_with("connection refused, retrying"));
+    assert!(header, "the phase is the outage: {lines:?}");
+}
