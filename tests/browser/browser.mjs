@@ -59,6 +59,7 @@ export async function openEverything(page) {
 export async function fitsPhoneAndPaper(browser, url, { picture, of } = {}) {
   const { context, page, messages } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
   assert.ok((await overflow(page)) <= 0, "the page scrolls horizontally on a phone");
+  if (of) await openEverything(page);
   await page.setViewportSize({ width: 690, height: 1000 });
   await page.emulateMedia({ media: "print" });
   if ((await page.locator("[data-chart]").count()) > 0) {

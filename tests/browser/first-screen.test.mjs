@@ -22,13 +22,12 @@ after(async () => {
   await browser?.close();
 });
 
-// The number of pages, and the text of the first one, which is what precedes the first forced page break.
-async function printed(page, file) {
+async function pagesPrinted(page, file) {
   const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true, path: file });
   return pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
 }
 
-// The height of an element in the layout of a page, in A4 pages without their margins.
+// The lower end of an element in the layout of a page, in A4 pages without their margins.
 const pagesHigh = (page, selector) =>
   page.locator(selector).first().evaluate((node) => (node.getBoundingClientRect().bottom + scrollY) / ((297 - 24) * (96 / 25.4)));
 
@@ -58,10 +57,10 @@ describe("first screen", () => {
     const { context, page } = await openPage(browser, url("four-corners"), { viewport: screen });
     const cards = await page.locator(".card").allInnerTexts();
     assert.equal(cards.length, exported.summary.curves.length);
-    for (const [index, { curve, most }] of exported.summary.curves.entries()) {
+    for (const [index, { curve, highest_point }] of exported.summary.curves.entries()) {
       const { name, points } = exported.curves[curve];
       assert.ok(cards[index].includes(name), cards[index]);
-      const { data } = exported.load_points[points[most].load_point].merged.total;
+      const { data } = exported.load_points[points[highest_point].load_point].merged.total;
       const peaks = [data.achieved_rate_ops_per_sec.value, data.throughput_bytes_per_sec.value / 2 ** 20];
       const shown = Number(cards[index].match(/\n([\d,.]+) (IOPS|MiB\/s)/)[1].replaceAll(",", ""));
       assert.ok(peaks.some((peak) => Math.abs(peak - shown) <= 0.005 * peak), `${shown} of ${peaks}`);
@@ -96,7 +95,7 @@ describe("paper", () => {
   for (const name of ["four-corners", "paper", "emulated"]) {
     test(`${name} has at most six pages, the first of which is the first screen`, async () => {
       const { context, page, messages } = await openPage(browser, url(name), { viewport: { width: 690, height: 1032 } });
-      const pages = await printed(page, picture(`${name}.pdf`));
+      const pages = await pagesPrinted(page, picture(`${name}.pdf`));
       assert.ok(pages <= 6, `${pages} pages`);
       await page.emulateMedia({ media: "print" });
       await page.waitForFunction(() => document.querySelectorAll(".lead [data-chart] svg").length === 2);
@@ -121,6 +120,35 @@ describe("paper", () => {
     await page.emulateMedia({ media: "screen" });
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     assert.equal(await open(), before);
+    await context.close();
+  });
+});
+
+describe("tooltips", () => {
+  // What the chart shows where the pointer is.
+  async function tooltip(page, name, [x, y]) {
+    const chart = page.locator(`[data-name="${name}"]`);
+    const box = await chart.boundingBox();
+    await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    const shown = chart.locator("> div").nth(1);
+    await shown.waitFor({ state: "visible" });
+    return shown.innerText();
+  }
+
+  test("a point has its exact value with unit and interval, and a time has all values with units", async () => {
+    const { context, page } = await openPage(browser, url("four-corners"), { viewport: screen });
+    const point = await page.locator('[data-name="overview-throughput"]').evaluate((node) => {
+      // The last symbol of the first series.
+      const chart = echarts.getInstanceByDom(node);
+      const at = chart.convertToPixel({ seriesIndex: 0 }, chart.getOption().series[0].data.at(-1).value);
+      return [at[0] / chart.getWidth(), at[1] / chart.getHeight()];
+    });
+    assert.match(await tooltip(page, "overview-throughput", point), /queue depth 64: [\d.,]+ MiB\/s \(95 % CI [\d.,]+ to [\d.,]+\)/);
+    await page.evaluate(() => (location.hash = "time"));
+    await page.locator('[data-name="over-time-random-read-8-kib"]').scrollIntoViewIfNeeded();
+    const values = await tooltip(page, "over-time-random-read-8-kib", [0.5, 0.2]);
+    assert.match(values, /^[\d.]+ s\n/);
+    for (const unit of ["IOPS", "MiB/s", "ms"]) assert.ok(values.includes(` ${unit}`), `${unit}: ${values}`);
     await context.close();
   });
 });

@@ -225,23 +225,25 @@ describe("emulated", () => {
     const exported = JSON.parse(readFileSync(path.join(directory, "emulated.json"), "utf8"));
     const { context, page } = await openPage(browser, pathToFileURL(path.join(directory, "emulated.html")).href);
     const limit = exported.emulated_volume.throughput_limit_bytes_per_sec / 2 ** 20;
-    // Horizontal dotted lines, the legend, and the caption.
-    const shown = (words) =>
-      page.locator("figure", { hasText: words }).evaluate((figure) => ({
+    await openEverything(page);
+    // Horizontal dashed lines, the words at them, and the caption.
+    const shown = (name) =>
+      page.locator("figure", { has: page.locator(`[data-name="${name}"]`) }).evaluate((figure) => ({
         caption: figure.querySelector("figcaption").textContent,
-        legend: [...figure.querySelectorAll("svg text")].map((text) => text.textContent),
-        level: [...figure.querySelectorAll("svg path[stroke-dasharray]")].filter((line) => {
+        words: [...figure.querySelectorAll("svg text")].map((text) => text.textContent).join(),
+        lines: [...figure.querySelectorAll("svg path[stroke-dasharray]")].filter((line) => {
           const box = line.getBBox();
           return box.width > 100 && box.height < 1;
         }).length,
       }));
-    const throughput = await shown("Dotted: the volume's throughput limit");
+    const throughput = await shown("overview-throughput");
     assert.ok(throughput.caption.includes(`throughput limit, ${limit} MiB/s`), throughput.caption);
-    assert.ok(throughput.legend.includes("throughput limit"));
-    assert.equal(throughput.level, 1);
-    const times = await shown("Dotted: the volume's configured delays");
-    assert.ok(times.legend.includes("read delay") && times.legend.includes("write delay"));
-    assert.equal(times.level, 2);
+    assert.ok(throughput.words.includes(`configured limit, ${limit} MiB/s`), throughput.words);
+    assert.equal(throughput.lines, 1);
+    const times = await shown("response-time-by-queue-depth");
+    assert.ok(times.caption.includes("configured delays"), times.caption);
+    assert.ok(times.words.includes("read delay") && times.words.includes("write delay"), times.words);
+    assert.equal(times.lines, 2);
     await context.close();
   });
 });

@@ -199,7 +199,9 @@ fn a_records_own_report_has_the_same_figures_on_request() {
     assert!(shown_with(&dir, "html", &["--theme", "dark"]).contains("data-theme=\"dark\""));
     let table = dir.ok(&["show", "last", "--published"]);
     assert!(table.contains("Comparison with published figures"), "{table}");
-    assert_eq!(table.lines().find(|line| line.chars().count() > 80), None);
+    // A path is not broken.
+    let mut lines = table.lines().filter(|line| !line.starts_with("report "));
+    assert_eq!(lines.find(|line| line.chars().count() > 80), None);
     assert!(!dir.ok(&["show", "last"]).contains("Comparison with published figures"));
 }
 

@@ -41,8 +41,11 @@ pub(crate) fn next_command(findings: &Findings, verdict: &Verdict) -> Option<Str
     }
     let (why, arguments) = next_step(verdict)?;
     let command = &findings.repeat_command;
-    // A flag that the command has already would be given twice.
-    let is_given = |word: &str| word.starts_with("--") && command.contains(word);
+    // A flag or a key that the command has already would be given twice.
+    let is_given = |word: &str| match word.split_once('=') {
+        Some((key, _)) => command.contains(&format!("{key}=")),
+        None => word.starts_with("--") && word != "--set" && command.contains(word),
+    };
     Some(match arguments.split(' ').any(is_given) {
         _ if arguments.is_empty() => why,
         true => format!("To find out, change the command: `{arguments}`."),
