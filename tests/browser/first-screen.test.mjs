@@ -137,13 +137,15 @@ describe("tooltips", () => {
 
   test("a point has its exact value with unit and interval, and a time has all values with units", async () => {
     const { context, page } = await openPage(browser, url("four-corners"), { viewport: screen });
+    // The centre of a symbol below the legend.
     const point = await page.locator('[data-name="overview-throughput"]').evaluate((node) => {
-      // The last symbol of the first series.
-      const chart = echarts.getInstanceByDom(node);
-      const at = chart.convertToPixel({ seriesIndex: 0 }, chart.getOption().series[0].data.at(-1).value);
-      return [at[0] / chart.getWidth(), at[1] / chart.getHeight()];
+      const chart = node.getBoundingClientRect();
+      const boxes = [...node.querySelectorAll("svg path")].map((path) => path.getBoundingClientRect());
+      const symbol = boxes.find(({ top, width, height }) => top > chart.top + 70 && width > 4 && width < 14 && height > 4);
+      const centre = [symbol.x + symbol.width / 2 - chart.x, symbol.y + symbol.height / 2 - chart.y];
+      return [centre[0] / chart.width, centre[1] / chart.height];
     });
-    assert.match(await tooltip(page, "overview-throughput", point), /queue depth 64: [\d.,]+ MiB\/s \(95 % CI [\d.,]+ to [\d.,]+\)/);
+    assert.match(await tooltip(page, "overview-throughput", point), /queue depth \d+: [\d.,]+ MiB\/s \(95 % CI [\d.,]+ to [\d.,]+\)/);
     await page.evaluate(() => (location.hash = "time"));
     await page.locator('[data-name="over-time-random-read-8-kib"]').scrollIntoViewIfNeeded();
     const values = await tooltip(page, "over-time-random-read-8-kib", [0.5, 0.2]);

@@ -84,7 +84,7 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
 fn with_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let findings = analysis::analyze(&fixture::four_corners());
     let published = fixture::published::published_for(&findings);
-    let record = Record { findings: &findings, published: Some(&published) };
+    let record = Record { published: Some(&published), ..Record::from(&findings) };
     let path = |ending: &str| directory.join(format!("published.{ending}"));
     fs::write(path("html"), html::render(record)?)?;
     fs::write(path("md"), report::markdown::render(record))?;

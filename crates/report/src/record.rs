@@ -11,11 +11,22 @@ pub struct Record<'a> {
     pub findings: &'a Findings,
     /// Published figures; `None` where they do not apply.
     pub published: Option<&'a Published>,
+    /// Label and note, for the head of a page.
+    pub remarks: Remarks<'a>,
+}
+
+/// What the user wrote about a record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Remarks<'a> {
+    /// Its name besides the ID.
+    pub label: Option<&'a str>,
+    /// A note.
+    pub note: Option<&'a str>,
 }
 
 impl<'a> From<&'a Findings> for Record<'a> {
     fn from(findings: &'a Findings) -> Record<'a> {
-        Record { findings, published: None }
+        Record { findings, published: None, remarks: Remarks::default() }
     }
 }
 

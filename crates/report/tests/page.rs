@@ -10,7 +10,7 @@ use metrics::run_record::RunRecord;
 use report::drawing::theme::Theme;
 use report::glance::Glance;
 use report::html;
-use report::record::Record;
+use report::record::{Record, Remarks};
 
 /// Text as it is on a page.
 fn on_page(text: &str) -> String {
@@ -98,4 +98,14 @@ fn a_sweep_is_one_entry_in_every_section() {
     for size in sizes {
         assert!(!section.contains(&format!("read, transfer_size {size}")), "{section}");
     }
+}
+
+#[test]
+fn the_head_has_the_label_and_the_note() {
+    let findings = analyze(&fixture::four_corners());
+    let remarks = Remarks { label: Some("before"), note: Some("kernel <6.18>") };
+    let page = body(&html::render(Record { remarks, ..Record::from(&findings) }).unwrap());
+    let head = page.split("</header>").next().unwrap();
+    assert!(head.contains("<strong>before</strong>"), "{head}");
+    assert!(head.contains("kernel &lt;6.18&gt;"), "{head}");
 }

@@ -23,7 +23,7 @@ static CORNERS: LazyLock<(Findings, Published)> = LazyLock::new(|| {
 
 fn corners() -> (&'static Findings, Record<'static>) {
     let (findings, published) = &*CORNERS;
-    (findings, Record { findings, published: Some(published) })
+    (findings, Record { published: Some(published), ..Record::from(findings) })
 }
 
 fn document(record: Record<'_>) -> Value {
@@ -109,7 +109,7 @@ fn without_differences_nothing_is_explained_by_the_model() {
         let mut one = one.clone();
         one.measured.as_mut().unwrap().rate = OpsPerSec::new(share * here);
         let published = Published { expectations: vec![one], ..Published::default() };
-        let record = Record { findings, published: Some(&published) };
+        let record = Record { published: Some(&published), ..Record::from(findings) };
         let text = flat(&markdown::render(record));
         assert!(text.contains(verdict), "{verdict}: {text}");
         assert!(text.contains("so it predicts the published figure"), "{text}");

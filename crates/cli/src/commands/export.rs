@@ -54,7 +54,7 @@ fn results(arguments: &ExportArguments) -> Outcome {
     let options = arguments.published.options();
     let published = || published_comparison::of_record(&record, &findings, &options);
     let published = is_json.then(published).flatten();
-    let shown = Record { findings: &findings, published: published.as_ref() };
+    let shown = Record { published: published.as_ref(), ..Record::from(&findings) };
     let write = |out: &mut dyn Write| match arguments.format {
         ExportFormat::Csv => report::csv::write(&findings, out),
         ExportFormat::Curves => report::curves::write_csv(&findings, out),

@@ -162,6 +162,6 @@ fn report_of(record: &ExperimentRecord, run_directory: &std::path::Path) -> Resu
     if findings.load_points.is_empty() {
         return Ok(());
     }
-    let record = Record { findings: &findings, published: published.as_ref() };
+    let record = Record { published: published.as_ref(), ..Record::from(&findings) };
     write_report(record, &run_directory.join(REPORT_NAME))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use analysis::Findings;
 use analysis::condition::Judged;
 use anyhow::anyhow;
-use commands::keep::{REPORT_NAME, output_file, refuse_unwritable, write_report};
+use commands::keep::{REPORT_NAME, output_file, refuse_unwritable, remarks, write_report};
 use commands::measure::event_lines::EventLines;
 use commands::measure::experiment::{self, Planned};
 use commands::measure::run_metrics::RunMetrics;
@@ -208,7 +208,9 @@ fn show(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let findings = &measured.findings;
-    let record = Record { findings, published: measured.published.as_ref() };
+    let annotation = arguments.annotation.annotation();
+    let remarks = remarks(&annotation);
+    let record = Record { findings, published: measured.published.as_ref(), remarks };
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::stderr().lock();
     // For a refused target the JSON is the refusal.

@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &ShowArguments, terminal: &Terminal) -> Outcome {
     let (store, record) = arguments.which.load()?;
     pipeline.refuse_unusable(&record.plan)?;
     let (findings, published) = analyzed(&record, &arguments.published.options());
-    let shown = Record { findings: &findings, published: published.as_ref() };
+    let shown = Record { published: published.as_ref(), ..Record::from(&findings) };
     let judged = pipeline.judge(&findings);
     let width = terminal.report_columns();
     let mut footer = vec![line("record", &record.id)];

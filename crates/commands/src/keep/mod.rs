@@ -19,9 +19,9 @@ use analysis::compare::{Options, compare};
 use anyhow::{Context, anyhow};
 use report::document::Section;
 use report::expect::published::Published;
-use report::record::Record;
+use report::record::{Record, Remarks};
 use report::sheet::Sheet;
-use store::Store;
+use store::{Annotation, Label, Store};
 
 use crate::outcome::Failure;
 use crate::predict::published_comparison::{ReportOptions, analyzed};
@@ -34,6 +34,8 @@ pub const REPORT_NAME: &str = "report.html";
 pub struct Records {
     /// Findings and published figures of each record.
     pub analyzed: Vec<(Findings, Option<Published>)>,
+    /// Label and note of each record.
+    pub annotations: Vec<Annotation>,
     /// The comparison of the records, if they have load points in common.
     pub comparison: Vec<Section>,
     /// The directory of the first record.
@@ -59,7 +61,19 @@ pub fn load(store: &Store, ids: &[String], options: &ReportOptions) -> Result<Re
         records.push(analyzed(&record, options));
     }
     let run_directory = store.run_directory(&records[0].0.id).map_err(Failure::input)?;
-    Ok(Records { analyzed: records, comparison: comparison(&sides), run_directory })
+    // A damaged annotation makes no record unreadable.
+    let annotation = |(record, _): &(Findings, _)| store.annotation(&record.id).unwrap_or_default();
+    let annotations = records.iter().map(annotation).collect();
+    let comparison = comparison(&sides);
+    Ok(Records { analyzed: records, annotations, comparison, run_directory })
+}
+
+/// A record's annotation as a report shows it.
+pub fn remarks(annotation: &Annotation) -> Remarks<'_> {
+    Remarks {
+        label: annotation.label.as_ref().map(Label::as_str),
+        note: annotation.note.as_deref(),
+    }
 }
 
 fn comparison(sides: &[Side]) -> Vec<Section> {

@@ -11,7 +11,7 @@ use report::drawing::theme::Theme;
 use report::pictures::{Kind, pictures};
 use report::record::Record;
 
-use super::{REPORT_NAME, Records, output_file, refuse_unwritable, write_file};
+use super::{REPORT_NAME, Records, output_file, refuse_unwritable, remarks, write_file};
 use crate::outcome::Failure;
 
 /// The directory of a report of several files, inside a run directory.
@@ -70,7 +70,12 @@ pub fn write(
     let all: Vec<Record<'_>> = records
         .analyzed
         .iter()
-        .map(|(findings, published)| Record { findings, published: published.as_ref() })
+        .zip(&records.annotations)
+        .map(|((findings, published), annotation)| Record {
+            findings,
+            published: published.as_ref(),
+            remarks: remarks(annotation),
+        })
         .collect();
     if format == ReportFormat::Html {
         let path = output_path(records, output, REPORT_NAME);

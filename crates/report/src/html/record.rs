@@ -84,6 +84,8 @@ pub(super) fn record(
         has_evidence,
         for_paper,
         id => &findings.id,
+        user_label => record.remarks.label,
+        note => record.remarks.note,
         title => glance.as_ref().map_or(&findings.name, |glance| &glance.title),
         context => glance.as_ref().map(|glance| &glance.context),
         target => &findings.target,

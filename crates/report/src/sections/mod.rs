@@ -44,7 +44,7 @@ pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
         network::section,
         scraped::section,
     ];
-    let Record { findings, published } = record;
+    let Record { findings, published, .. } = record;
     let made = |makers: &'static [Maker]| makers.iter().filter_map(|section| section(findings));
     let published = published.map(|published| published::section(published, &findings.id, detail));
     made(ANSWERS).chain(published).chain(made(EVIDENCE)).collect()
