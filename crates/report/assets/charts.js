@@ -12,7 +12,8 @@
   function paperSize(node) {
     const higher = parseInt(node.style.getPropertyValue("--higher"), 10) || 0;
     const tall = node.classList.contains("tall");
-    if (node.closest(".lead, .across") && !node.closest(".time")) return { width: 670, height: tall ? 300 : 305 + higher };
+    const wide = node.closest(".lead, .across") && !node.closest(".time");
+    if (wide) return tall ? { width: 860, height: 375 } : { width: 670, height: 305 + higher };
     return { width: 480, height: tall ? 385 : 290 + higher };
   }
   let onPaper = theme === "print";

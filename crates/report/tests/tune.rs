@@ -144,7 +144,11 @@ fn text_of(tune: TuneFindings) -> String {
     assert_eq!(wide, None, "{text}");
     let begin = text.find("Tuning for").expect("there is a section");
     let end = text.find("\nSummary").expect("the next section");
-    text[begin..end].to_owned()
+    // The settings for other tools come after the results, up to the next section.
+    let settings = text.split_once("\nSettings for").map_or(String::new(), |(_, rest)| {
+        format!("\nSettings for{}\n", rest.split("\n\n").next().unwrap_or(rest).trim_end())
+    });
+    format!("{}{settings}", &text[begin..end])
 }
 
 /// The end of `tune`.

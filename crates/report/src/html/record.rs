@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::Findings;
+use analysis::curve::Curve;
 use analysis::load_point::LoadPoint;
 use metrics::environment::EXPERIMENT_TEXT;
 use metrics::run_record::Outcome;
@@ -29,7 +30,7 @@ use crate::{connections, emulated, sections};
 /// Rows of results on a page.
 const ROWS_MAX: usize = 1_200;
 /// Load points whose connections a page lists.
-const CONNECTION_GROUPS_MAX: usize = 40;
+const CONNECTION_TABLES_MAX: usize = 40;
 /// Sightings of a warning that a page lists.
 const SIGHTINGS_MAX: usize = 40;
 /// Locations of a sighting that a page lists.
@@ -220,20 +221,30 @@ fn warnings(findings: &Findings) -> Vec<Value> {
     groups.collect()
 }
 
-/// The connections of each load point; on paper those of the load point with the highest rate.
+/// The connections of each curve's load points; on paper those of the load point with the highest
+/// rate.
 fn connection_groups(findings: &Findings, for_paper: bool) -> Vec<Value> {
     let has_connections =
         |point: &&LoadPoint| point.runs.iter().any(|run| !run.connections.is_empty());
     let most = connections::most_loaded(findings);
     let is_most = |point: &LoadPoint| most.is_some_and(|most| std::ptr::eq(most, point));
-    let all = findings.load_points.iter().filter(has_connections);
-    let groups = all.filter(|point| !for_paper || is_most(point)).take(CONNECTION_GROUPS_MAX);
-    let groups = groups.map(|point| {
-        context! {
-            name => load_point_name(point),
-            on_paper => is_most(point),
-            table => html::value(&connections::table(point)),
-        }
-    });
-    groups.collect()
+    let mut room = CONNECTION_TABLES_MAX;
+    let group = |curve: &Curve| {
+        let all = curve.points.iter().map(|point| &findings.load_points[point.load_point]);
+        let shown = all.filter(has_connections).filter(|point| !for_paper || is_most(point));
+        let shown: Vec<&LoadPoint> = shown.take(room).collect();
+        room -= shown.len();
+        let table = |point: &&LoadPoint| {
+            let table = html::value(&connections::table(point));
+            context! { name => load_point_name(point), on_paper => is_most(point), table }
+        };
+        (!shown.is_empty()).then(|| {
+            context! {
+                name => &curve.name,
+                on_paper => shown.iter().any(|point| is_most(point)),
+                tables => shown.iter().map(table).collect::<Vec<_>>(),
+            }
+        })
+    };
+    findings.curves.iter().filter_map(group).collect()
 }

@@ -27,7 +27,7 @@ type Maker = fn(&Findings) -> Option<Section>;
 
 /// Whether a section is the answer that the experiment was made for, rather than evidence.
 pub(crate) fn is_answer(section: &Section) -> bool {
-    [tune::ANSWER, tune::SETTINGS].contains(&section.id)
+    section.id == tune::ANSWER
 }
 
 /// The sections of a record.

@@ -23,8 +23,6 @@ pub(super) use settings::settings;
 
 /// The anchor of the answer.
 pub(super) const ANSWER: &str = "tuning";
-/// The anchor of the settings for other tools.
-pub(super) const SETTINGS: &str = "tuning-settings";
 
 /// The heading of the method in `docs/method.md`.
 const METHOD: &str = "Tuning";

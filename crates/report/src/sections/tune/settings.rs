@@ -58,7 +58,7 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
         }
     }
     Some(Section {
-        id: super::SETTINGS,
+        id: "tuning-settings",
         title: format!("Settings for {} outstanding", operations(settings.outstanding)),
         blocks,
         method: vec![METHOD],
