@@ -4,6 +4,7 @@
 //! so that its summary ends the output. No step is skipped silently: a missing program is an error
 //! that names it.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -64,6 +65,8 @@ enum Step {
     KernelAndBrowser,
     /// The package: built, installed and used.
     Package,
+    /// The tests of all crates.
+    Tests,
     /// A program and its arguments, run in the root of the repository.
     Program(&'static str, &'static [&'static str]),
 }
@@ -106,7 +109,7 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
                 ],
             ),
         ),
-        ("tests", Step::Program("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])),
+        ("tests", Step::Tests),
     ]);
     if !options.fast {
         steps.push(("package", Step::Package));
@@ -155,6 +158,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
             Step::Deny => deny::run(root),
             Step::Package => dist::check_built(root),
             Step::BookAndGuest => book_and_guest(root),
+            Step::Tests => tests(root),
             Step::Fuzz => fuzz::run(root),
             Step::KernelAndBrowser => kernel_and_browser(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
@@ -168,17 +172,31 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
     Ok(())
 }
 
+/// Runs the tests of all crates, two for each processor: most of them wait for programs and clocks.
+fn tests(root: &Path) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(2, |processors| 2 * processors.get());
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    cargo.env("RUST_TEST_THREADS", threads.to_string());
+    run_command(root, &mut cargo)
+}
+
 /// Runs a program; its output goes to the terminal.
 pub(crate) fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Result<()> {
     let path = if program.contains('/') { root.join(program) } else { program.into() };
-    let status = Command::new(&path)
-        .args(arguments)
+    run_command(root, Command::new(path).args(arguments))
+}
+
+fn run_command(root: &Path, command: &mut Command) -> Result<()> {
+    let words: Vec<_> = [command.get_program()].into_iter().chain(command.get_args()).collect();
+    let line = words.join(OsStr::new(" ")).display().to_string();
+    let status = command
         .current_dir(root)
         .stdin(Stdio::null())
         .status()
-        .with_context(|| format!("start {program}"))?;
+        .with_context(|| format!("start {line}"))?;
     if !status.success() {
-        bail!("`{program} {}` ended with {status}", arguments.join(" "));
+        bail!("`{line}` ended with {status}");
     }
     Ok(())
 }

@@ -27,7 +27,13 @@ pub(crate) fn wrap(text: &str, lead: &str, indent: &str, width: usize, out: &mut
     out.push('\n');
 }
 
-/// Words, a number with the `%` after it as one word, and code in backticks of at most `room` columns
+/// Units that stay on the line of their number.
+const UNITS: [&str; 18] = [
+    "%", "ns", "µs", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "TiB", "KiB/s", "MiB/s",
+    "GiB/s", "ops/s", "IOPS",
+];
+
+/// Words, a number with the unit after it as one word, and code in backticks of at most `room` columns
 /// as one word.
 fn unbroken(text: &str, room: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -35,7 +41,8 @@ fn unbroken(text: &str, room: usize) -> Vec<String> {
     for word in text.split_whitespace() {
         match parts.last_mut() {
             Some(number)
-                if word.starts_with('%') && number.ends_with(|c: char| c.is_ascii_digit()) =>
+                if number.ends_with(|c: char| c.is_ascii_digit())
+                    && UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')', '?'])) =>
             {
                 number.push(' ');
                 number.push_str(word);
@@ -125,6 +132,8 @@ mod tests {
         assert_eq!(wrapped("or `one two three four`"), "or\n  `one two three\n  four`\n");
         assert_eq!(wrapped("an ` alone and more words"), "an ` alone and\n  more words\n");
         assert_eq!(wrapped("one two thre 12 % of"), "one two thre\n  12 % of\n");
+        assert_eq!(wrapped("one two (1 128 MiB/s)."), "one two (1\n  128 MiB/s).\n");
+        assert_eq!(wrapped("take 5 of 16 sand"), "take 5 of 16\n  sand\n");
     }
 
     #[test]

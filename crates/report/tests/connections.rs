@@ -47,8 +47,8 @@ fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
     expect_test::expect![[r#"
         Emulated volume
           setting                 configured measured load point
-          throughput limit, MiB/s        128      125 highest throughput: random read 8
-                                                      KiB, queue_depth=64
+          throughput limit, MiB/s        128      125 highest throughput: random read
+                                                      8 KiB, queue_depth=64
           read delay, µs                 400        - no load point shows it
           write delay, µs                300        - no load point shows it
           The service and the generator counted the same in the run: 96,000 calls,

@@ -28,8 +28,8 @@ Latency floor, knee and saturation
   - latency floor: mean service time 1.00 ms (median 1.00 ms) with one worker at
     queue depth 1
   - Saturated: throughput is flat from queue depth 8 (8,000 ops/s, 62.50 MiB/s)
-    to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency rises from 1.00
-    ms to 8.00 ms.
+    to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency rises from
+    1.00 ms to 8.00 ms.
   - knee, outstanding: maximum rate/response time 8 (4 to 16); last within twice
     the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor x saturation 8
     (8.00 to 8.00)

@@ -106,25 +106,25 @@ fn ctrl_c_during_the_fill_leaves_files_that_clean_removes() {
 
 #[test]
 fn an_interrupted_or_killed_fill_is_resumed_inside_the_file() {
-    const FILE_BYTES: u64 = 600 << 20;
-    // Half, and more than one checkpoint of 256 MiB.
+    const FILE_BYTES: u64 = 1 << 30;
+    // More than one checkpoint of 256 MiB.
     const INTERRUPTED_AT_BYTES: u64 = 300 << 20;
     const CHECKPOINT_BYTES: u64 = 256 << 20;
     for (signal, code) in [("INT", Some(1)), ("KILL", None)] {
         let dir = TestDir::new();
         dir.file("tiny.toml", TINY);
-        let experiment = ["target", "-w", "tiny.toml", "--set", "file_size=600MiB"];
+        let experiment = ["target", "-w", "tiny.toml", "--set", "file_size=1GiB"];
         let run = [&["run"], &experiment[..], &["--events", "jsonl"]].concat();
         let running = dir.start(&run);
         let number = |line: &str, field: &str| {
             let event: serde_json::Value = serde_json::from_str(line).ok()?;
             event[field].as_u64()
         };
-        let at_half = running.next_line(|line| {
+        let is_begun = running.next_line(|line| {
             line.contains("prepare_progress")
                 && number(line, "written_bytes").is_some_and(|bytes| bytes > INTERRUPTED_AT_BYTES)
         });
-        assert!(at_half.is_some(), "the fill reaches half");
+        assert!(is_begun.is_some(), "the fill passes a checkpoint");
         running.signal(signal);
         assert_eq!(running.end().code, code, "{signal}");
 
@@ -136,7 +136,8 @@ fn an_interrupted_or_killed_fill_is_resumed_inside_the_file() {
         let kept_bytes = FILE_BYTES - written_bytes;
         assert!(kept_bytes >= CHECKPOINT_BYTES, "{signal}: {kept_bytes} bytes were kept");
         if signal == "KILL" {
-            assert_eq!(kept_bytes, CHECKPOINT_BYTES);
+            // It may have passed another checkpoint before the signal arrived.
+            assert_eq!(kept_bytes % CHECKPOINT_BYTES, 0, "{kept_bytes}");
         }
         let left = units::Bytes::new(written_bytes).to_string();
         assert!(fill.contains(&format!("{left} in 1 file to write")), "{signal}: {fill}");
