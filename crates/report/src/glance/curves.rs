@@ -3,7 +3,7 @@
 use std::fmt;
 
 use analysis::Findings;
-use analysis::curve::plateau::State;
+use analysis::curve::plateau::{Plateau, State};
 use analysis::curve::{Curve, QUEUE_DEPTH};
 use analysis::sample::Load;
 use analysis::summary::CurveSummary;
@@ -27,7 +27,8 @@ pub struct CurveGlance {
     pub name: String,
     /// The highest rate: `16,387 IOPS`.
     pub peak: String,
-    /// The load of the peak: `queue depth 32`.
+    /// The load of the peak: `at queue depth 32`, or `from queue depth 16` where throughput has
+    /// stopped rising.
     pub peak_load: String,
     /// The latency floor: `441 µs`; `None` if it was not measured.
     pub floor: Option<String>,
@@ -38,7 +39,7 @@ pub struct CurveGlance {
     /// Its highest throughput is at a limit.
     pub at_limit: bool,
     /// It is at a limit even at queue depth 1, so that it has no latency floor.
-    floor_at_limit: bool,
+    pub floor_at_limit: bool,
 }
 
 /// The load with the best ratio of throughput to latency.
@@ -98,7 +99,7 @@ impl CurveGlance {
             curve: one.curve,
             name: curve.name.clone(),
             peak: format!("{} IOPS", plain(one.rate.value)),
-            peak_load: format!("{} {}", curve.axis, most.label),
+            peak_load: peak_load(curve, one, verdict),
             floor: floor
                 .and_then(|floor| floor.latency_ns())
                 .map(|latency| Nanos(latency.value).to_string()),
@@ -126,6 +127,19 @@ pub(super) fn operating_index(one: &CurveSummary) -> Option<usize> {
     one.bend.as_ref()?.knee.point
 }
 
+fn peak_load(curve: &Curve, one: &CurveSummary, verdict: Option<&Verdict>) -> String {
+    let (word, point) = match verdict.map(|verdict| &verdict.plateau) {
+        Some(plateau) if plateau.is_reached() => ("from", first_at_limit(curve, plateau)),
+        _ => ("at", one.most),
+    };
+    format!("{word} {} {}", curve.axis, curve.points[point].label)
+}
+
+/// Index of the first point of the curve at which throughput has stopped rising.
+fn first_at_limit(curve: &Curve, plateau: &Plateau) -> usize {
+    plateau.from.unwrap_or(plateau.top).min(curve.points.len() - 1)
+}
+
 fn operating_point(curve: &Curve, one: &CurveSummary) -> Option<OperatingPoint> {
     let bend = one.bend.as_ref()?;
     let point = bend.knee.point?;
@@ -141,10 +155,7 @@ fn operating_point(curve: &Curve, one: &CurveSummary) -> Option<OperatingPoint> 
 fn saturation(curve: &Curve, verdict: &Verdict, causes: Causes) -> Saturation {
     let plateau = &verdict.plateau;
     let at = match plateau.state {
-        State::Reached(_) => {
-            let from = plateau.from.unwrap_or(plateau.top).min(curve.points.len() - 1);
-            format!("from {}", load(curve, from))
-        }
+        State::Reached(_) => format!("from {}", load(curve, first_at_limit(curve, plateau))),
         State::NotReached => "not reached".to_owned(),
         State::Inconclusive(_) => "inconclusive".to_owned(),
     };
