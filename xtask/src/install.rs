@@ -85,6 +85,9 @@ const REQUIREMENTS: &[Requirement] = &[
     program("promtool", "prometheus", Step::Tests, "a test checks the metrics of a run"),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
+    program("sysctl", "procps", Step::Tests, "a test changes a setting of a network namespace"),
+    program("ssh", "openssh-client", Step::Tests, "tests start agents on other hosts"),
+    program("sshd", "openssh-server", Step::Tests, "tests start agents on other hosts"),
     library(
         "python3/dist-packages/jsonschema/__init__.py",
         "python3-jsonschema",

@@ -198,6 +198,10 @@ pub(crate) enum Command {
     /// problems found; 2: the directory does not exist or the export cannot be mounted.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArguments),
+    /// Serve a controller on standard input and output: the far end of `--hosts`.
+    ///
+    /// Started by ssh, srun, kubectl exec or another command on each host of a fleet; not by hand.
+    Agent,
     /// Size Azure VMware Solution for the virtual machines of an RVTools export.
     ///
     /// Sizes hosts by CPU, memory and storage. Compares vSAN only with Azure NetApp Files

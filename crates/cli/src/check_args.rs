@@ -7,6 +7,7 @@ use clap::Args;
 use commands::check;
 use units::BytesPerSec;
 
+use crate::fleet_args::FleetArguments;
 use crate::record_args::OutputFormat;
 
 pub(crate) const CHECK_EXAMPLES: &str = "\
@@ -14,6 +15,7 @@ Examples:
   fourcorners check /mnt/vol1
   fourcorners check /mnt/vol1 --target-rate 2GiB/s --rtt 500us --all
   fourcorners check \"nfs://filer/vol1?nconnect=8\" --json
+  fourcorners check /mnt/vol1 --hosts ssh:vm[01-24]
   fourcorners check --capture-script > capture.sh
   fourcorners check /mnt/vol1 --root captured-host1";
 
@@ -67,6 +69,9 @@ pub(crate) struct CheckArguments {
     /// The output format.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<OutputFormat>,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArguments,
 }
 
 impl CheckArguments {

@@ -10,6 +10,7 @@ mod configured;
 mod connection_state;
 mod diagnostics;
 mod expect_args;
+mod fleet_args;
 mod foreign_options;
 mod guard;
 mod interrupt;

@@ -14,6 +14,7 @@ pub mod compare;
 pub mod conditions;
 pub mod config;
 pub mod emulated_volume;
+pub mod fleet;
 pub mod foreign_options;
 mod http_get;
 pub mod keep;

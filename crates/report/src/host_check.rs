@@ -1,5 +1,6 @@
 //! The results of a host check as text, Markdown and JSON.
 
+pub mod fleet;
 mod mount;
 mod network;
 mod own_client;
@@ -40,13 +41,13 @@ pub fn text(checkup: &Checkup, options: &Options, all: bool, width: usize) -> St
             let title = group(subject);
             let _ = write!(out, "\n{title}\n{}\n", "-".repeat(title.len()));
             for check in std::iter::once(first).chain(checks) {
-                full(check, width, &mut out);
+                full(check, "", width, &mut out);
             }
         }
     } else {
         for status in [Status::Problem, Status::Warning, Status::Hint] {
             for check in checkup.with(status) {
-                full(check, width, &mut out);
+                full(check, "", width, &mut out);
             }
         }
         short(checkup, width, &mut out);
@@ -58,12 +59,14 @@ pub fn text(checkup: &Checkup, options: &Options, all: bool, width: usize) -> St
     out
 }
 
-fn full(check: &Check, width: usize, out: &mut String) {
+/// * `hosts` - the hosts it was found on, if there are several
+fn full(check: &Check, hosts: &str, width: usize, out: &mut String) {
     out.push('\n');
     let words = words(check);
     let head = format!("{}: {} ({})", word(check.status), words.title, check.finding.id());
     wrap(&head, "", "", width, out);
     for (name, text) in [
+        ("hosts", hosts),
         ("found", words.found.as_str()),
         ("expected", words.recommended.as_str()),
         ("why", words.why.as_str()),
@@ -187,48 +190,56 @@ pub fn json(
     options: &Options,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema_version: u32,
-        subject: String,
-        captured: bool,
-        required_bytes_per_s: Option<f64>,
-        round_trip_s: Option<f64>,
-        round_trip_how: Option<String>,
-        counts: BTreeMap<&'static str, usize>,
-        checks: Vec<Row>,
-        not_checked: Vec<&'static str>,
-        facts: BTreeMap<&'a str, &'a str>,
-    }
-    #[derive(Serialize)]
-    struct Row {
-        id: &'static str,
-        subject: &'static str,
-        status: &'static str,
-        title: &'static str,
-        found: String,
-        recommended: String,
-        why: String,
-        change: Option<String>,
-    }
-    let row = |check: &Check| {
-        let Words { title, found, recommended, why, change } = words(check);
-        let (id, subject) = (check.finding.id(), check.finding.subject().name());
-        Row { id, subject, status: check.status.name(), title, found, recommended, why, change }
-    };
-    let round_trip = options.round_trip.as_ref();
-    let document = Document {
-        schema_version: SCHEMA_VERSION,
-        subject: subject(options),
-        captured: options.is_captured,
-        required_bytes_per_s: options.required.map(BytesPerSec::get),
-        round_trip_s: round_trip.map(|time| time.seconds),
-        round_trip_how: round_trip.map(|time| source(&time.source)),
-        counts: Status::ALL.iter().map(|s| (s.name(), checkup.count(*s))).collect(),
-        checks: checkup.checks.iter().map(row).collect(),
-        not_checked: checkup.not_checked.iter().map(|one| not_checked(*one)).collect(),
-        facts: facts.0.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect(),
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
+    serde_json::to_writer_pretty(&mut *out, &Document::of(checkup, facts, options))?;
     writeln!(out)
+}
+
+/// The checks of a host as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    subject: String,
+    captured: bool,
+    required_bytes_per_s: Option<f64>,
+    round_trip_s: Option<f64>,
+    round_trip_how: Option<String>,
+    counts: BTreeMap<&'static str, usize>,
+    checks: Vec<Row>,
+    not_checked: Vec<&'static str>,
+    facts: BTreeMap<&'a str, &'a str>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: &'static str,
+    subject: &'static str,
+    status: &'static str,
+    title: &'static str,
+    found: String,
+    recommended: String,
+    why: String,
+    change: Option<String>,
+}
+
+impl<'a> Document<'a> {
+    fn of(checkup: &Checkup, facts: &'a Facts, options: &Options) -> Document<'a> {
+        let row = |check: &Check| {
+            let Words { title, found, recommended, why, change } = words(check);
+            let (id, subject) = (check.finding.id(), check.finding.subject().name());
+            Row { id, subject, status: check.status.name(), title, found, recommended, why, change }
+        };
+        let round_trip = options.round_trip.as_ref();
+        Document {
+            schema_version: SCHEMA_VERSION,
+            subject: subject(options),
+            captured: options.is_captured,
+            required_bytes_per_s: options.required.map(BytesPerSec::get),
+            round_trip_s: round_trip.map(|time| time.seconds),
+            round_trip_how: round_trip.map(|time| source(&time.source)),
+            counts: Status::ALL.iter().map(|s| (s.name(), checkup.count(*s))).collect(),
+            checks: checkup.checks.iter().map(row).collect(),
+            not_checked: checkup.not_checked.iter().map(|one| not_checked(*one)).collect(),
+            facts: facts.0.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect(),
+        }
+    }
 }

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! header  "4CJOURNL"  version u32  crc32c u32 of the 12 bytes before
-//! frame   marker u32  length u32  crc32c u32 of length, kind and payload  kind u8
-//!         payload (length bytes)
+//! frames  as in `record::framing`
 //! ```
 //! All numbers are little-endian. A frame is appended with one `write`, so a killed process leaves
 //! at most one incomplete frame, at the end. Reading ignores it. An invalid frame with a valid one
@@ -13,6 +12,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use record::framing::{self, RawFrame, frame_at, has_frame_after};
 
 use crate::Error;
 
@@ -24,10 +25,6 @@ const MAGIC: [u8; 8] = *b"4CJOURNL";
 /// and refuses higher ones. Journals are never rewritten.
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 16;
-/// `\xF4CJ\n`, which no text contains because it is not UTF-8.
-const MARKER: [u8; 4] = [0xf4, b'C', b'J', b'\n'];
-/// Marker, length, checksum and kind.
-const FRAME_HEAD_BYTES: usize = 13;
 
 /// The journal of a running experiment, locked while it is open.
 #[derive(Debug)]
@@ -76,7 +73,7 @@ impl Journal {
             return Err(Error::JournalClosed { path: self.path.clone() });
         }
         self.buffer.clear();
-        build_frame(kind, encode, &mut self.buffer);
+        framing::append(kind, encode, &mut self.buffer);
         match self.file.write_all(&self.buffer) {
             Ok(()) => {
                 self.end_bytes += self.buffer.len() as u64;
@@ -118,33 +115,6 @@ fn header(version: u32) -> [u8; HEADER_BYTES] {
     header
 }
 
-fn build_frame(kind: u8, encode: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend_from_slice(&[0; FRAME_HEAD_BYTES]);
-    encode(out);
-    let frame = &mut out[start..];
-    let length =
-        u32::try_from(frame.len() - FRAME_HEAD_BYTES).expect("a frame is smaller than 4 GiB");
-    frame[..4].copy_from_slice(&MARKER);
-    frame[4..8].copy_from_slice(&length.to_le_bytes());
-    frame[12] = kind;
-    let check = checksum(frame);
-    frame[8..12].copy_from_slice(&check.to_le_bytes());
-}
-
-/// The checksum of length, kind and payload of a complete frame.
-fn checksum(frame: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&frame[4..8]), &frame[12..])
-}
-
-/// A frame as stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RawFrame<'a> {
-    pub(crate) kind: u8,
-    pub(crate) payload: &'a [u8],
-    pub(crate) offset_bytes: u64,
-}
-
 /// The complete frames of a journal. An incomplete frame at the end is ignored.
 ///
 /// # Errors
@@ -159,7 +129,7 @@ pub(crate) fn frames<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<RawFrame<'a
     let mut at = HEADER_BYTES;
     while let Some(frame) = frame_at(bytes, at) {
         frames.push(frame);
-        at += FRAME_HEAD_BYTES + frame.payload.len();
+        at += framing::HEAD_BYTES + frame.payload.len();
     }
     if has_frame_after(bytes, at) {
         return Err(Error::DamagedJournal {
@@ -186,30 +156,6 @@ fn check_header(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The frame that begins at `at`, if it is complete and its checksum is correct.
-fn frame_at(bytes: &[u8], at: usize) -> Option<RawFrame<'_>> {
-    let rest = bytes.get(at..)?;
-    let head = rest.get(..FRAME_HEAD_BYTES)?;
-    let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
-    if head[..4] != MARKER {
-        return None;
-    }
-    let frame = rest.get(..FRAME_HEAD_BYTES.checked_add(word(4) as usize)?)?;
-    (checksum(frame) == word(8)).then_some(RawFrame {
-        kind: head[12],
-        payload: &frame[FRAME_HEAD_BYTES..],
-        offset_bytes: at as u64,
-    })
-}
-
-fn has_frame_after(bytes: &[u8], at: usize) -> bool {
-    let rest = bytes.get(at + 1..).unwrap_or_default();
-    rest.windows(MARKER.len())
-        .enumerate()
-        .filter(|(_, window)| *window == MARKER)
-        .any(|(offset, _)| frame_at(bytes, at + 1 + offset).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,7 +165,7 @@ mod tests {
         let mut bytes = header(VERSION).to_vec();
         let mut edges = vec![bytes.len()];
         for (kind, payload) in [(1, &b"engine"[..]), (4, b""), (4, &[0xf4; 30]), (6, b"\0\0")] {
-            build_frame(kind, |out| out.extend_from_slice(payload), &mut bytes);
+            framing::append(kind, |out| out.extend_from_slice(payload), &mut bytes);
             edges.push(bytes.len());
         }
         (bytes, edges)
@@ -278,7 +224,7 @@ mod tests {
     #[test]
     fn a_journal_of_a_newer_version_is_refused_naming_both_versions() {
         let mut bytes = header(VERSION + 1).to_vec();
-        build_frame(99, |_| {}, &mut bytes);
+        framing::append(99, |_| {}, &mut bytes);
         let text = read(&bytes).unwrap_err().to_string();
         assert_eq!(
             text,

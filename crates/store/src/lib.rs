@@ -8,18 +8,12 @@
 //! Plain authoritative files and an index that can be rebuilt follow git's objects and index. The
 //! journal's frames follow the logs of databases (length, checksum, append only).
 //!
-//! Reading order: [`Store`], `manifest`, `journal` (frames and their checksums), `frame` (their
-//! content), `interval` (the compact form of histograms), `writer`, `reader`, `listing`, `index`,
-//! `annotation` (labels), `removal`.
+//! Reading order: [`Store`], `manifest`, `journal` (a file of frames; their content is in crate `record`),
+//! `writer`, `reader`, `listing`, `index`, `annotation` (labels), `removal`.
 
 mod annotation;
-mod codec;
-mod connection;
 mod error;
-mod frame;
-mod host_state;
 mod index;
-mod interval;
 mod journal;
 mod listing;
 mod manifest;
@@ -30,7 +24,6 @@ mod run_id;
 mod scraped;
 mod store;
 mod summary;
-mod wire;
 mod writer;
 
 pub use annotation::{Annotation, InvalidLabel, Label};

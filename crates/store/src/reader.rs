@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
+use record::frame::Frame;
+use record::interval::Sums;
 
-use crate::frame::Frame;
-use crate::interval::Sums;
 use crate::manifest::{self, Manifest};
 use crate::{Error, journal, scraped};
 

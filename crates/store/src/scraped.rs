@@ -13,9 +13,10 @@ use metrics::scraped::{Change, Scrape, Scraped, ScrapedSeries, ScrapedSource};
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{decode, encode};
+use crate::Error;
 use crate::journal::{self, Journal};
-use crate::{Error, codec::Malformed};
+use record::codec::Malformed;
+use record::frame::{decode, encode};
 
 /// The file's name in the run directory.
 const NAME: &str = "scraped";

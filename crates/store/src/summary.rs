@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use metrics::run_record::Outcome;
+use record::frame::{self, Frame};
 
-use crate::frame::{self, Frame};
 use crate::{Error, journal, manifest};
 
 /// Length and modification time of a record's two files. Files with the same stamp are not read

@@ -6,13 +6,14 @@ use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
+use record::{frame, interval};
 use serde::Serialize;
 use workload::plan::Run;
 
 use crate::journal::Journal;
 use crate::root::Root;
 use crate::scraped::ScrapedWriter;
-use crate::{Error, frame, listing};
+use crate::{Error, listing};
 
 /// The record of a running experiment. Its journal is locked while this exists, which distinguishes
 /// a running experiment from an aborted one.
@@ -67,7 +68,7 @@ impl Writer {
     /// Records a complete interval of the run with this index. When this returns, the interval
     /// survives a kill of the process.
     pub fn interval(&mut self, run_index: u32, interval: &Interval) -> Result<(), Error> {
-        self.append_with(frame::INTERVAL, |out| crate::interval::encode(run_index, interval, out))
+        self.append_with(frame::INTERVAL, |out| interval::encode(run_index, interval, out))
     }
 
     /// Records a warning about a run, or about the experiment.

@@ -17,8 +17,8 @@ const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
 /// those that read TOML as a tree of values, without derives: facts, volumes, topologies and load
 /// profiles.
 const SERDE: &[&str] = &[
-    "settings", "workload", "metrics", "target", "store", "report", "commands", "cli", "xtask",
-    "facts", "bench", "cloud", "volume", "predict", "sizing",
+    "settings", "workload", "metrics", "record", "cluster", "target", "store", "report",
+    "commands", "cli", "xtask", "facts", "bench", "cloud", "volume", "predict", "sizing",
 ];
 const SERDE_FAMILY: &[&str] =
     &["serde", "serde_json", "postcard", "toml", "rmp-serde", "schemars", "csv"];

@@ -91,8 +91,18 @@ const TABLE: &[Row] = &[
         reason: "the engine does not know the plan around it",
     },
     Row {
+        package: "record",
+        may_import: &["workload", "metrics"],
+        reason: "frames are bytes: they know neither files nor pipes",
+    },
+    Row {
+        package: "cluster",
+        may_import: &["record"],
+        reason: "controller and agents carry requests without knowing what they are about",
+    },
+    Row {
         package: "store",
-        may_import: &["units", "workload", "metrics"],
+        may_import: &["units", "workload", "metrics", "record"],
         reason: "the store keeps raw data, without conclusions",
     },
     Row {
@@ -136,6 +146,7 @@ const TABLE: &[Row] = &[
             "sizing",
             "volume",
             "exposition",
+            "cluster",
         ],
         reason: "a command takes options and returns values: no arguments, no terminal",
     },

@@ -8,6 +8,7 @@
 //! service's pages on Linux clients; `docs/method.md` has the formulas.
 
 pub mod finding;
+pub mod fleet;
 mod limits;
 mod mount;
 mod network;

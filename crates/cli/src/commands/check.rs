@@ -1,11 +1,17 @@
 //! `check`: prints the results of the host check.
 
+use std::ops::ControlFlow;
+
+use anyhow::anyhow;
 use commands::check::{CAPTURE_SCRIPT, Checked, check};
-use commands::outcome::{Exit, Outcome};
+use commands::fleet::{self, Fleet};
+use commands::outcome::{Exit, Failure, Outcome};
 use report::host_check;
 
+use super::VERSION;
 use super::output::to_stdout;
 use crate::check_args::CheckArguments;
+use crate::interrupt;
 use crate::record_args::OutputFormat;
 use crate::terminal::Terminal;
 
@@ -13,6 +19,9 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     if arguments.capture_script {
         to_stdout(|out| out.write_all(CAPTURE_SCRIPT.as_bytes()))?;
         return Ok(Exit::Done);
+    }
+    if !arguments.fleet.hosts.is_empty() {
+        return run_on_hosts(arguments, terminal);
     }
     let Checked { facts, options, checkup } = check(&arguments.options())?;
     to_stdout(|out| match OutputFormat::of(arguments.format, arguments.json) {
@@ -25,4 +34,44 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
         }
     })?;
     Ok(if checkup.has_problems() { Exit::Negative } else { Exit::Done })
+}
+
+/// Checks several hosts, and prints what differs between them.
+fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
+    let format = OutputFormat::of(arguments.format, arguments.json);
+    if format == OutputFormat::Md {
+        let why = anyhow!("check --hosts has no Markdown: use text or json");
+        return Err(Failure::input(why));
+    }
+    let flags = &arguments.fleet;
+    let fleet = Fleet::of(&flags.hosts, &flags.agent, VERSION)?;
+    let interrupt = interrupt::listen()?;
+    let total = fleet.names().count();
+    let mut shown = 0;
+    let mut observe = |done: usize| {
+        if done > shown && done < total {
+            shown = done;
+            terminal.note(&format!("{done} of {total} hosts done"));
+        }
+        match interrupt.stop.is_requested() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let checked = fleet::check::check(&arguments.options(), &fleet, &mut observe)?;
+    let fleet::check::Checked { about, fleet } = checked;
+    to_stdout(|out| match format {
+        OutputFormat::Json => host_check::fleet::json(&fleet, out),
+        OutputFormat::Md | OutputFormat::Text => {
+            let columns = terminal.report_columns();
+            let text = host_check::fleet::text(&fleet, &about, arguments.all, columns);
+            out.write_all(text.as_bytes())
+        }
+    })?;
+    let has_problems = fleet.answered().any(|(_, host)| host.checkup.has_problems());
+    Ok(match (fleet.lost().next(), has_problems) {
+        (Some(_), _) => Exit::TargetFailed,
+        (None, true) => Exit::Negative,
+        (None, false) => Exit::Done,
+    })
 }

@@ -31,7 +31,8 @@ mod volume_stat;
 
 use std::path::PathBuf;
 
-use commands::outcome::{Failure, Outcome};
+use commands::fleet;
+use commands::outcome::{Exit, Failure, Outcome};
 use metrics::run_record::ExperimentRecord;
 use store::Store;
 
@@ -39,6 +40,9 @@ use crate::args::Command;
 use crate::record_args::{IdArgument, StoreArguments};
 use crate::terminal::Terminal;
 use crate::volume_args::VolumeCommand;
+
+/// Version, commit and build profile of this program.
+const VERSION: &str = env!("FOURCORNERS_LONG_VERSION");
 
 /// Runs the command.
 pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
@@ -58,6 +62,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Compare(arguments) => compare::run(&arguments, terminal),
         Command::Avs(arguments) => avs::run(&arguments, terminal),
         Command::Check(arguments) => check::run(&arguments, terminal),
+        Command::Agent => fleet::agent::serve(VERSION).map(|()| Exit::Done),
         Command::Label(arguments) => keep::label(&arguments),
         Command::Rm(arguments) => keep::rm(&arguments, terminal),
         Command::Prune(arguments) => keep::prune(&arguments, terminal),

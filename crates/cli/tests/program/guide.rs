@@ -92,6 +92,7 @@ impl Guide {
             .replace("nfs://filer/vol1", &format!("'{export}'"))
             .replace("http://filer:9100", &format!("http://{}", self.service.metrics))
             .replace("http://client2:9100", &format!("http://{}", self.service.metrics))
+            .replace("ssh:vm[01-24]", "local:2")
             .replace(":9400", "127.0.0.1:0")
             .replace("/var/lib/prometheus/node-exporter", root)
             .replace("volume stat", &format!("volume stat {}", self.service.metrics));

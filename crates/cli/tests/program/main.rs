@@ -19,6 +19,7 @@ mod expecting;
 mod explaining;
 mod exporter;
 mod exporting;
+mod fleet;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;

@@ -93,6 +93,31 @@ pub fn check(options: &Options) -> Result<Checked, Failure> {
     Ok(Checked { facts, options: check_options, checkup })
 }
 
+/// What is checked, without looking at it: it may be on other hosts.
+pub(crate) fn about(options: &Options) -> Result<About, Failure> {
+    let Some(named) = options.target.as_deref() else {
+        if let Some(option) = options.option.first() {
+            return Err(Failure::input(anyhow!("use option `{option}`: no export is named")));
+        }
+        return Ok(About::Host);
+    };
+    match named_target::spec(Some(named), &options.option)? {
+        TargetSpec::Directory { path } => Ok(About::Directory { path }),
+        TargetSpec::Nfs { url, .. } => {
+            let url = named_target::parsed(&url)?;
+            Ok(About::Export(Export {
+                url: named.to_owned(),
+                connections: url.nconnect,
+                slots: url.slots,
+                privileged: url.privileged,
+            }))
+        }
+        TargetSpec::Null | TargetSpec::Emulated { .. } => Err(Failure::input(anyhow!(
+            "check `{named}`: it has no storage; leave it out to check the host only"
+        ))),
+    }
+}
+
 /// Mounts the export, as a run would.
 fn refuse_unreachable(url: &NfsUrl) -> Result<(), Refusal> {
     Session::open(url).map(drop).map_err(|error| {
@@ -151,24 +176,22 @@ struct Subject {
 
 impl Subject {
     fn named(options: &Options, is_captured: bool) -> Result<Subject, Failure> {
-        let Some(named) = options.target.as_deref() else {
-            if let Some(option) = options.option.first() {
-                return Err(Failure::input(anyhow!("use option `{option}`: no export is named")));
+        match about(options)? {
+            About::Host => {
+                Ok(Subject { about: About::Host, directory: None, server: None, port: None })
             }
-            return Ok(Subject { about: About::Host, directory: None, server: None, port: None });
-        };
-        match named_target::spec(Some(named), &options.option)? {
-            TargetSpec::Directory { path } => Subject::of_directory(&path, is_captured),
-            TargetSpec::Nfs { url, .. } => {
+            About::Directory { path } => Subject::of_directory(&path, is_captured),
+            About::Export(export) => {
+                let spec = named_target::spec(Some(&export.url), &options.option)?;
+                let TargetSpec::Nfs { url, .. } = spec else {
+                    unreachable!("it was an export a moment ago")
+                };
                 let url = named_target::parsed(&url)?;
                 if !is_captured {
                     refuse_unreachable(&url).map_err(refusal::failure)?;
                 }
-                Ok(Subject::of_export(named, &url, is_captured))
+                Ok(Subject::of_export(export, &url, is_captured))
             }
-            TargetSpec::Null | TargetSpec::Emulated { .. } => Err(Failure::input(anyhow!(
-                "check `{named}`: it has no storage; leave it out to check the host only"
-            ))),
         }
     }
 
@@ -187,19 +210,13 @@ impl Subject {
         Ok(Subject { about, directory: Some(directory), server: None, port: None })
     }
 
-    fn of_export(named: &str, url: &NfsUrl, is_captured: bool) -> Subject {
+    fn of_export(export: Export, url: &NfsUrl, is_captured: bool) -> Subject {
         let literal = url.addresses.first().copied().or_else(|| url.host.parse().ok());
         // A name in a captured host's configuration may resolve to another address here.
         let server = literal.or_else(|| match is_captured {
             true => None,
             false => facts::resolved(&url.host),
         });
-        let export = Export {
-            url: named.to_owned(),
-            connections: url.nconnect,
-            slots: url.slots,
-            privileged: url.privileged,
-        };
         Subject { about: About::Export(export), directory: None, server, port: url.port }
     }
 }

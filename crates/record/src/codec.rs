@@ -5,7 +5,7 @@
 
 /// Why a frame's payload does not match its kind, as the end of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) &'static str);
+pub struct Malformed(pub &'static str);
 
 /// For kinds of operations that a later version added.
 pub(crate) const UNKNOWN_KINDS: &str =

@@ -22,7 +22,8 @@ const KIND_USED: u8 = 1;
 /// Flag of an operation kind whose response times equal its service times.
 const RESPONSE_IS_SERVICE: u8 = 2;
 
-pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
+/// Appends an interval of the run with this index.
+pub fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
     put_u64(out, u64::from(run_index));
     put_u64(out, u64::from(interval.index));
     put_u64(out, interval.start_ns);
@@ -214,7 +215,7 @@ fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
 
 /// The sum of all numbers in a record's intervals. If it does not overflow, no partial sum does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub struct Sums {
     /// Counts, bytes and CPU times.
     counts: u64,
     /// Time integrals and sums of times, in nanoseconds.
@@ -222,8 +223,11 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Adds an interval; refuses it if a sum overflows.
-    pub(crate) fn add(&mut self, interval: &Interval) -> Result<(), Malformed> {
+    /// Adds an interval.
+    ///
+    /// # Errors
+    /// A sum overflows.
+    pub fn add(&mut self, interval: &Interval) -> Result<(), Malformed> {
         self.checked(interval).ok_or(Malformed("its numbers are too large to add up"))
     }
 

@@ -1,6 +1,6 @@
-//! The content of a journal's frame: one event.
+//! The content of a frame: one event.
 //!
-//! Events are stored in the postcard format: integers as LEB128, floats as eight bytes, texts with
+//! Events are in the postcard format: integers as LEB128, floats as eight bytes, texts with
 //! their length, an enum as the position of its variant. An interval has its own, denser form
 //! (`interval`). Numbers of kinds belong to the format and are never reused.
 
@@ -16,33 +16,77 @@ use workload::plan::Run;
 use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS};
 use crate::interval;
 
-pub(crate) const ENGINE: u8 = 1;
-pub(crate) const PREPARED: u8 = 2;
-pub(crate) const RUN_STARTED: u8 = 3;
-pub(crate) const INTERVAL: u8 = 4;
+/// The I/O method that was chosen.
+pub const ENGINE: u8 = 1;
+/// A file set that is ready.
+pub const PREPARED: u8 = 2;
+/// The start of a run.
+pub const RUN_STARTED: u8 = 3;
+/// An interval of a run.
+pub const INTERVAL: u8 = 4;
 /// Read, but no longer written.
 const OLD_WARNING: u8 = 5;
-pub(crate) const RUN_FINISHED: u8 = 6;
-pub(crate) const FINISHED: u8 = 7;
-pub(crate) const SERVICE_COUNTERS: u8 = 8;
-pub(crate) const WARNING: u8 = 9;
+/// The end of a run.
+pub const RUN_FINISHED: u8 = 6;
+/// The end of the experiment.
+pub const FINISHED: u8 = 7;
+/// Service-side counters of a run.
+pub const SERVICE_COUNTERS: u8 = 8;
+/// A warning.
+pub const WARNING: u8 = 9;
 
 /// An event of an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Frame {
+pub enum Frame {
+    /// The I/O method was chosen.
     Engine(ChosenIoMethod),
+    /// A file set is ready.
     Prepared(Prepared),
-    RunStarted { started_unix_ms: u64, run: Box<Run> },
-    Interval { run_index: u32, interval: Box<Interval> },
-    Warning { run_index: Option<u32>, warning: Warning },
-    RunFinished { run_index: u32, outcome: Outcome },
+    /// A run began.
+    RunStarted {
+        /// The wall clock, in milliseconds since 1970.
+        started_unix_ms: u64,
+        /// The run.
+        run: Box<Run>,
+    },
+    /// An interval is complete.
+    Interval {
+        /// Its run.
+        run_index: u32,
+        /// The interval.
+        interval: Box<Interval>,
+    },
+    /// A warning was given.
+    Warning {
+        /// Its run; `None` for the experiment.
+        run_index: Option<u32>,
+        /// The warning.
+        warning: Warning,
+    },
+    /// A run ended.
+    RunFinished {
+        /// The run.
+        run_index: u32,
+        /// Its outcome.
+        outcome: Outcome,
+    },
+    /// The experiment ended.
     Finished(Outcome),
-    ServiceCounters { run_index: u32, counts: ServiceCounters },
+    /// The counters of the service for a run.
+    ServiceCounters {
+        /// The run.
+        run_index: u32,
+        /// The counters.
+        counts: ServiceCounters,
+    },
 }
 
 impl Frame {
     /// Reads a frame of kind `kind`.
-    pub(crate) fn decode(kind: u8, payload: &[u8]) -> Result<Frame, Malformed> {
+    ///
+    /// # Errors
+    /// The payload does not match its kind, or the kind is unknown.
+    pub fn decode(kind: u8, payload: &[u8]) -> Result<Frame, Malformed> {
         Ok(match kind {
             ENGINE => Frame::Engine(decode(payload)?),
             PREPARED => Frame::Prepared(decode(payload)?),
@@ -76,24 +120,32 @@ impl Frame {
     }
 
     /// The run of an interval frame, without reading the rest of it.
-    pub(crate) fn run_of_interval(payload: &[u8]) -> Result<u32, Malformed> {
+    ///
+    /// # Errors
+    /// The payload is empty or does not begin with an index.
+    pub fn run_of_interval(payload: &[u8]) -> Result<u32, Malformed> {
         Cursor::new(payload).u32()
     }
 }
 
 /// Appends an event to `out`.
-pub(crate) fn encode(event: &impl Serialize, out: &mut Vec<u8>) {
+pub fn encode(event: &impl Serialize, out: &mut Vec<u8>) {
     postcard::to_io(event, out).expect("a vector takes all bytes");
 }
 
-pub(crate) fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
+/// Reads an event in the postcard format.
+///
+/// # Errors
+/// The payload does not match its kind.
+pub fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
     match postcard::take_from_bytes(payload) {
         Ok((event, [])) => Ok(event),
         _ => Err(Malformed("its content does not match its kind")),
     }
 }
 
-pub(crate) fn encode_run_started(run: &Run, started_unix_ms: u64, out: &mut Vec<u8>) {
+/// Appends the start of a run.
+pub fn encode_run_started(run: &Run, started_unix_ms: u64, out: &mut Vec<u8>) {
     let json = serde_json::to_string(run).expect("a run is numbers, texts and lists");
     encode(&(started_unix_ms, json), out);
 }
@@ -116,8 +168,9 @@ fn decode_run(json: &str) -> Result<Run, Malformed> {
     Ok(run)
 }
 
-/// The number of operation kinds is stored, so that kinds can be added.
-pub(crate) fn encode_counters(run_index: u32, counts: &ServiceCounters, out: &mut Vec<u8>) {
+/// Appends service-side counters. The number of operation kinds is stored, so that kinds can be
+/// added.
+pub fn encode_counters(run_index: u32, counts: &ServiceCounters, out: &mut Vec<u8>) {
     let ServiceCounters { calls, failed, read_bytes, written_bytes, outstanding_max } = counts;
     encode(&(run_index, &calls[..], failed, read_bytes, written_bytes, outstanding_max), out);
 }

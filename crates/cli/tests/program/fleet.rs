@@ -1,0 +1,305 @@
+//! `--hosts`: agents on several hosts, through real sshd in network namespaces and through stand-ins for
+//! srun and kubectl. Requires root, as in CI.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Ended, TestDir};
+use crate::private_network::{Network, ip};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fourcorners");
+
+/// Writes a program that a test puts first in PATH.
+fn script(dir: &TestDir, name: &str, text: &str) {
+    fs::create_dir_all(dir.path().join("bin")).expect("make a folder");
+    let path = dir.file(&format!("bin/{name}"), text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("make it executable");
+}
+
+/// Runs the program with the scripts of the test first in PATH.
+fn with_scripts(dir: &TestDir, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
+    let path = std::env::var("PATH").expect("there is a PATH");
+    let mut command = dir.command(arguments);
+    command.env("PATH", format!("{}:{path}", dir.path().join("bin").display()));
+    command.envs(variables.iter().copied());
+    let output = command.output().expect("start the program");
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("it prints UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("it prints UTF-8"),
+    }
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}\n{}\n{}", ended.stdout, ended.stderr))
+}
+
+fn host<'a>(checked: &'a Value, name: &str) -> &'a Value {
+    let hosts = checked["hosts"].as_array().expect("hosts are a list");
+    hosts.iter().find(|host| host["name"] == name).unwrap_or_else(|| panic!("no {name}: {checked}"))
+}
+
+#[test]
+fn agents_on_this_host_agree_and_their_clock_is_this_one() {
+    let dir = TestDir::new();
+    let ended = dir.run(&["check", "target", "--hosts", "local:3", "--json"]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
+    let checked = json(&ended);
+    assert_eq!(checked["hosts"].as_array().map(Vec::len), Some(3));
+    assert_eq!(checked["differences"], Value::Array(Vec::new()));
+    for name in ["local-1", "local-2", "local-3"] {
+        let host = host(&checked, name);
+        assert_eq!(host["error"], Value::Null);
+        let ahead = host["clock_ahead_s"].as_f64().expect("a number");
+        let error = host["clock_error_s"].as_f64().expect("a number");
+        // The wall clock may be adjusted meanwhile, by far less than this.
+        assert!(ahead.abs() <= error + 0.01, "{ahead} +- {error}");
+        assert_eq!(host["check"]["subject"], "target");
+    }
+    let text = dir.run(&["check", "--hosts", "local:2"]).stdout;
+    assert!(text.starts_with("2 hosts: ") && text.contains("equal settings"), "{text}");
+}
+
+#[test]
+fn a_host_that_does_not_answer_is_named_with_the_reason() {
+    let dir = TestDir::new();
+    let arguments =
+        ["check", "--hosts", "local:1", "--hosts", "exec:false", "--hosts", "exec:echo hello"];
+    let ended = dir.run(&arguments);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for words in ["3 hosts: 2 not reached", "false: its agent ended", "login script must not"] {
+        let unwrapped = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unwrapped.contains(words), "`{words}` in\n{}", ended.stdout);
+    }
+    // A path that does not exist on the hosts is their answer, and equal answers are one.
+    let ended = dir.run(&["check", "/no/such/path", "--hosts", "local:2"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stdout.contains("local-1, local-2: "), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("no problems"), "nothing was checked: {}", ended.stdout);
+}
+
+#[test]
+fn lists_that_are_no_hosts_are_refused_before_anything_is_started() {
+    let dir = TestDir::new();
+    for (hosts, words) in [
+        ("shs:vm1", "is not a way to start agents"),
+        ("ssh:vm[3-1]", "is not a list of hosts"),
+        ("local:0", "from 1 to 1,000"),
+        ("slurm", "needs an allocation"),
+        ("@missing.txt", "read the hosts in missing.txt"),
+        ("ssh:a,b,a", "`a` is given twice"),
+        ("exec:docker exec -i {host}", "needs the names of the hosts"),
+    ] {
+        let ended = dir.run(&["check", "--hosts", hosts]);
+        assert_eq!(ended.code, Some(2), "{hosts}: {}", ended.stdout);
+        assert!(ended.stderr.contains(words), "{hosts}: {}", ended.stderr);
+    }
+    let ended = dir.run(&["check", "--hosts", "local:2", "--root", "captured"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("a captured host has no agent"), "{}", ended.stderr);
+    let ended = dir.run(&["check", "--hosts", "local:2", "--format", "md"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("use text or json"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_closed_pipe_ends_an_agent_and_other_input_is_refused() {
+    let dir = TestDir::new();
+    // Standard input is /dev/null.
+    assert_eq!(dir.run(&["agent"]).code, Some(0));
+    dir.file("text", "hello, agent\n");
+    let mut command = dir.command(&["agent"]);
+    command.stdin(fs::File::open(dir.path().join("text")).expect("open the input"));
+    let output = command.output().expect("start the agent");
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("hello, agent"), "{words}");
+}
+
+#[test]
+fn srun_and_kubectl_get_their_arguments_and_commands_their_host() {
+    let dir = TestDir::new();
+    let log = dir.path().join("log").display().to_string();
+    // Options end where the program begins.
+    let srun = format!(
+        "#!/bin/sh\necho \"srun $*\" >> {log}\nwhile [ \"${{1#--}}\" != \"$1\" ]; do shift; done\nexec \"$@\"\n"
+    );
+    script(&dir, "srun", &srun);
+    let kubectl = format!(
+        "#!/bin/sh\necho \"kubectl $*\" >> {log}\n\
+         case \" $* \" in *\" get pods \"*) echo pod/load-0; echo pod/load-1; exit;; esac\n\
+         while [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
+    );
+    script(&dir, "kubectl", &kubectl);
+    let relay = format!("#!/bin/sh\necho \"relay $1\" >> {log}\nshift\nexec \"$@\"\n");
+    script(&dir, "relay", &relay);
+    let arguments = [
+        "check",
+        "--json",
+        "--agent",
+        PROGRAM,
+        "--hosts",
+        "slurm",
+        "--hosts",
+        "kubectl:-n load -l app=load",
+        "--hosts",
+        "exec:relay {host}",
+        "--hosts",
+        "a,b",
+    ];
+    let ended = with_scripts(&dir, &arguments, &[("SLURM_JOB_NODELIST", "n[1-2]")]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{}\n{}", ended.stdout, ended.stderr);
+    let checked = json(&ended);
+    for name in ["n1", "n2", "load-0", "load-1", "a", "b"] {
+        assert_eq!(host(&checked, name)["error"], Value::Null);
+    }
+    let log = fs::read_to_string(log).expect("the scripts were called");
+    for line in [
+        "kubectl get pods -n load -l app=load --field-selector=status.phase=Running -o name"
+            .to_owned(),
+        format!("kubectl -n load exec -i load-1 -- {PROGRAM} agent"),
+        format!(
+            "srun --nodes=1 --ntasks=1 --overlap --quiet --unbuffered --nodelist=n2 {PROGRAM} agent"
+        ),
+        "relay b".to_owned(),
+    ] {
+        assert!(log.lines().any(|logged| logged == line), "`{line}` in\n{log}");
+    }
+}
+
+/// A daemon that ends with the test.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // SIGKILL also ends a stopped process.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A network namespace with an sshd at 10.215.0.NUMBER, on the bridge of `hub`.
+fn host_with_sshd(hub: &Network, number: u8, dir: &Path, keys: &str) -> (Network, Daemon) {
+    let network = Network::new(&format!("h{number}"));
+    let (hub, name) = (&hub.name, &network.name);
+    ip(&format!("link add e0 netns {name} type veth peer name p{number} netns {hub}"));
+    ip(&format!("-n {hub} link set p{number} master bridge0 up"));
+    ip(&format!("-n {name} address add 10.215.0.{number}/24 dev e0"));
+    ip(&format!("-n {name} link set e0 up"));
+    let keys = dir.join(keys).display().to_string();
+    let key = dir.join("host_key").display().to_string();
+    let mut sshd = network.command("/usr/sbin/sshd");
+    sshd.args(["-f", "/dev/null", "-D", "-e", "-p", "22", "-h", &key]);
+    for option in ["StrictModes=no", "UsePAM=no", "PidFile=none", "UseDNS=no"] {
+        sshd.args(["-o", option]);
+    }
+    sshd.args(["-o", &format!("AuthorizedKeysFile={keys}")]);
+    let errors = fs::File::create(dir.join(format!("sshd-{number}.log"))).expect("make a log");
+    sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+    let sshd = sshd.spawn().expect("start sshd (`cargo xtask check --install`)");
+    (network, Daemon(sshd))
+}
+
+/// Waits until a daemon has written that it listens.
+fn wait_until_it_listens(dir: &Path, number: u8) {
+    let until = Instant::now() + Duration::from_secs(30);
+    let log = dir.join(format!("sshd-{number}.log"));
+    while !fs::read_to_string(&log).unwrap_or_default().contains("Server listening") {
+        assert!(Instant::now() < until, "{}", fs::read_to_string(&log).unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Makes a key without a passphrase.
+fn key(path: &Path) {
+    let mut keygen = Command::new("ssh-keygen");
+    keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path);
+    assert!(keygen.status().expect("start ssh-keygen").success());
+}
+
+/// Bound for the whole command: ssh gives up after 8 s, and nothing is silent for longer than 10 s.
+const ALL_NAMED_WITHIN: Duration = Duration::from_secs(25);
+
+#[test]
+fn over_ssh_differences_are_found_and_every_fault_is_named_with_its_host() {
+    let mut dir = TestDir::new();
+    let root = dir.path().to_owned();
+    fs::create_dir_all("/run/sshd").expect("make sshd's folder");
+    for name in ["host_key", "user_key", "other_key"] {
+        key(&root.join(name));
+    }
+    let public = |name: &str| fs::read_to_string(root.join(name)).expect("a public key");
+    dir.file("keys", &public("user_key.pub"));
+    dir.file("other_keys", &public("other_key.pub"));
+    let known: String =
+        (1..=5).map(|n| format!("10.215.0.{n} {}", public("host_key.pub"))).collect();
+    dir.file("known_hosts", &known);
+    let hosts: String = (1..=5).map(|n| format!("Host h{n}\n  HostName 10.215.0.{n}\n")).collect();
+    let config = dir.file(
+        "ssh_config",
+        &format!(
+            "{hosts}Host *\n  User root\n  IdentitiesOnly yes\n  IdentityFile {0}/user_key\n  \
+             UserKnownHostsFile {0}/known_hosts\n  StrictHostKeyChecking yes\n",
+            root.display()
+        ),
+    );
+    // ssh reads the configuration of the user's real home.
+    let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", config.display());
+    script(&dir, "ssh", &ssh);
+
+    let hub = Network::new("hub");
+    ip(&format!("-n {} link add bridge0 type bridge", hub.name));
+    ip(&format!("-n {} address add 10.215.0.254/24 dev bridge0", hub.name));
+    ip(&format!("-n {} link set bridge0 up", hub.name));
+    let first = host_with_sshd(&hub, 1, &root, "keys");
+    let second = host_with_sshd(&hub, 2, &root, "keys");
+    let refusing = host_with_sshd(&hub, 3, &root, "other_keys");
+    let frozen = host_with_sshd(&hub, 5, &root, "keys");
+    for number in [1, 2, 3, 5] {
+        wait_until_it_listens(&root, number);
+    }
+    // Per namespace, as on a host.
+    let mut sysctl = second.0.command("sysctl");
+    let changed = sysctl.args(["-q", "-w", "net.ipv4.tcp_window_scaling=0"]).status();
+    assert!(changed.expect("start sysctl").success());
+    let stop = Command::new("kill").args(["-STOP", &frozen.1.0.id().to_string()]).status();
+    assert!(stop.expect("start kill").success());
+
+    dir.enter(hub.command(PROGRAM));
+    let begun = Instant::now();
+    let arguments = ["check", "--json", "--agent", PROGRAM, "--hosts", "ssh:h[1-5]"];
+    let ended = with_scripts(&dir, &arguments, &[]);
+    let took = begun.elapsed();
+    assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(took < ALL_NAMED_WITHIN, "{took:?}");
+    let checked = json(&ended);
+    for name in ["h1", "h2"] {
+        assert_eq!(host(&checked, name)["error"], Value::Null);
+    }
+    let error = |name: &str| host(&checked, name)["error"].as_str().expect("an error").to_owned();
+    assert!(error("h3").contains("Permission denied"), "{}", error("h3"));
+    assert!(error("h3").contains("ssh-copy-id"), "{}", error("h3"));
+    // There is no host at this address.
+    let unreachable =
+        ["No route to host", "timed out"].iter().any(|words| error("h4").contains(words));
+    assert!(unreachable, "{}", error("h4"));
+    // A frozen sshd accepts the connection and says nothing.
+    assert!(error("h5").contains("timed out"), "{}", error("h5"));
+    let differences = checked["differences"].as_array().expect("a list");
+    let found = differences.iter().find(|one| one["fact"] == "tcp.window_scaling");
+    let values = &found.unwrap_or_else(|| panic!("{checked}"))["values"];
+    let hosts_with = |value: &str| {
+        let values = values.as_array().expect("a list").iter();
+        let one = values.clone().find(|one| one["value"] == value);
+        one.map(|one| one["hosts"].clone())
+    };
+    assert_eq!(hosts_with("1"), Some(serde_json::json!(["h1"])));
+    assert_eq!(hosts_with("0"), Some(serde_json::json!(["h2"])));
+    drop((first, refusing));
+}

@@ -1,0 +1,235 @@
+//! What controller and agents send each other, as frames of crate `record`.
+//!
+//! Kinds below [`FIRST_CONTROL`] are those of a journal. A peer is a stranger until its hello was accepted:
+//! lengths are limited, checksums are verified, and bytes that are no frame are quoted in the error, because
+//! they usually are what a login script prints.
+
+use record::framing::{self, HEAD_BYTES, MARKER, RawFrame};
+use serde::{Deserialize, Serialize};
+
+/// Version of the messages. Peers with different versions refuse each other.
+pub const PROTOCOL: u32 = 1;
+/// Longest payload of a frame, in bytes.
+pub const PAYLOAD_BYTES_MAX: usize = 64 << 20;
+/// The lowest kind of a control frame.
+const FIRST_CONTROL: u8 = 128;
+/// Characters of foreign output that an error quotes.
+const QUOTED_MAX: usize = 200;
+
+/// A control message. Frames store a variant as [`FIRST_CONTROL`] plus its position here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// Agent: the first message.
+    Hello(Hello),
+    /// Controller: a sample of the clocks begins.
+    Ping {
+        /// Its number.
+        number: u32,
+    },
+    /// Agent: the reply to a ping.
+    Pong {
+        /// The ping's number.
+        number: u32,
+        /// The agent's monotonic clock, in nanoseconds.
+        monotonic_ns: u64,
+        /// The agent's wall clock, in nanoseconds since 1970.
+        unix_ns: u64,
+    },
+    /// Controller: what to do, in the form that the caller defines.
+    Request(Vec<u8>),
+    /// Agent: the result of the request, in the form that the caller defines.
+    Result(Vec<u8>),
+    /// Agent: why the request failed, in words.
+    Failed(String),
+    /// Agent: it is alive; sent every second.
+    Alive,
+}
+
+/// Who an agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`] of the agent.
+    pub protocol: u32,
+    /// Version and commit of the program.
+    pub version: String,
+    /// The host's own name.
+    pub host_name: String,
+    /// Changes when the host restarts, so that clocks are not compared across a restart.
+    pub boot_id: String,
+    /// The agent's process.
+    pub process: u32,
+}
+
+impl Message {
+    /// The message as a frame.
+    pub fn to_frame(&self) -> Vec<u8> {
+        let mut frame = Vec::new();
+        framing::append(self.kind(), |out| record::frame::encode(self, out), &mut frame);
+        frame
+    }
+
+    const fn kind(&self) -> u8 {
+        FIRST_CONTROL
+            + match self {
+                Message::Hello(_) => 0,
+                Message::Ping { .. } => 1,
+                Message::Pong { .. } => 2,
+                Message::Request(_) => 3,
+                Message::Result(_) => 4,
+                Message::Failed(_) => 5,
+                Message::Alive => 6,
+            }
+    }
+}
+
+/// Why bytes from a peer are not messages.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAMessage {
+    /// Other output.
+    #[error(
+        "it printed `{0}` instead of a message; a login script must not write to standard output"
+    )]
+    Foreign(String),
+    /// A frame that is longer than [`PAYLOAD_BYTES_MAX`].
+    #[error("it announced a message of {0} bytes; at most {PAYLOAD_BYTES_MAX} are accepted")]
+    TooLong(usize),
+    /// A wrong checksum.
+    #[error("a message was damaged on its way (checksum)")]
+    Damaged,
+    /// A frame of a kind that this version does not know, or with content that does not match it.
+    #[error("it sent a message that this version of fourcorners does not know (kind {0})")]
+    Unknown(u8),
+}
+
+/// Bytes from a peer that are not yet messages.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    bytes: Vec<u8>,
+}
+
+impl Incoming {
+    /// Adds bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next complete message; `None` until it is complete.
+    ///
+    /// # Errors
+    /// The bytes are not a message. Nothing that follows can be trusted.
+    pub fn next_message(&mut self) -> Result<Option<Message>, NotAMessage> {
+        let begins = MARKER.len().min(self.bytes.len());
+        if self.bytes[..begins] != MARKER[..begins] {
+            return Err(NotAMessage::Foreign(quote(&self.bytes)));
+        }
+        let Some(head) = self.bytes.first_chunk::<HEAD_BYTES>() else { return Ok(None) };
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        if length > PAYLOAD_BYTES_MAX {
+            return Err(NotAMessage::TooLong(length));
+        }
+        let end = HEAD_BYTES + length;
+        if self.bytes.len() < end {
+            return Ok(None);
+        }
+        let RawFrame { kind, payload, .. } =
+            framing::frame_at(&self.bytes[..end], 0).ok_or(NotAMessage::Damaged)?;
+        let message: Message =
+            record::frame::decode(payload).map_err(|_| NotAMessage::Unknown(kind))?;
+        if message.kind() != kind {
+            return Err(NotAMessage::Unknown(kind));
+        }
+        self.bytes.drain(..end);
+        Ok(Some(message))
+    }
+}
+
+/// The beginning of foreign output, on one line.
+fn quote(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED_MAX)]);
+    let line = text.trim().lines().next().unwrap_or_default().trim().to_owned();
+    line.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hello() -> Hello {
+        Hello {
+            protocol: PROTOCOL,
+            version: "0.1.0".to_owned(),
+            host_name: "vm01".to_owned(),
+            boot_id: "b".to_owned(),
+            process: 7,
+        }
+    }
+
+    fn all() -> Vec<Message> {
+        vec![
+            Message::Hello(hello()),
+            Message::Ping { number: 3 },
+            Message::Pong { number: 3, monotonic_ns: 5, unix_ns: u64::MAX },
+            Message::Request(vec![0, 255]),
+            Message::Result(Vec::new()),
+            Message::Failed("no such path".to_owned()),
+            Message::Alive,
+        ]
+    }
+
+    #[test]
+    fn every_message_reads_back_whatever_the_pieces() {
+        let bytes: Vec<u8> = all().iter().flat_map(Message::to_frame).collect();
+        for piece in [1, 2, 7, bytes.len()] {
+            let mut incoming = Incoming::default();
+            let mut read = Vec::new();
+            for bytes in bytes.chunks(piece) {
+                incoming.add(bytes);
+                while let Some(message) = incoming.next_message().expect("only messages") {
+                    read.push(message);
+                }
+            }
+            assert_eq!(read, all(), "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn other_output_is_quoted_and_lengths_are_limited() {
+        let mut incoming = Incoming::default();
+        incoming.add(b"Welcome to vm01\nLast login");
+        let text = incoming.next_message().unwrap_err().to_string();
+        assert!(text.contains("`Welcome to vm01`"), "{text}");
+        let mut long = Message::Alive.to_frame();
+        long[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        let mut incoming = Incoming::default();
+        incoming.add(&long);
+        assert_eq!(incoming.next_message(), Err(NotAMessage::TooLong(u32::MAX as usize)));
+        let mut flipped = Message::Ping { number: 1 }.to_frame();
+        *flipped.last_mut().expect("a payload") ^= 1;
+        let mut incoming = Incoming::default();
+        incoming.add(&flipped);
+        assert_eq!(incoming.next_message(), Err(NotAMessage::Damaged));
+        let mut unknown = Vec::new();
+        framing::append(250, |out| out.push(9), &mut unknown);
+        let mut incoming = Incoming::default();
+        incoming.add(&unknown);
+        assert_eq!(incoming.next_message(), Err(NotAMessage::Unknown(250)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), valid in any::<bool>()) {
+            let mut incoming = Incoming::default();
+            if valid {
+                incoming.add(&MARKER);
+            }
+            incoming.add(&bytes);
+            for _ in 0..300 {
+                if !matches!(incoming.next_message(), Ok(Some(_))) {
+                    break;
+                }
+            }
+        }
+    }
+}

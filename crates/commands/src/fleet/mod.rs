@@ -1,0 +1,124 @@
+//! Several hosts: which ones the user named, and what their agents do.
+//!
+//! [`hosts`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`] is what both ends send,
+//! [`check`] asks all hosts for their settings.
+
+pub mod agent;
+pub mod check;
+mod request;
+
+use std::ops::ControlFlow;
+use std::process::Command;
+
+use anyhow::{Context, anyhow};
+use cluster::controller::{Answer, Lost};
+use cluster::host_list::{self, Entry, Host, Surroundings};
+use cluster::launch::{AgentProgram, Launcher};
+
+use crate::outcome::Failure;
+use request::Request;
+
+/// Arguments of `kubectl get` that select pods; the others select the cluster and the namespace.
+const POD_SELECTORS: [&str; 2] = ["-l", "--selector"];
+
+/// The hosts of a command, and the program on them.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    hosts: Vec<Host>,
+    agent: AgentProgram,
+    version: String,
+}
+
+impl Fleet {
+    /// Resolves the values of `--hosts`.
+    ///
+    /// * `agent` - the program's path on the hosts
+    /// * `version` - of this program; agents must have the same
+    ///
+    /// # Errors
+    /// The values are not hosts, a host is named twice, or the pods cannot be listed.
+    pub fn of(hosts: &[String], agent: &str, version: &str) -> Result<Fleet, Failure> {
+        let slurm_nodes = std::env::var("SLURM_JOB_NODELIST").ok();
+        let read_file =
+            |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let surroundings =
+            Surroundings { read_file: &read_file, slurm_nodes: slurm_nodes.as_deref() };
+        let mut all = Vec::new();
+        for entry in host_list::parse(hosts, surroundings).map_err(Failure::input)? {
+            match entry {
+                Entry::Hosts(hosts) => all.extend(hosts),
+                Entry::Pods { arguments } => all.extend(pods(&arguments)?),
+            }
+        }
+        host_list::refuse_twice(&all).map_err(Failure::input)?;
+        let here =
+            std::env::current_exe().context("find this program").map_err(Failure::internal)?;
+        let agent = AgentProgram { on_hosts: agent.to_owned(), here: here.display().to_string() };
+        Ok(Fleet { hosts: all, agent, version: version.to_owned() })
+    }
+
+    /// The names of the hosts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| host.name.as_str())
+    }
+
+    /// Sends a request to every host; see [`cluster::pipes::ask`].
+    fn ask(
+        &self,
+        request: &Request,
+        observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Vec<Result<Answer, Lost>> {
+        cluster::pipes::ask(&self.hosts, &self.agent, &self.version, request.to_bytes(), observe)
+    }
+}
+
+/// The running pods that `kubectl get pods ARGUMENTS` lists.
+fn pods(arguments: &[String]) -> Result<Vec<Host>, Failure> {
+    let mut command = Command::new("kubectl");
+    command.args(["get", "pods"]).args(arguments);
+    command.args(["--field-selector=status.phase=Running", "-o", "name"]);
+    let output = command.output().context("start `kubectl`").map_err(Failure::input)?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let why = words.lines().next().unwrap_or_default();
+        return Err(Failure::input(anyhow!("list the pods with `kubectl get pods`: {why}")));
+    }
+    let launcher = Launcher::Kubectl { arguments: without_selectors(arguments) };
+    let listed = String::from_utf8_lossy(&output.stdout);
+    let names = listed.lines().map(|line| line.strip_prefix("pod/").unwrap_or(line));
+    let hosts: Vec<Host> =
+        names.map(|name| Host { name: name.to_owned(), launcher: launcher.clone() }).collect();
+    match hosts.is_empty() {
+        false => Ok(hosts),
+        true => Err(Failure::input(anyhow!(
+            "`kubectl get pods {}` lists no running pod",
+            arguments.join(" ")
+        ))),
+    }
+}
+
+/// The arguments without those that select pods.
+fn without_selectors(arguments: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut all = arguments.iter();
+    while let Some(argument) = all.next() {
+        if POD_SELECTORS.contains(&argument.as_str()) {
+            all.next();
+        } else if !POD_SELECTORS.iter().any(|flag| argument.starts_with(&format!("{flag}="))) {
+            kept.push(argument.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_are_selected_once_and_reached_in_their_namespace() {
+        let arguments = ["-n", "load", "-l", "app=load", "--selector=a=b", "--context", "x"];
+        let arguments = arguments.map(str::to_owned);
+        assert_eq!(without_selectors(&arguments), ["-n", "load", "--context", "x"]);
+    }
+}
