@@ -64,6 +64,8 @@ const OTHER_CLIENT: &str = "third-party NFS client for tests of the emulated vol
 const OTHER_SERVER: &str = "third-party NFS server for tests of the built-in client";
 const NAMESPACES: &str = "tests put client and service into network namespaces";
 
+const SLURM: &str = "a test starts agents in an allocation of Slurm";
+
 const REQUIREMENTS: &[Requirement] = &[
     program("cc", "gcc", Step::Tests, "compiles SQLite"),
     program("mkfs.ext4", "e2fsprogs", Step::Tests, SMALL_FILE_SYSTEM),
@@ -88,6 +90,10 @@ const REQUIREMENTS: &[Requirement] = &[
     program("sysctl", "procps", Step::Tests, "a test changes a setting of a network namespace"),
     program("ssh", "openssh-client", Step::Tests, "tests start agents on other hosts"),
     program("sshd", "openssh-server", Step::Tests, "tests start agents on other hosts"),
+    program("slurmctld", "slurmctld", Step::Tests, SLURM),
+    program("slurmd", "slurmd", Step::Tests, SLURM),
+    program("salloc", "slurm-client", Step::Tests, SLURM),
+    program("unshare", "util-linux", Step::Tests, SLURM),
     library(
         "python3/dist-packages/jsonschema/__init__.py",
         "python3-jsonschema",

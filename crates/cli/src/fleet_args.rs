@@ -19,4 +19,11 @@ pub(crate) struct FleetArguments {
     /// The program on the hosts, if it is not `fourcorners` in their PATH.
     #[arg(long, value_name = "PATH", default_value = "fourcorners", requires = "hosts")]
     pub(crate) agent: String,
+
+    /// Copy this program to the hosts first, unless it is there.
+    ///
+    /// It is kept in ~/.cache/fourcorners and compared by SHA-256. The hosts need a POSIX shell and the
+    /// same processor architecture.
+    #[arg(long, requires = "hosts", conflicts_with = "agent")]
+    pub(crate) push: bool,
 }

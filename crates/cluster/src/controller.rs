@@ -5,6 +5,7 @@
 //! every fleet ends.
 
 use crate::clock::{self, ClockOffset, Sample};
+use crate::launch::{PRESENT, SEND};
 use crate::message::{Hello, Incoming, Message, NotAMessage, PROTOCOL};
 
 /// An agent that does not send its hello within this time is lost. ssh itself gives up after 8 s.
@@ -23,6 +24,11 @@ pub enum Action {
         host: usize,
         /// The bytes.
         bytes: Vec<u8>,
+    },
+    /// Send the program to a host, before anything else.
+    SendCopy {
+        /// Its position in the list.
+        host: usize,
     },
     /// End the pipe to a host.
     Close {
@@ -107,35 +113,76 @@ struct Session {
 
 #[derive(Debug)]
 enum Stage {
+    /// A script says whether it needs the program; its line so far.
+    Greeting(Vec<u8>),
     Starting,
-    Sampling { hello: Hello, sent_ns: u64, samples: Vec<Sample> },
-    Working { hello: Hello, clock: ClockOffset },
+    Sampling {
+        hello: Hello,
+        sent_ns: u64,
+        samples: Vec<Sample>,
+    },
+    Working {
+        hello: Hello,
+        clock: ClockOffset,
+    },
     Ended(Result<Answer, Lost>),
 }
 
 impl Controller {
-    /// Sends `request` to each of `hosts` agents that are being started at `now_ns`.
+    /// Sends `request` to each of the agents that are being started at `now_ns`.
     ///
+    /// * `copies` - for each host, whether the program is copied there first
     /// * `version` - of this program; agents must have the same
     /// * `unix_at_zero_ns` - this host's wall clock minus the clock of `now_ns`
     pub fn new(
-        hosts: usize,
+        copies: &[bool],
         version: &str,
         request: Vec<u8>,
         now_ns: u64,
         unix_at_zero_ns: u64,
     ) -> Controller {
-        let session =
-            || Session { incoming: Incoming::default(), stage: Stage::Starting, heard_ns: now_ns };
-        let sessions = (0..hosts).map(|_| session()).collect();
+        let session = |copies: &bool| Session {
+            incoming: Incoming::default(),
+            stage: if *copies { Stage::Greeting(Vec::new()) } else { Stage::Starting },
+            heard_ns: now_ns,
+        };
+        let sessions = copies.iter().map(session).collect();
         Controller { version: version.to_owned(), request, unix_at_zero_ns, sessions }
+    }
+
+    /// A host took some of the program that is sent to it.
+    pub fn copied(&mut self, host: usize, now_ns: u64) {
+        self.sessions[host].heard_ns = now_ns;
     }
 
     /// Takes bytes from a host.
     pub fn received(&mut self, host: usize, bytes: &[u8], now_ns: u64) -> Vec<Action> {
         let mut actions = Vec::new();
         let session = &mut self.sessions[host];
-        if matches!(session.stage, Stage::Ended(_)) {
+        let bytes = match &mut session.stage {
+            Stage::Ended(_) => return actions,
+            Stage::Greeting(line) => {
+                session.heard_ns = now_ns;
+                let end = bytes.iter().position(|byte| *byte == b'\n');
+                line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+                if end.is_none() && line.len() <= SEND.len() {
+                    return actions;
+                }
+                match line.as_slice() {
+                    line if line == PRESENT.as_bytes() => {}
+                    line if line == SEND.as_bytes() => actions.push(Action::SendCopy { host }),
+                    other => {
+                        let why = NotAMessage::foreign(other);
+                        session.stage = Stage::Ended(Err(why.into()));
+                        return vec![Action::Close { host }];
+                    }
+                }
+                session.stage = Stage::Starting;
+                &bytes[end.map_or(bytes.len(), |end| end + 1)..]
+            }
+            _ => bytes,
+        };
+        if bytes.is_empty() {
             return actions;
         }
         session.incoming.add(bytes);
@@ -176,7 +223,9 @@ impl Controller {
         self.end_those(|session| {
             let silent_ns = now_ns.saturating_sub(session.heard_ns);
             match session.stage {
-                Stage::Starting if silent_ns > HELLO_WITHIN_NS => Some(Lost::NoHello),
+                Stage::Greeting(_) | Stage::Starting if silent_ns > HELLO_WITHIN_NS => {
+                    Some(Lost::NoHello)
+                }
                 Stage::Sampling { .. } | Stage::Working { .. } if silent_ns > SILENT_AFTER_NS => {
                     Some(Lost::Silent)
                 }
@@ -313,7 +362,8 @@ mod tests {
 
     impl World {
         fn new(versions: &[&str]) -> World {
-            let controller = Controller::new(versions.len(), "1", b"what".to_vec(), 0, 5);
+            let controller =
+                Controller::new(&vec![false; versions.len()], "1", b"what".to_vec(), 0, 5);
             let agents = versions.iter().map(|_| Agent::default()).collect();
             let mut world = World { controller, agents, now_ns: 0 };
             for (host, version) in versions.iter().enumerate() {
@@ -362,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_host_that_does_not_start_and_one_that_falls_silent_are_lost_in_time() {
-        let mut controller = Controller::new(2, "1", Vec::new(), 0, 0);
+        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
         let hello = Message::Hello(hello("1")).to_frame();
         assert_eq!(controller.received(1, &hello, SECOND_NS).len(), 1, "a ping");
         assert_eq!(controller.tick(9 * SECOND_NS), []);
@@ -377,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_lying_agent_is_lost_and_what_follows_is_ignored() {
-        let mut controller = Controller::new(2, "1", Vec::new(), 0, 0);
+        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
         let early = Message::Result(Vec::new()).to_frame();
         assert_eq!(controller.received(0, &early, 1), [Action::Close { host: 0 }]);
         assert_eq!(controller.received(0, &Message::Hello(hello("1")).to_frame(), 2), []);
@@ -388,8 +438,26 @@ mod tests {
     }
 
     #[test]
+    fn the_program_is_sent_only_where_it_is_missing() {
+        let mut controller = Controller::new(&[true; 3], "1", Vec::new(), 0, 0);
+        assert_eq!(controller.received(0, b"fourcorners: se", 1), []);
+        assert_eq!(controller.received(0, b"nd\n", 1), [Action::SendCopy { host: 0 }]);
+        let hello =
+            [b"fourcorners: present\n", &Message::Hello(hello("1")).to_frame()[..]].concat();
+        let ping = Action::Send { host: 1, bytes: Message::Ping { number: 0 }.to_frame() };
+        assert_eq!(controller.received(1, &hello, 1), [ping]);
+        assert_eq!(controller.received(2, b"Welcome to vm03\n", 1), [Action::Close { host: 2 }]);
+        // A slow copy is not silence.
+        controller.copied(0, 9 * SECOND_NS);
+        assert_eq!(controller.tick(12 * SECOND_NS), [Action::Close { host: 1 }]);
+        controller.closed(0, "gone".to_owned());
+        let text = controller.into_results().pop().expect("three").unwrap_err().to_string();
+        assert!(text.contains("`Welcome to vm03`"), "{text}");
+    }
+
+    #[test]
     fn an_end_counts_once_and_an_interrupt_ends_the_rest() {
-        let mut controller = Controller::new(2, "1", Vec::new(), 0, 0);
+        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
         controller.closed(0, "exit code 255".to_owned());
         assert_eq!(controller.interrupt(), [Action::Close { host: 1 }]);
         controller.closed(1, "later".to_owned());

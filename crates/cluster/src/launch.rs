@@ -1,5 +1,7 @@
 //! How an agent is started on a host: the command whose standard input and output are the pipe.
 
+use std::sync::Arc;
+
 use crate::host_list::Host;
 
 /// Seconds after which ssh gives up connecting, and after which it gives up a host that does not answer.
@@ -35,18 +37,66 @@ pub struct AgentProgram {
     pub on_hosts: String,
     /// Its path on this host.
     pub here: String,
+    /// Copied to the hosts first, instead of `on_hosts`.
+    pub copy: Option<Copy>,
+}
+
+/// The program as a file that is copied to hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Its content.
+    pub bytes: Arc<[u8]>,
+    /// SHA-256 of the content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// What the script of a copy prints before the agent starts, if the file is on the host.
+pub(crate) const PRESENT: &str = "fourcorners: present";
+/// The same, if the content has to be sent.
+pub(crate) const SEND: &str = "fourcorners: send";
+
+impl Copy {
+    /// A POSIX shell script that keeps the file in the user's cache and starts the agent. The content
+    /// arrives on standard input, before the first message.
+    fn script(&self) -> String {
+        let (sha256, size_bytes) = (&self.sha256, self.bytes.len());
+        let name = &sha256[..sha256.len().min(16)];
+        format!(
+            "d=${{XDG_CACHE_HOME:-$HOME/.cache}}/fourcorners; f=$d/agent-{name}; \
+             same() {{ [ \"$(sha256sum < \"$1\" | cut -c1-64)\" = {sha256} ]; }}; \
+             if [ -x \"$f\" ] && same \"$f\"; then echo '{PRESENT}'; \
+             else mkdir -p \"$d\" && echo '{SEND}' && head -c {size_bytes} > \"$f.$$\" && \
+             same \"$f.$$\" && chmod 700 \"$f.$$\" && mv \"$f.$$\" \"$f\" || \
+             {{ rm -f \"$f.$$\"; echo 'the copy of fourcorners is incomplete' >&2; exit 1; }}; fi; \
+             exec \"$f\" agent"
+        )
+    }
+}
+
+impl AgentProgram {
+    /// The command on the host, as words.
+    fn words(&self) -> Vec<String> {
+        match &self.copy {
+            None => [self.on_hosts.as_str(), "agent"].map(owned).to_vec(),
+            Some(copy) => ["sh", "-c", &copy.script()].map(owned).to_vec(),
+        }
+    }
+
+    /// The same as a line of a shell.
+    fn line(&self) -> String {
+        self.words().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
 }
 
 impl Launcher {
     /// The program to execute and its arguments.
     pub fn command(&self, host: &Host, agent: &AgentProgram) -> Vec<String> {
-        let program = agent.on_hosts.as_str();
         let name = host.name.as_str();
-        let words: Vec<String> = match self {
+        match self {
             Launcher::Ssh => {
                 let alive = format!("ServerAliveInterval={SSH_ALIVE_S}");
                 let connect = format!("ConnectTimeout={SSH_CONNECT_S}");
-                let remote = format!("exec {} agent", quoted(program));
+                let remote = format!("exec {}", agent.line());
                 let options = ["BatchMode=yes", &connect, &alive, "ServerAliveCountMax=3"];
                 let options = options.iter().flat_map(|option| ["-o", option]);
                 ["ssh", "-T"].into_iter().chain(options).chain([name, &remote]).map(owned).collect()
@@ -55,21 +105,26 @@ impl Launcher {
                 let node = format!("--nodelist={name}");
                 let fixed =
                     ["srun", "--nodes=1", "--ntasks=1", "--overlap", "--quiet", "--unbuffered"];
-                fixed.into_iter().chain([node.as_str(), program, "agent"]).map(owned).collect()
+                let srun = fixed.into_iter().chain([node.as_str()]).map(owned);
+                srun.chain(agent.words()).collect()
             }
             Launcher::Kubectl { arguments } => {
-                let arguments = arguments.iter().map(String::as_str);
-                let exec = ["exec", "-i", name, "--", program, "agent"];
-                ["kubectl"].into_iter().chain(arguments).chain(exec).map(owned).collect()
+                let exec = ["exec", "-i", name, "--"].map(owned);
+                let kubectl = [owned("kubectl")].into_iter().chain(arguments.iter().cloned());
+                kubectl.chain(exec).chain(agent.words()).collect()
             }
             Launcher::Exec { command } => {
                 let command = command.replace("{host}", &quoted(name));
-                let line = format!("exec {command} {} agent", quoted(program));
+                let line = format!("exec {command} {}", agent.line());
                 ["sh", "-c", &line].map(owned).to_vec()
             }
             Launcher::Local => [agent.here.as_str(), "agent"].map(owned).to_vec(),
-        };
-        words
+        }
+    }
+
+    /// Whether `agent` is copied to such a host.
+    pub fn copies(&self, agent: &AgentProgram) -> bool {
+        agent.copy.is_some() && *self != Launcher::Local
     }
 
     /// What to do about a command that ended with `code` and these last words on standard error.
@@ -89,7 +144,9 @@ impl Launcher {
             }
             Launcher::Ssh if code == Some(255) => format!("check that `ssh {host} true` works"),
             _ if code == Some(127) || has("not found") => {
-                "install fourcorners on the host, or name its path there with --agent".to_owned()
+                "install fourcorners on the host, name its path there with --agent, or copy it with \
+                 --push"
+                    .to_owned()
             }
             _ => return None,
         })
@@ -115,8 +172,8 @@ mod tests {
 
     fn line(launcher: Launcher, name: &str, program: &str) -> String {
         let host = Host { name: name.to_owned(), launcher: launcher.clone() };
-        let agent =
-            AgentProgram { on_hosts: program.to_owned(), here: "/here/fourcorners".to_owned() };
+        let here = "/here/fourcorners".to_owned();
+        let agent = AgentProgram { on_hosts: program.to_owned(), here, copy: None };
         launcher.command(&host, &agent).join("|")
     }
 
@@ -143,6 +200,22 @@ mod tests {
             "sh|-c|exec docker exec -i 'a;b' '/opt/my tools/fourcorners' agent"
         );
         assert_eq!(line(Launcher::Local, "local-1", "x"), "/here/fourcorners|agent");
+    }
+
+    #[test]
+    fn a_copy_is_started_by_a_script_that_checks_its_content() {
+        let copy = Copy { bytes: Arc::from(&b"12345"[..]), sha256: "ab".repeat(32) };
+        let agent = AgentProgram {
+            on_hosts: "fourcorners".to_owned(),
+            here: "/here/fourcorners".to_owned(),
+            copy: Some(copy),
+        };
+        let host = Host { name: "vm01".to_owned(), launcher: Launcher::Ssh };
+        let command = host.launcher.command(&host, &agent);
+        let remote = command.last().expect("a command");
+        assert!(remote.starts_with("exec sh -c 'd=") && remote.ends_with(" agent'"), "{remote}");
+        assert!(remote.contains("head -c 5 ") && remote.contains(&"ab".repeat(32)), "{remote}");
+        assert!(Launcher::Ssh.copies(&agent) && !Launcher::Local.copies(&agent));
     }
 
     #[test]

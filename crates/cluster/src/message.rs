@@ -101,6 +101,13 @@ pub enum NotAMessage {
     Unknown(u8),
 }
 
+impl NotAMessage {
+    /// Other output, quoted.
+    pub(crate) fn foreign(bytes: &[u8]) -> NotAMessage {
+        NotAMessage::Foreign(quote(bytes))
+    }
+}
+
 /// Bytes from a peer that are not yet messages.
 #[derive(Debug, Default)]
 pub struct Incoming {
@@ -120,7 +127,7 @@ impl Incoming {
     pub fn next_message(&mut self) -> Result<Option<Message>, NotAMessage> {
         let begins = MARKER.len().min(self.bytes.len());
         if self.bytes[..begins] != MARKER[..begins] {
-            return Err(NotAMessage::Foreign(quote(&self.bytes)));
+            return Err(NotAMessage::foreign(&self.bytes));
         }
         let Some(head) = self.bytes.first_chunk::<HEAD_BYTES>() else { return Ok(None) };
         let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -39,7 +40,8 @@ pub fn ask(
     let begun = Instant::now();
     let now_ns = || begun.elapsed().as_nanos() as u64;
     let unix_at_zero_ns = unix_ns(SystemTime::now());
-    let mut controller = Controller::new(hosts.len(), version, request, now_ns(), unix_at_zero_ns);
+    let copies: Vec<bool> = hosts.iter().map(|host| host.launcher.copies(agent)).collect();
+    let mut controller = Controller::new(&copies, version, request, now_ns(), unix_at_zero_ns);
     let mut pipes: Vec<Option<Pipe>> = Vec::with_capacity(hosts.len());
     for (host, one) in hosts.iter().enumerate() {
         match Pipe::open(one, agent) {
@@ -56,7 +58,9 @@ pub fn ask(
         let mut actions = Vec::new();
         for (host, slot) in pipes.iter_mut().enumerate() {
             let Some(pipe) = slot else { continue };
-            pipe.write_queued();
+            if pipe.write_queued() {
+                controller.copied(host, now_ns());
+            }
             pipe.hear_last_words();
             match pipe.output.read(&mut bytes) {
                 Ok(0) => {
@@ -81,6 +85,11 @@ pub fn ask(
                         pipe.write_queued();
                     }
                 }
+                Action::SendCopy { host } => {
+                    if let Some(pipe) = &mut pipes[host] {
+                        pipe.copy = agent.copy.as_ref().map(|copy| (Arc::clone(&copy.bytes), 0));
+                    }
+                }
                 Action::Close { host } => {
                     // An agent that answered ends with its pipe; one that is lost may not.
                     if let Some(pipe) = pipes[host].take() {
@@ -103,7 +112,7 @@ fn wait(pipes: &[Option<Pipe>]) {
     let mut polled: Vec<PollFd<'_>> = Vec::new();
     for pipe in pipes.iter().flatten() {
         polled.push(PollFd::from_borrowed_fd(pipe.output.as_fd(), PollFlags::IN));
-        if !pipe.queued.is_empty() {
+        if pipe.copy.is_some() || !pipe.queued.is_empty() {
             polled.push(PollFd::from_borrowed_fd(pipe.input.as_fd(), PollFlags::OUT));
         }
     }
@@ -122,7 +131,9 @@ struct Pipe {
     input: ChildStdin,
     output: ChildStdout,
     errors: ChildStderr,
-    /// Bytes that the process has not taken yet.
+    /// The program that the process has not taken yet, from this position.
+    copy: Option<(Arc<[u8]>, usize)>,
+    /// Messages that the process has not taken yet; they follow the program.
     queued: Vec<u8>,
     last_words: Vec<u8>,
 }
@@ -146,17 +157,30 @@ impl Pipe {
             set_nonblocking(pipe).map_err(fail)?;
         }
         let (queued, last_words) = (Vec::new(), Vec::new());
-        Ok(Pipe { child, input, output, errors, queued, last_words })
+        Ok(Pipe { child, input, output, errors, copy: None, queued, last_words })
     }
 
-    fn write_queued(&mut self) {
+    /// Writes what the process takes without blocking; whether some of the program was written.
+    fn write_queued(&mut self) -> bool {
+        let mut has_copied = false;
+        // A process that has ended is noticed by its output.
+        while let Some((bytes, from)) = &mut self.copy {
+            match self.input.write(&bytes[*from..]) {
+                Ok(count) if count > 0 => *from += count,
+                _ => return has_copied,
+            }
+            has_copied = true;
+            if *from == bytes.len() {
+                self.copy = None;
+            }
+        }
         while !self.queued.is_empty() {
             match self.input.write(&self.queued) {
                 Ok(count) if count > 0 => drop(self.queued.drain(..count)),
-                // A process that has ended is noticed by its output.
-                _ => return,
+                _ => return has_copied,
             }
         }
+        has_copied
     }
 
     fn hear_last_words(&mut self) {

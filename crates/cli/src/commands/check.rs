@@ -44,7 +44,7 @@ fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
         return Err(Failure::input(why));
     }
     let flags = &arguments.fleet;
-    let fleet = Fleet::of(&flags.hosts, &flags.agent, VERSION)?;
+    let fleet = Fleet::of(&flags.hosts, &flags.agent, flags.push, VERSION)?;
     let interrupt = interrupt::listen()?;
     let total = fleet.names().count();
     let mut shown = 0;

@@ -2,7 +2,7 @@
 //! srun and kubectl. Requires root, as in CI.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,12 +27,14 @@ fn with_scripts(dir: &TestDir, arguments: &[&str], variables: &[(&str, &str)]) -
     let mut command = dir.command(arguments);
     command.env("PATH", format!("{}:{path}", dir.path().join("bin").display()));
     command.envs(variables.iter().copied());
+    ended(&mut command)
+}
+
+/// Runs a command to its end.
+fn ended(command: &mut Command) -> Ended {
     let output = command.output().expect("start the program");
-    Ended {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("it prints UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("it prints UTF-8"),
-    }
+    let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 fn json(ended: &Ended) -> Value {
@@ -170,6 +172,60 @@ fn srun_and_kubectl_get_their_arguments_and_commands_their_host() {
         "relay b".to_owned(),
     ] {
         assert!(log.lines().any(|logged| logged == line), "`{line}` in\n{log}");
+    }
+}
+
+/// A real controller and three daemons of Slurm.
+#[test]
+fn an_allocation_of_slurm_is_a_fleet() {
+    let dir = TestDir::new();
+    let nodes = dir.path().join("slurm");
+    fs::create_dir(&nodes).expect("make a folder");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh"]);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/slurm.sh")).arg(&nodes);
+    command.args([PROGRAM, "check", "--json", "--hosts", "slurm", "--agent", PROGRAM]);
+    command.current_dir(dir.path()).env("HOME", dir.path()).stdin(Stdio::null());
+    let ended = ended(&mut command);
+    assert!(matches!(ended.code, Some(0 | 1)), "{}\n{}", ended.stdout, ended.stderr);
+    let checked = json(&ended);
+    for name in ["n1", "n2", "n3"] {
+        assert_eq!(host(&checked, name)["error"], Value::Null);
+    }
+    assert_eq!(checked["differences"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn the_program_is_copied_once_and_a_damaged_copy_is_replaced() {
+    let dir = TestDir::new();
+    for host in ["a", "b"] {
+        fs::create_dir(dir.path().join(host)).expect("make a home");
+    }
+    // Each host has a separate home.
+    let home = format!("exec:env -u XDG_CACHE_HOME HOME={}/{{host}}", dir.path().display());
+    let arguments = ["check", "--json", "--push", "--hosts", &home, "--hosts", "a,b"];
+    let copies = |host: &str| {
+        let folder = dir.path().join(host).join(".cache/fourcorners");
+        let files = fs::read_dir(folder).expect("the program's folder");
+        files.map(|file| file.expect("an entry").path()).collect::<Vec<_>>()
+    };
+    let file = |path: &Path| fs::metadata(path).expect("a file");
+    for round in 0..3 {
+        let before = (round > 0).then(|| file(&copies("a")[0]).ino());
+        if round == 2 {
+            fs::write(&copies("b")[0], "damaged").expect("damage the copy");
+        }
+        let ended = dir.run(&arguments);
+        assert!(matches!(ended.code, Some(0 | 1)), "{}\n{}", ended.stdout, ended.stderr);
+        let checked = json(&ended);
+        for name in ["a", "b"] {
+            assert_eq!(host(&checked, name)["error"], Value::Null);
+            let [copy] = &copies(name)[..] else { panic!("{:?}", copies(name)) };
+            assert_eq!(file(copy).len(), file(Path::new(PROGRAM)).len());
+        }
+        if let Some(before) = before {
+            assert_eq!(file(&copies("a")[0]).ino(), before, "it was there");
+        }
     }
 }
 

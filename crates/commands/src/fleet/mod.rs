@@ -13,7 +13,8 @@ use std::process::Command;
 use anyhow::{Context, anyhow};
 use cluster::controller::{Answer, Lost};
 use cluster::host_list::{self, Entry, Host, Surroundings};
-use cluster::launch::{AgentProgram, Launcher};
+use cluster::launch::{AgentProgram, Copy, Launcher};
+use sha2::{Digest, Sha256};
 
 use crate::outcome::Failure;
 use request::Request;
@@ -33,11 +34,12 @@ impl Fleet {
     /// Resolves the values of `--hosts`.
     ///
     /// * `agent` - the program's path on the hosts
+    /// * `push` - copy this program to the hosts instead
     /// * `version` - of this program; agents must have the same
     ///
     /// # Errors
     /// The values are not hosts, a host is named twice, or the pods cannot be listed.
-    pub fn of(hosts: &[String], agent: &str, version: &str) -> Result<Fleet, Failure> {
+    pub fn of(hosts: &[String], agent: &str, push: bool, version: &str) -> Result<Fleet, Failure> {
         let slurm_nodes = std::env::var("SLURM_JOB_NODELIST").ok();
         let read_file =
             |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
@@ -51,9 +53,12 @@ impl Fleet {
             }
         }
         host_list::refuse_twice(&all).map_err(Failure::input)?;
-        let here =
-            std::env::current_exe().context("find this program").map_err(Failure::internal)?;
-        let agent = AgentProgram { on_hosts: agent.to_owned(), here: here.display().to_string() };
+        let internal =
+            |error: std::io::Error| Failure::internal(anyhow!("read this program: {error}"));
+        let here = std::env::current_exe().map_err(internal)?;
+        let copy = push.then(|| std::fs::read(&here).map(copy_of)).transpose().map_err(internal)?;
+        let here = here.display().to_string();
+        let agent = AgentProgram { on_hosts: agent.to_owned(), here, copy };
         Ok(Fleet { hosts: all, agent, version: version.to_owned() })
     }
 
@@ -70,6 +75,11 @@ impl Fleet {
     ) -> Vec<Result<Answer, Lost>> {
         cluster::pipes::ask(&self.hosts, &self.agent, &self.version, request.to_bytes(), observe)
     }
+}
+
+fn copy_of(bytes: Vec<u8>) -> Copy {
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Copy { bytes: bytes.into(), sha256 }
 }
 
 /// The running pods that `kubectl get pods ARGUMENTS` lists.
