@@ -255,12 +255,17 @@ impl Controller {
 
     /// Hosts whose session has ended.
     pub fn ended(&self) -> usize {
-        self.sessions.iter().filter(|one| matches!(one.stage, Stage::Ended(_))).count()
+        (0..self.sessions.len()).filter(|host| self.is_ended(*host)).count()
     }
 
     /// Whether a host has answered.
     pub fn is_answered(&self, host: usize) -> bool {
         matches!(self.sessions[host].stage, Stage::Ended(Ok(_)))
+    }
+
+    /// Whether the session of a host has ended.
+    pub fn is_ended(&self, host: usize) -> bool {
+        matches!(self.sessions[host].stage, Stage::Ended(_))
     }
 
     /// Whether all sessions have ended.

@@ -1,6 +1,7 @@
 //! `check`: prints the results of the host check.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use commands::check::{CAPTURE_SCRIPT, Checked, check};
@@ -36,6 +37,9 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     Ok(if checkup.has_problems() { Exit::Negative } else { Exit::Done })
 }
 
+/// Time between two lines of progress.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
 /// Checks several hosts, and prints what differs between them.
 fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     let format = OutputFormat::of(arguments.format, arguments.json);
@@ -47,10 +51,10 @@ fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     let fleet = Fleet::of(&flags.hosts, &flags.agent, flags.push, VERSION)?;
     let interrupt = interrupt::listen()?;
     let total = fleet.names().count();
-    let mut shown = 0;
+    let mut next = Instant::now() + PROGRESS_EVERY;
     let mut observe = |done: usize| {
-        if done > shown && done < total {
-            shown = done;
+        if Instant::now() >= next {
+            next += PROGRESS_EVERY;
             terminal.note(&format!("{done} of {total} hosts done"));
         }
         match interrupt.stop.is_requested() {
