@@ -114,6 +114,22 @@ fn measured_loads_take_precedence_over_the_profile() {
 }
 
 #[test]
+fn loads_are_peaks_unless_means_are_requested() {
+    let dir = TestDir::new();
+    let load = Table::new("VM Performance", &["VM Name", "Peak IOPS", "Average IOPS"])
+        .row(&["SQL-1", "500", "20"]);
+    std::fs::write(dir.path().join("live.xlsx"), workbook(&[load])).expect("write");
+    let operations = |more: &[&str]| {
+        let arguments = [&["--live-optics", "live.xlsx", "--json"], more].concat();
+        let document = json(&avs(&dir, PROFILE, &arguments));
+        document["machines"]["each"][0]["bytes_per_s"].as_u64().expect("a number") / 16_384
+    };
+    assert_eq!(operations(&[]), 500);
+    assert_eq!(operations(&["--load", "peak"]), 500);
+    assert_eq!(operations(&["--load", "mean"]), 20);
+}
+
+#[test]
 fn the_present_estate_is_shown_next_to_the_design() {
     let dir = TestDir::new();
     let ended = avs(&dir, PROFILE, &["--full"]);

@@ -44,6 +44,22 @@ pub(crate) const STARTED: u64 = 1_795_241_733_000;
 pub(crate) const DAY_MS: u64 = 86_400_000;
 
 #[test]
+fn no_difference_is_claimed_only_if_the_stated_change_would_have_been_seen() {
+    let dir = TestDir::new();
+    let a = kept(&dir, &measured(0), STARTED);
+    let b = kept(&dir, &measured(0), STARTED + DAY_MS);
+    let verdicts = |resolution: &[&str]| {
+        let text = dir.run(&[&["compare", &a, &b, "--full"], resolution].concat()).stdout;
+        (text.contains("no difference"), text.contains("cannot tell"))
+    };
+    assert_eq!(verdicts(&[]), (true, false));
+    assert!(verdicts(&["--resolution", "0.0001%"]).1, "five repeats cannot tell");
+    let ended = dir.run(&["compare", &a, &b, "--resolution", "much"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("--resolution"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_faster_system_is_reported_and_a_slower_one_ends_with_1() {
     let dir = TestDir::new();
     let slow = kept(&dir, &measured(0), STARTED);

@@ -2,6 +2,7 @@
 //! written.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::harness::{Ended, TestDir};
 use crate::runs::TINY;
@@ -52,6 +53,24 @@ fn a_missing_path_is_refused_unless_create_is_given() {
     assert!(!dir.path().join("fresh").exists());
     dir.ok(&["run", "fresh", "-w", "tiny.toml", "--create"]);
     assert!(dir.path().join("fresh").is_dir());
+}
+
+#[test]
+fn a_mount_point_without_its_mount_is_refused_unless_overridden() {
+    let mut dir = TestDir::new();
+    let line = format!("filer:/vol1 {} nfs defaults 0 0\n", dir.target().display());
+    let table = dir.file("fstab", &line);
+    // Another table of file systems, in a separate mount namespace. Requires root, as in CI.
+    let script = format!("mount --bind {} /etc/fstab && exec \"$@\"", table.display());
+    let mut starter = Command::new("unshare");
+    starter.args(["--mount", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_fourcorners")]);
+    dir.enter(starter);
+    let ended = refused(&dir, &["target"], "mounted");
+    assert!(ended.stderr.contains("--not-a-mount"), "{}", ended.stderr);
+    assert_eq!(entries(&dir.target()), Vec::<String>::new());
+    dir.ok(&["plan", "target", "-w", "tiny.toml", "--not-a-mount"]);
+    dir.ok(&["run", "target", "-w", "tiny.toml", "--not-a-mount"]);
+    assert_eq!(entries(&dir.target()), ["fourcorners"]);
 }
 
 #[test]

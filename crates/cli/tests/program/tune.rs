@@ -71,7 +71,8 @@ fn half_of_a_volumes_limit_needs_the_concurrency_of_littles_law() {
     let wanted_mib = LIMIT_MIB / 2.0;
     let want = format!("{wanted_mib}MiB/s");
     // Of a window of 3 s the machine may stop for 90 ms and more.
-    let ended = tune(&dir, "3s", &[&target, "--target-rate", &want, "--hosts", "2"]);
+    let arguments = [&target, "--target-rate", &want, "--hosts", "2", "--workers", "7"];
+    let ended = tune(&dir, "3s", &arguments);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
     // The record's name is a word that cannot be broken.
@@ -104,6 +105,7 @@ fn half_of_a_volumes_limit_needs_the_concurrency_of_littles_law() {
     let stream = &plan["steps"][0]["fixed"]["streams"][0];
     let here = number(&stream["queue_depth"]) * number(&stream["workers"]);
     assert_eq!(here, (enough / 2.0).ceil(), "{experiment}");
+    assert_eq!(number(&stream["workers"]), here, "up to seven workers share them evenly");
     assert_eq!(stream["transfer_sizes"][0]["size_bytes"], 65_536);
 
     serving.signal("INT");

@@ -287,3 +287,23 @@ fn what_is_kept_in_a_directory_is_there_after_a_kill() {
     assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
     assert_eq!(served.end().code, Some(0));
 }
+
+#[test]
+fn a_named_volume_delays_writes_as_configured() {
+    let dir = TestDir::new();
+    let more = ["--address", "127.0.0.1:0", "--name", "data7", "--write-delay", "20ms"];
+    let served = Served::start(&dir, &more);
+    let port = &served.port;
+    let target = format!("nfs://127.0.0.1:{port}/data7?mountport={port}");
+    dir.file("tiny.toml", crate::runs::TINY);
+    let set = ["--set", "read=0%", "--set", "queue_depth=1", "--no-report"];
+    dir.measured(
+        &[&["run", &target, "-w", "tiny.toml", "--fail-if", "write.mean < 20ms"], &set[..]]
+            .concat(),
+    );
+    let ended = dir.run(&["show", "last", "--fail-if", "write.mean < 20ms"]);
+    assert_eq!(ended.code, Some(0), "a write takes at least its delay: {}", ended.stdout);
+    let wrong = dir.run(&["run", &target.replace("data7", "vol1"), "-w", "tiny.toml"]);
+    assert_eq!(wrong.code, Some(2), "{}", wrong.stdout);
+    assert_eq!(served.end().code, Some(0));
+}
