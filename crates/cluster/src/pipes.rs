@@ -61,7 +61,7 @@ pub fn ask(
             if pipe.write_queued() {
                 controller.copied(host, now_ns());
             }
-            pipe.hear_last_words();
+            pipe.last_words.hear();
             match pipe.output.read(&mut bytes) {
                 Ok(0) => {
                     let pipe = slot.take().expect("it was just read");
@@ -130,12 +130,29 @@ struct Pipe {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    errors: ChildStderr,
     /// The program that the process has not taken yet, from this position.
     copy: Option<(Arc<[u8]>, usize)>,
     /// Messages that the process has not taken yet; they follow the program.
     queued: Vec<u8>,
-    last_words: Vec<u8>,
+    last_words: LastWords,
+}
+
+/// The end of what a process writes on standard error.
+struct LastWords {
+    errors: ChildStderr,
+    bytes: Vec<u8>,
+}
+
+impl LastWords {
+    /// Reads some more, without blocking.
+    fn hear(&mut self) {
+        let mut bytes = [0; LAST_WORDS_BYTES];
+        if let Ok(count) = self.errors.read(&mut bytes) {
+            self.bytes.extend_from_slice(&bytes[..count]);
+            let surplus = self.bytes.len().saturating_sub(LAST_WORDS_BYTES);
+            self.bytes.drain(..surplus);
+        }
+    }
 }
 
 impl Pipe {
@@ -156,8 +173,8 @@ impl Pipe {
         for pipe in [input.as_fd(), output.as_fd(), errors.as_fd()] {
             set_nonblocking(pipe).map_err(fail)?;
         }
-        let (queued, last_words) = (Vec::new(), Vec::new());
-        Ok(Pipe { child, input, output, errors, copy: None, queued, last_words })
+        let last_words = LastWords { errors, bytes: Vec::new() };
+        Ok(Pipe { child, input, output, copy: None, queued: Vec::new(), last_words })
     }
 
     /// Writes what the process takes without blocking; whether some of the program was written.
@@ -183,38 +200,27 @@ impl Pipe {
         has_copied
     }
 
-    fn hear_last_words(&mut self) {
-        let mut bytes = [0; 1024];
-        while let Ok(count @ 1..) = self.errors.read(&mut bytes) {
-            self.last_words.extend_from_slice(&bytes[..count]);
-            let surplus = self.last_words.len().saturating_sub(LAST_WORDS_BYTES);
-            self.last_words.drain(..surplus);
-        }
-    }
-
     /// Ends the pipe, and the process unless it ends by itself within `patience`. Returns why it ended,
     /// in words.
-    fn end(mut self, host: &Host, patience: Duration) -> String {
-        let Pipe { input, output, .. } = self;
+    fn end(self, host: &Host, patience: Duration) -> String {
+        let Pipe { mut child, input, output, mut last_words, .. } = self;
         drop((input, output));
         let until = Instant::now() + patience;
         let status = loop {
-            match self.child.try_wait() {
+            match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
                 _ => {
                     // It did not end with its pipe: a frozen ssh, for example.
-                    let _ = self.child.kill();
-                    let _ = self.child.wait();
+                    let _ = child.kill();
+                    let _ = child.wait();
                     break None;
                 }
             }
         };
-        let mut rest = Vec::new();
-        // The pipe does not block, so this ends even if a grandchild holds it.
-        let _ = self.errors.read_to_end(&mut rest);
-        self.last_words.extend(rest);
-        let words = String::from_utf8_lossy(&self.last_words);
+        // The pipe does not block, so this ends even if another process holds it.
+        last_words.hear();
+        let words = String::from_utf8_lossy(&last_words.bytes);
         let lines: Vec<&str> =
             words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines.last().copied().unwrap_or_default();

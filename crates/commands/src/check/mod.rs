@@ -93,29 +93,50 @@ pub fn check(options: &Options) -> Result<Checked, Failure> {
     Ok(Checked { facts, options: check_options, checkup })
 }
 
-/// What is checked, without looking at it: it may be on other hosts.
-pub(crate) fn about(options: &Options) -> Result<About, Failure> {
-    let Some(named) = options.target.as_deref() else {
-        if let Some(option) = options.option.first() {
-            return Err(Failure::input(anyhow!("use option `{option}`: no export is named")));
+/// What the user names, before anything is looked at: it may be on other hosts.
+enum Named {
+    Host,
+    Directory(String),
+    Export(Export, NfsUrl),
+}
+
+impl Named {
+    fn of(options: &Options) -> Result<Named, Failure> {
+        let Some(named) = options.target.as_deref() else {
+            if let Some(option) = options.option.first() {
+                return Err(Failure::input(anyhow!("use option `{option}`: no export is named")));
+            }
+            return Ok(Named::Host);
+        };
+        match named_target::spec(Some(named), &options.option)? {
+            TargetSpec::Directory { path } => Ok(Named::Directory(path)),
+            TargetSpec::Nfs { url, .. } => {
+                let url = named_target::parsed(&url)?;
+                let export = Export {
+                    url: named.to_owned(),
+                    connections: url.nconnect,
+                    slots: url.slots,
+                    privileged: url.privileged,
+                };
+                Ok(Named::Export(export, url))
+            }
+            TargetSpec::Null | TargetSpec::Emulated { .. } => Err(Failure::input(anyhow!(
+                "check `{named}`: it has no storage; leave it out to check the host only"
+            ))),
         }
-        return Ok(About::Host);
-    };
-    match named_target::spec(Some(named), &options.option)? {
-        TargetSpec::Directory { path } => Ok(About::Directory { path }),
-        TargetSpec::Nfs { url, .. } => {
-            let url = named_target::parsed(&url)?;
-            Ok(About::Export(Export {
-                url: named.to_owned(),
-                connections: url.nconnect,
-                slots: url.slots,
-                privileged: url.privileged,
-            }))
-        }
-        TargetSpec::Null | TargetSpec::Emulated { .. } => Err(Failure::input(anyhow!(
-            "check `{named}`: it has no storage; leave it out to check the host only"
-        ))),
     }
+}
+
+/// What the options name, without looking at it.
+///
+/// # Errors
+/// The target is not one that can be checked.
+pub(crate) fn about(options: &Options) -> Result<About, Failure> {
+    Ok(match Named::of(options)? {
+        Named::Host => About::Host,
+        Named::Directory(path) => About::Directory { path },
+        Named::Export(export, _) => About::Export(export),
+    })
 }
 
 /// Mounts the export, as a run would.
@@ -176,17 +197,12 @@ struct Subject {
 
 impl Subject {
     fn named(options: &Options, is_captured: bool) -> Result<Subject, Failure> {
-        match about(options)? {
-            About::Host => {
+        match Named::of(options)? {
+            Named::Host => {
                 Ok(Subject { about: About::Host, directory: None, server: None, port: None })
             }
-            About::Directory { path } => Subject::of_directory(&path, is_captured),
-            About::Export(export) => {
-                let spec = named_target::spec(Some(&export.url), &options.option)?;
-                let TargetSpec::Nfs { url, .. } = spec else {
-                    unreachable!("it was an export a moment ago")
-                };
-                let url = named_target::parsed(&url)?;
+            Named::Directory(path) => Subject::of_directory(&path, is_captured),
+            Named::Export(export, url) => {
                 if !is_captured {
                     refuse_unreachable(&url).map_err(refusal::failure)?;
                 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use disk::Directory;
 use files::{
@@ -57,7 +58,23 @@ pub(crate) fn directory(
 /// Starts a process; its program runs when this returns.
 pub(crate) fn started(command: &mut Command) -> Child {
     let _no_directory_opens = STARTING.write().unwrap_or_else(PoisonError::into_inner);
-    command.spawn().unwrap()
+    let ours = locks_of("self");
+    let child = command.spawn().unwrap();
+    // Linux wakes the parent before exec closes the copied descriptors.
+    let until = Instant::now() + Duration::from_secs(60);
+    while locks_of(&child.id().to_string()).iter().any(|lock| ours.contains(lock)) {
+        assert!(Instant::now() < until, "exec closes the descriptors");
+        std::thread::yield_now();
+    }
+    child
+}
+
+/// The locks of directories that a process has open.
+fn locks_of(process: &str) -> Vec<PathBuf> {
+    // A process that has ended has none.
+    let entries = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    files.filter(|file| file.ends_with(".fourcorners-volumes")).collect()
 }
 
 pub(crate) fn open(path: &Path, options: Options) -> FileSystem {
