@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::exporter::get;
@@ -219,16 +220,21 @@ impl Prometheus {
              - job_name: fourcorners\n  static_configs:\n  - targets: ['{target}']\n"
         );
         std::fs::write(dir.join("prometheus.yml"), config).expect("write its configuration");
-        // It cannot choose a free port itself; another program may take the one chosen here.
-        for _ in 0..3 {
-            let free = TcpListener::bind("127.0.0.1:0").expect("listen").local_addr();
-            let mut started = Prometheus::spawn(dir, free.expect("an address").to_string());
-            while started.child.try_wait().expect("ask for its state").is_none() {
-                if started.is_ready() {
-                    return started;
-                }
-                std::thread::sleep(Duration::from_millis(50));
+        // It cannot choose a free port itself. At a loopback address that only this start uses, a port
+        // that was free stays free.
+        static STARTS: AtomicU8 = AtomicU8::new(128);
+        let [_, _, high, low] = std::process::id().to_be_bytes();
+        let address = Ipv4Addr::new(127, STARTS.fetch_add(1, Ordering::Relaxed), high, low);
+        let free = TcpListener::bind((address, 0)).expect("listen").local_addr();
+        let mut started = Prometheus::spawn(dir, free.expect("an address").to_string());
+        let until = Instant::now() + Duration::from_secs(60);
+        while started.child.try_wait().expect("ask for its state").is_none()
+            && Instant::now() < until
+        {
+            if started.is_ready() {
+                return started;
             }
+            std::thread::sleep(Duration::from_millis(50));
         }
         panic!("{}", std::fs::read_to_string(dir.join("prometheus.log")).unwrap_or_default());
     }
