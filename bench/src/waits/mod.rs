@@ -50,7 +50,32 @@ struct Wait {
     peak_bytes_max: Option<u64>,
 }
 
-const WAITS: [Wait; 7] = [
+const WAITS: [Wait; 10] = [
+    Wait {
+        name: "print the help",
+        program: "fourcorners",
+        arguments: &["--help"],
+        clock: Clock::Process,
+        seconds_max: 0.02,
+        peak_bytes_max: None,
+    },
+    // From start to end, so its first interval is on the screen earlier.
+    Wait {
+        name: "measure one interval of a directory",
+        program: "fourcorners",
+        arguments: ONE_INTERVAL,
+        clock: Clock::Process,
+        seconds_max: 3.0,
+        peak_bytes_max: None,
+    },
+    Wait {
+        name: "check 200 agents on this host",
+        program: "fourcorners",
+        arguments: &["check", "--hosts", "local:200"],
+        clock: Clock::Process,
+        seconds_max: 10.0,
+        peak_bytes_max: Some(1 << 30),
+    },
     Wait {
         name: "check this host",
         program: "fourcorners",
@@ -109,6 +134,24 @@ const WAITS: [Wait; 7] = [
     },
 ];
 
+/// The quick profile's files, with one load point of an interval after one of warm-up.
+const ONE_INTERVAL: &[&str] =
+    &["run", "files", "-w", "interval.toml", "--create", "--no-report", "--store", "store"];
+const ONE_INTERVAL_TOML: &str = "\
+name = \"interval\"
+[run]
+warm_up = \"250ms\"
+measure = \"250ms\"
+interval = \"250ms\"
+[stream.corner]
+read = \"100%\"
+transfer_size = \"8KiB\"
+pattern = \"random\"
+files = 4
+file_size = \"128MiB\"
+queue_depth = 4
+";
+
 /// An RVTools export, in the working directory of all commands.
 const ESTATE: &str = "estate.xlsx";
 
@@ -127,6 +170,9 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<()> {
     let scratch = root.join("target/bench/waits");
     std::fs::create_dir_all(&scratch)?;
     run_once(&built, &scratch, "examples/estate", &["2000", ESTATE])?;
+    std::fs::write(scratch.join("interval.toml"), ONE_INTERVAL_TOML)?;
+    // Fills the files.
+    run_once(&built, &scratch, "fourcorners", ONE_INTERVAL)?;
     let mut out = std::io::stdout();
     let machine = Machine::read()?;
     writeln!(out, "{}", machine.describe())?;
@@ -215,7 +261,7 @@ impl WaitResult {
             .peak_bytes_max
             .map_or_else(String::new, |limit| format!(" and <= {:.0} MiB", mib(limit)));
         format!(
-            "{:46} {median:6.2} s ({min:.2} to {max:.2}) {memory:6.0} MiB  required <= {} \
+            "{:46} {median:7.3} s ({min:.3} to {max:.3}) {memory:6.0} MiB  required <= {} \
              s{bound}: {}",
             self.name,
             self.seconds_max,
@@ -248,7 +294,7 @@ mod tests {
     #[test]
     fn the_median_time_and_the_peak_memory_are_judged() {
         let result = |seconds: [f64; 3], peak_bytes| {
-            let wait = Wait { peak_bytes_max: Some(1000), ..WAITS[0] };
+            let wait = Wait { seconds_max: 1.0, peak_bytes_max: Some(1000), ..WAITS[0] };
             let round = |seconds| Round { seconds, peak_bytes };
             WaitResult::of(&wait, seconds.map(round).to_vec())
         };

@@ -29,7 +29,7 @@ pub(crate) fn write(
             one.peak_bytes_max.map_or_else(String::new, |limit| format!("<= {:.0}", mib(limit)));
         let _ = writeln!(
             readme,
-            "| {} | {median:.2} | {min:.2} to {max:.2} | <= {} | {:.0} | {memory_max} | {} |",
+            "| {} | {median:.3} | {min:.3} to {max:.3} | <= {} | {:.0} | {memory_max} | {} |",
             one.name,
             one.seconds_max,
             mib(one.peak_bytes),
