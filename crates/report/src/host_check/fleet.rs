@@ -33,10 +33,11 @@ pub fn text(fleet: &FleetCheckup, about: &About, all: bool, width: usize) -> Str
         true => &[Status::Problem, Status::Warning, Status::Hint],
         false => &[Status::Problem, Status::Warning],
     };
-    for (check, hosts) in grouped(fleet).iter().filter(|(check, _)| shown.contains(&check.status)) {
-        full(check, &names(fleet, hosts), width, &mut out);
+    let groups = grouped(fleet);
+    for group in groups.iter().filter(|group| shown.contains(&group.check.status)) {
+        full(group.check, &names(fleet, &group.hosts), width, &mut out);
     }
-    if !all && grouped(fleet).iter().any(|(check, _)| check.status == Status::Hint) {
+    if !all && groups.iter().any(|group| group.check.status == Status::Hint) {
         out.push_str("\nHints: --all shows them.\n");
     }
     out
@@ -121,23 +122,31 @@ fn differences(fleet: &FleetCheckup) -> Table {
     Table { caption: String::new(), columns, rows }
 }
 
+/// A result, and the hosts that have it.
+struct Group<'a> {
+    check: &'a Check,
+    found: String,
+    hosts: Vec<usize>,
+}
+
 /// Equal results of all hosts, each once with the hosts that have it, the worst first.
-fn grouped(fleet: &FleetCheckup) -> Vec<(&Check, Vec<usize>)> {
-    let mut groups: Vec<(&Check, Vec<usize>)> = Vec::new();
+fn grouped(fleet: &FleetCheckup) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for (index, host) in fleet.answered() {
         for check in &host.checkup.checks {
-            let is_same = |known: &Check| {
-                known.status == check.status
-                    && known.finding.id() == check.finding.id()
-                    && words(known).found == words(check).found
+            let found = words(check).found;
+            let is_same = |known: &&mut Group<'_>| {
+                known.check.status == check.status
+                    && known.check.finding.id() == check.finding.id()
+                    && known.found == found
             };
-            match groups.iter_mut().find(|(known, _)| is_same(known)) {
-                Some((_, hosts)) => hosts.push(index),
-                None => groups.push((check, vec![index])),
+            match groups.iter_mut().find(is_same) {
+                Some(known) => known.hosts.push(index),
+                None => groups.push(Group { check, found, hosts: vec![index] }),
             }
         }
     }
-    groups.sort_by_key(|(check, _)| check.status);
+    groups.sort_by_key(|group| group.check.status);
     groups
 }
 
