@@ -278,11 +278,7 @@ pub(crate) fn mib(bytes: u64) -> f64 {
 fn printed_seconds(output: &str) -> Option<f64> {
     let line = output.lines().last()?;
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let at = words.iter().position(|word| *word == "together")?;
-    let (number, unit) = match words.get(at + 1..at + 3) {
-        Some([number, unit]) => (number, unit),
-        _ => (words.get(at.checked_sub(2)?)?, words.get(at - 1)?),
-    };
+    let [.., number, unit, "in", "total"] = words.as_slice() else { return None };
     let factor = if *unit == "ms" { 1e-3 } else { 1.0 };
     Some(number.parse::<f64>().ok()? * factor)
 }
@@ -307,8 +303,8 @@ mod tests {
 
     #[test]
     fn the_time_is_read_from_the_last_line() {
-        assert_eq!(printed_seconds("a\nload 3 ms, compare 2 ms, together 812 ms\n"), Some(0.812));
-        assert_eq!(printed_seconds("  1.00 s  text\n  3.25 s  together\n"), Some(3.25));
+        assert_eq!(printed_seconds("a\nload 3 ms, compare 2 ms, 812 ms in total\n"), Some(0.812));
+        assert_eq!(printed_seconds("  1.00 s  text\n  3.25 s  in total\n"), Some(3.25));
         assert_eq!(printed_seconds("nothing"), None);
     }
 }

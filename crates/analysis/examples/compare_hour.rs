@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let whole = begun.elapsed();
     writeln!(
         std::io::stdout(),
-        "{streams} streams, {} figures: load and sum up {} ms, compare {} ms, together {} ms",
+        "{streams} streams, {} figures: load and sum up {} ms, compare {} ms, {} ms in total",
         comparison.pairs[0].figures().count(),
         loaded.as_millis(),
         (whole - loaded).as_millis(),
