@@ -1,4 +1,4 @@
-//! The agent's core: answers pings and passes the request on. Without I/O and without a clock.
+//! The agent's core: answers pings and passes requests on. Without I/O and without a clock.
 
 use crate::message::{Incoming, Message, NotAMessage};
 
@@ -7,8 +7,15 @@ use crate::message::{Incoming, Message, NotAMessage};
 pub enum AgentAction {
     /// Send bytes to the controller.
     Send(Vec<u8>),
-    /// Do the work of a request, then send [`Message::Result`] or [`Message::Failed`].
-    Work(Vec<u8>),
+    /// Do the work of a request after those before it, then send [`Message::Reply`].
+    Work {
+        /// The request's number.
+        number: u32,
+        /// What to do.
+        work: Vec<u8>,
+    },
+    /// Tell the request that is being done.
+    Signal(Vec<u8>),
 }
 
 /// The session with the controller.
@@ -38,14 +45,17 @@ impl Agent {
                     let pong = Message::Pong { number, monotonic_ns, unix_ns };
                     AgentAction::Send(pong.to_frame())
                 }
-                Message::Request(request) => AgentAction::Work(request),
+                Message::Request { number, work } => AgentAction::Work { number, work },
+                Message::Signal(signal) => AgentAction::Signal(signal),
                 Message::Hello(_)
                 | Message::Pong { .. }
-                | Message::Result(_)
-                | Message::Failed(_)
-                | Message::Alive => {
+                | Message::Reply { .. }
+                | Message::Alive
+                | Message::Report(_)
+                | Message::Refused(_)
+                | Message::Frame { .. } => {
                     let why = "the controller sent a message of an agent".to_owned();
-                    AgentAction::Send(Message::Failed(why).to_frame())
+                    AgentAction::Send(Message::Refused(why).to_frame())
                 }
             });
         }

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,23 +17,63 @@ const ALIVE_EVERY: Duration = Duration::from_secs(1);
 const READ_BYTES: usize = 64 << 10;
 
 /// The output, which the work's thread uses too: each frame is written as a whole.
-type Output<W> = Arc<Mutex<W>>;
+type Output = Arc<Mutex<dyn Write + Send>>;
+
+/// Where the work of a request sends its progress.
+#[derive(Clone)]
+pub struct Outbox(Output);
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Outbox")
+    }
+}
+
+impl Outbox {
+    /// Sends a message to the controller.
+    ///
+    /// # Errors
+    /// The controller is gone.
+    pub fn send(&self, message: &Message) -> io::Result<()> {
+        send(&self.0, &message.to_frame())
+    }
+}
+
+/// What an agent does for its controller.
+pub trait Work: Send + 'static {
+    /// Does what a request says. An error is its reason in words. Requests are done one after the other.
+    ///
+    /// # Errors
+    /// Why it could not be done, in words.
+    fn work(&mut self, request: &[u8], outbox: &Outbox) -> Result<Vec<u8>, String>;
+}
 
 /// Serves a controller until it closes the pipe.
 ///
-/// * `work` - does what a request says, in a separate thread; an error is its reason in words
+/// * `begun` - when the clock that the controller samples was 0
+/// * `work` - does what requests say, in a separate thread
+/// * `on_signal` - gets the signals for the request that is being done, at once
 ///
 /// # Errors
 /// The pipe failed, or the controller sent something that is no message.
-pub fn serve<R, W, F>(hello: Hello, mut input: R, output: W, work: F) -> io::Result<()>
-where
-    R: Read + AsFd,
-    W: Write + Send + 'static,
-    F: Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync + 'static,
-{
-    let output: Output<W> = Arc::new(Mutex::new(output));
-    let work = Arc::new(work);
-    let begun = Instant::now();
+pub fn serve<R: Read + AsFd>(
+    hello: Hello,
+    begun: Instant,
+    mut input: R,
+    output: impl Write + Send + 'static,
+    mut work: impl Work,
+    mut on_signal: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let output: Output = Arc::new(Mutex::new(output));
+    let (requests, to_do) = mpsc::channel::<(u32, Vec<u8>)>();
+    let outbox = Outbox(Arc::clone(&output));
+    std::thread::spawn(move || {
+        for (number, request) in to_do {
+            let result = work.work(&request, &outbox);
+            // If the controller is gone, the loop sees it too and ends the process.
+            let _ = outbox.send(&Message::Reply { number, result });
+        }
+    });
     let mut agent = Agent::default();
     let mut bytes = vec![0; READ_BYTES];
     send(&output, &Message::Hello(hello).to_frame())?;
@@ -53,17 +93,12 @@ where
         for action in actions {
             match action {
                 AgentAction::Send(frame) => send(&output, &frame)?,
-                AgentAction::Work(request) => {
-                    let (output, work) = (Arc::clone(&output), Arc::clone(&work));
-                    std::thread::spawn(move || {
-                        let reply = match work(&request) {
-                            Ok(result) => Message::Result(result),
-                            Err(why) => Message::Failed(why),
-                        };
-                        // If the controller is gone, the loop sees it too and ends the process.
-                        let _ = send(&output, &reply.to_frame());
-                    });
+                AgentAction::Work { number, work } => {
+                    // Its thread ends only by a panic; the controller then hears nothing more of it.
+                    let died = |_| io::Error::other("the thread that does the work has died");
+                    requests.send((number, work)).map_err(died)?;
                 }
+                AgentAction::Signal(signal) => on_signal(&signal),
             }
         }
     }
@@ -80,7 +115,7 @@ fn has_input(input: &impl AsFd) -> io::Result<bool> {
     }
 }
 
-fn send<W: Write>(output: &Output<W>, frame: &[u8]) -> io::Result<()> {
+fn send(output: &Output, frame: &[u8]) -> io::Result<()> {
     let mut output = output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     output.write_all(frame)?;
     output.flush()

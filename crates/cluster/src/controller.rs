@@ -1,8 +1,10 @@
-//! The controller's core: one session for each host, from its first byte to its result.
+//! The controller's core: one session for each host, from its first byte to its end.
 //!
-//! It has no clock and no pipes: the caller passes bytes, ends and the time, and performs the actions. A
-//! session ends in an [`Answer`] or is [`Lost`]; a host that sends nothing is lost after a stated time, so
-//! every fleet ends.
+//! It has no clock and no pipes: the caller passes bytes, ends and the time, then performs the
+//! [`Action`]s and handles the [`Event`]s. A session is finished by the caller, or its host is [`Lost`]:
+//! a host that sends nothing is lost after a stated time, so every fleet ends.
+
+use std::collections::VecDeque;
 
 use crate::clock::{self, ClockOffset, Sample};
 use crate::launch::{PRESENT, SEND};
@@ -30,25 +32,66 @@ pub enum Action {
         /// Its position in the list.
         host: usize,
     },
-    /// End the pipe to a host.
+    /// End the pipe to a host that is lost, and its process, which may not end with it.
+    Abandon {
+        /// Its position in the list.
+        host: usize,
+    },
+    /// End the pipe to a host, whose process then ends by itself.
     Close {
         /// Its position in the list.
         host: usize,
     },
 }
 
-/// What a host answered.
+/// What happened to a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Who its agent is.
-    pub hello: Hello,
-    /// Its clock.
-    pub clock: ClockOffset,
-    /// The result of the request.
-    pub result: Vec<u8>,
+pub enum Event {
+    /// Its agent runs, and its clock was sampled for the first time; requests can be sent.
+    Connected {
+        /// Its position in the list.
+        host: usize,
+    },
+    /// Its clock was sampled again, as the caller wished.
+    ClockSampled {
+        /// Its position in the list.
+        host: usize,
+    },
+    /// It did a request, or failed to.
+    Reply {
+        /// Its position in the list.
+        host: usize,
+        /// The request's number.
+        number: u32,
+        /// The result, or why there is none.
+        result: Result<Vec<u8>, String>,
+    },
+    /// It reports progress.
+    Report {
+        /// Its position in the list.
+        host: usize,
+        /// In the form that the caller defines.
+        report: Vec<u8>,
+    },
+    /// It sent a frame of a journal.
+    Frame {
+        /// Its position in the list.
+        host: usize,
+        /// The frame's kind.
+        kind: u8,
+        /// The frame's payload.
+        payload: Vec<u8>,
+    },
+    /// Its session ended before the caller finished it; nothing follows.
+    Lost {
+        /// Its position in the list.
+        host: usize,
+        /// The reason.
+        why: Lost,
+    },
 }
 
-/// Why there is no answer from a host.
+/// Why a host takes no further part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// The pipe ended; with the reason and what to do, if they are known.
@@ -85,7 +128,7 @@ pub enum Lost {
     /// A message that does not follow from the previous ones.
     #[error("it sent a message that was not expected")]
     Unexpected,
-    /// The agent reported a failure.
+    /// A request failed.
     #[error("{0}")]
     Failed(String),
     /// The user ended the command.
@@ -97,10 +140,11 @@ pub enum Lost {
 #[derive(Debug)]
 pub struct Controller {
     version: String,
-    request: Vec<u8>,
     /// This host's wall clock when its monotonic clock was 0, in nanoseconds since 1970.
     unix_at_zero_ns: u64,
     sessions: Vec<Session>,
+    actions: VecDeque<Action>,
+    events: VecDeque<Event>,
 }
 
 #[derive(Debug)]
@@ -109,6 +153,8 @@ struct Session {
     stage: Stage,
     /// When the session began or the last message arrived.
     heard_ns: u64,
+    /// The number of the next request.
+    next_request: u32,
 }
 
 #[derive(Debug)]
@@ -116,38 +162,52 @@ enum Stage {
     /// A script says whether it needs the program; its line so far.
     Greeting(Vec<u8>),
     Starting,
-    Sampling {
+    Connected {
         hello: Hello,
-        sent_ns: u64,
-        samples: Vec<Sample>,
+        /// The last complete sampling; `None` during the first.
+        clock: Option<ClockOffset>,
+        sampling: Option<Sampling>,
     },
-    Working {
-        hello: Hello,
-        clock: ClockOffset,
-    },
-    Ended(Result<Answer, Lost>),
+    Ended,
+}
+
+/// Pings that are being exchanged.
+#[derive(Debug)]
+struct Sampling {
+    sent_ns: u64,
+    samples: Vec<Sample>,
 }
 
 impl Controller {
-    /// Sends `request` to each of the agents that are being started at `now_ns`.
+    /// Sessions with agents that are being started at `now_ns`.
     ///
     /// * `copies` - for each host, whether the program is copied there first
     /// * `version` - of this program; agents must have the same
     /// * `unix_at_zero_ns` - this host's wall clock minus the clock of `now_ns`
-    pub fn new(
-        copies: &[bool],
-        version: &str,
-        request: Vec<u8>,
-        now_ns: u64,
-        unix_at_zero_ns: u64,
-    ) -> Controller {
+    pub fn new(copies: &[bool], version: &str, now_ns: u64, unix_at_zero_ns: u64) -> Controller {
         let session = |copies: &bool| Session {
             incoming: Incoming::default(),
             stage: if *copies { Stage::Greeting(Vec::new()) } else { Stage::Starting },
             heard_ns: now_ns,
+            next_request: 0,
         };
-        let sessions = copies.iter().map(session).collect();
-        Controller { version: version.to_owned(), request, unix_at_zero_ns, sessions }
+        Controller {
+            version: version.to_owned(),
+            unix_at_zero_ns,
+            sessions: copies.iter().map(session).collect(),
+            actions: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The next thing that the caller has to do.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// The next thing that happened.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
     /// A host took some of the program that is sent to it.
@@ -156,25 +216,25 @@ impl Controller {
     }
 
     /// Takes bytes from a host.
-    pub fn received(&mut self, host: usize, bytes: &[u8], now_ns: u64) -> Vec<Action> {
-        let mut actions = Vec::new();
+    pub fn received(&mut self, host: usize, bytes: &[u8], now_ns: u64) {
         let session = &mut self.sessions[host];
         let bytes = match &mut session.stage {
-            Stage::Ended(_) => return actions,
+            Stage::Ended => return,
             Stage::Greeting(line) => {
                 session.heard_ns = now_ns;
                 let end = bytes.iter().position(|byte| *byte == b'\n');
                 line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
                 if end.is_none() && line.len() <= SEND.len() {
-                    return actions;
+                    return;
                 }
                 match line.as_slice() {
                     line if line == PRESENT.as_bytes() => {}
-                    line if line == SEND.as_bytes() => actions.push(Action::SendCopy { host }),
+                    line if line == SEND.as_bytes() => {
+                        self.actions.push_back(Action::SendCopy { host });
+                    }
                     other => {
                         let why = NotAMessage::foreign(other);
-                        session.stage = Stage::Ended(Err(why.into()));
-                        return vec![Action::Close { host }];
+                        return self.lose(host, why.into());
                     }
                 }
                 session.stage = Stage::Starting;
@@ -183,120 +243,128 @@ impl Controller {
             _ => bytes,
         };
         if bytes.is_empty() {
-            return actions;
+            return;
         }
         session.incoming.add(bytes);
-        loop {
+        while !self.is_ended(host) {
             let session = &mut self.sessions[host];
-            let next = match session.incoming.next_message() {
-                Ok(None) => return actions,
+            let handled = match session.incoming.next_message() {
+                Ok(None) => return,
                 Ok(Some(message)) => {
                     session.heard_ns = now_ns;
                     self.message(host, message, now_ns)
                 }
                 Err(error) => Err(error.into()),
             };
-            match next {
-                Ok(Some(message)) => {
-                    actions.push(Action::Send { host, bytes: message.to_frame() });
-                }
-                Ok(None) => {}
-                Err(lost) => self.sessions[host].stage = Stage::Ended(Err(lost)),
-            }
-            if matches!(self.sessions[host].stage, Stage::Ended(_)) {
-                actions.push(Action::Close { host });
-                return actions;
+            if let Err(why) = handled {
+                self.lose(host, why);
             }
         }
     }
 
     /// The pipe to a host ended.
     pub fn closed(&mut self, host: usize, why: String) {
-        let stage = &mut self.sessions[host].stage;
-        if !matches!(stage, Stage::Ended(_)) {
-            *stage = Stage::Ended(Err(Lost::Ended(why)));
-        }
+        self.lose(host, Lost::Ended(why));
     }
 
     /// Gives up hosts that are overdue. Call it at least once a second.
-    pub fn tick(&mut self, now_ns: u64) -> Vec<Action> {
-        self.end_those(|session| {
+    pub fn tick(&mut self, now_ns: u64) {
+        for host in 0..self.sessions.len() {
+            let session = &self.sessions[host];
             let silent_ns = now_ns.saturating_sub(session.heard_ns);
             match session.stage {
                 Stage::Greeting(_) | Stage::Starting if silent_ns > HELLO_WITHIN_NS => {
-                    Some(Lost::NoHello)
+                    self.lose(host, Lost::NoHello);
                 }
-                Stage::Sampling { .. } | Stage::Working { .. } if silent_ns > SILENT_AFTER_NS => {
-                    Some(Lost::Silent)
+                Stage::Connected { .. } if silent_ns > SILENT_AFTER_NS => {
+                    self.lose(host, Lost::Silent);
                 }
-                _ => None,
+                _ => {}
             }
-        })
+        }
     }
 
     /// Ends all sessions on behalf of the user.
-    pub fn interrupt(&mut self) -> Vec<Action> {
-        self.end_those(|_| Some(Lost::Interrupted))
+    pub fn interrupt(&mut self) {
+        (0..self.sessions.len()).for_each(|host| self.lose(host, Lost::Interrupted));
     }
 
-    fn end_those(&mut self, lost: impl Fn(&Session) -> Option<Lost>) -> Vec<Action> {
-        let mut actions = Vec::new();
-        for (host, session) in self.sessions.iter_mut().enumerate() {
-            if matches!(session.stage, Stage::Ended(_)) {
-                continue;
-            }
-            if let Some(lost) = lost(session) {
-                session.stage = Stage::Ended(Err(lost));
-                actions.push(Action::Close { host });
-            }
+    /// Ends the session with a host because of a failure.
+    pub fn lose(&mut self, host: usize, why: Lost) {
+        if !self.is_ended(host) {
+            self.sessions[host].stage = Stage::Ended;
+            self.actions.push_back(Action::Abandon { host });
+            self.events.push_back(Event::Lost { host, why });
         }
-        actions
     }
 
-    /// Hosts whose session has ended.
-    pub fn ended(&self) -> usize {
-        (0..self.sessions.len()).filter(|host| self.is_ended(*host)).count()
+    /// Ends the session with a host that has nothing more to do.
+    pub fn finish(&mut self, host: usize) {
+        if !self.is_ended(host) {
+            self.sessions[host].stage = Stage::Ended;
+            self.actions.push_back(Action::Close { host });
+        }
     }
 
-    /// Whether a host has answered.
-    pub fn is_answered(&self, host: usize) -> bool {
-        matches!(self.sessions[host].stage, Stage::Ended(Ok(_)))
+    /// Sends a request to a connected host, and returns its number. If the host is lost, its event
+    /// says so.
+    pub fn request(&mut self, host: usize, work: Vec<u8>) -> u32 {
+        let number = self.sessions[host].next_request;
+        self.sessions[host].next_request += 1;
+        self.send(host, &Message::Request { number, work });
+        number
+    }
+
+    /// Sends a signal to a connected host.
+    pub fn signal(&mut self, host: usize, signal: Vec<u8>) {
+        self.send(host, &Message::Signal(signal));
+    }
+
+    /// Samples the clock of a connected host again; [`Event::ClockSampled`] follows.
+    pub fn sample_clock(&mut self, host: usize, now_ns: u64) {
+        if let Stage::Connected { sampling, .. } = &mut self.sessions[host].stage {
+            *sampling = Some(Sampling { sent_ns: now_ns, samples: Vec::new() });
+            self.send(host, &Message::Ping { number: 0 });
+        }
+    }
+
+    /// The agent of a connected host.
+    pub fn hello(&self, host: usize) -> Option<&Hello> {
+        match &self.sessions[host].stage {
+            Stage::Connected { hello, .. } => Some(hello),
+            _ => None,
+        }
+    }
+
+    /// The clock of a connected host, by its last sampling.
+    pub fn clock(&self, host: usize) -> Option<ClockOffset> {
+        match &self.sessions[host].stage {
+            Stage::Connected { clock, .. } => *clock,
+            _ => None,
+        }
     }
 
     /// Whether the session of a host has ended.
     pub fn is_ended(&self, host: usize) -> bool {
-        matches!(self.sessions[host].stage, Stage::Ended(_))
+        matches!(self.sessions[host].stage, Stage::Ended)
     }
 
     /// Whether all sessions have ended.
     pub fn is_done(&self) -> bool {
-        self.ended() == self.sessions.len()
+        (0..self.sessions.len()).all(|host| self.is_ended(host))
     }
 
-    /// The results, in the order of the hosts.
-    ///
-    /// # Panics
-    /// A session has not ended.
-    pub fn into_results(self) -> Vec<Result<Answer, Lost>> {
-        let result = |session: Session| match session.stage {
-            Stage::Ended(result) => result,
-            _ => panic!("every session has ended"),
-        };
-        self.sessions.into_iter().map(result).collect()
-    }
-
-    /// Handles a message; returns the reply.
-    fn message(
-        &mut self,
-        host: usize,
-        message: Message,
-        now_ns: u64,
-    ) -> Result<Option<Message>, Lost> {
-        if message == Message::Alive {
-            return Ok(None);
+    fn send(&mut self, host: usize, message: &Message) {
+        if !self.is_ended(host) {
+            self.actions.push_back(Action::Send { host, bytes: message.to_frame() });
         }
-        let stage = std::mem::replace(&mut self.sessions[host].stage, Stage::Starting);
-        let (stage, reply) = match (stage, message) {
+    }
+
+    fn message(&mut self, host: usize, message: Message, now_ns: u64) -> Result<(), Lost> {
+        let session = &self.sessions[host];
+        let event = match (&session.stage, message) {
+            (_, Message::Alive) => return Ok(()),
+            (_, Message::Refused(why)) => return Err(Lost::Failed(why)),
             (Stage::Starting, Message::Hello(hello)) => {
                 if hello.protocol != PROTOCOL || hello.version != self.version {
                     return Err(Lost::Version {
@@ -305,39 +373,65 @@ impl Controller {
                         ours: self.version.clone(),
                     });
                 }
-                let stage = Stage::Sampling { hello, sent_ns: now_ns, samples: Vec::new() };
-                (stage, Some(Message::Ping { number: 0 }))
+                self.sessions[host].stage = Stage::Connected { hello, clock: None, sampling: None };
+                self.sample_clock(host, now_ns);
+                return Ok(());
             }
-            (
-                Stage::Sampling { hello, sent_ns, mut samples },
-                Message::Pong { number, monotonic_ns, unix_ns },
-            ) if number as usize == samples.len() => {
-                samples.push(Sample {
-                    sent_ns,
-                    received_ns: now_ns,
-                    unix_at_zero_ns: self.unix_at_zero_ns,
-                    monotonic_ns,
-                    unix_ns,
-                });
-                match clock::offset(&samples) {
-                    Some(clock) if number + 1 == SAMPLES => {
-                        let request = Message::Request(self.request.clone());
-                        (Stage::Working { hello, clock }, Some(request))
-                    }
-                    _ => {
-                        let ping = Message::Ping { number: number + 1 };
-                        (Stage::Sampling { hello, sent_ns: now_ns, samples }, Some(ping))
-                    }
-                }
+            (Stage::Connected { .. }, Message::Pong { number, monotonic_ns, unix_ns }) => {
+                return self.pong(host, number, [monotonic_ns, unix_ns], now_ns);
             }
-            (Stage::Working { hello, clock }, Message::Result(result)) => {
-                (Stage::Ended(Ok(Answer { hello, clock, result })), None)
+            (Stage::Connected { clock: Some(_), .. }, Message::Reply { number, result })
+                if number < session.next_request =>
+            {
+                Event::Reply { host, number, result }
             }
-            (_, Message::Failed(why)) => return Err(Lost::Failed(why)),
+            (Stage::Connected { clock: Some(_), .. }, Message::Report(report)) => {
+                Event::Report { host, report }
+            }
+            (Stage::Connected { clock: Some(_), .. }, Message::Frame { kind, payload }) => {
+                Event::Frame { host, kind, payload }
+            }
             _ => return Err(Lost::Unexpected),
         };
-        self.sessions[host].stage = stage;
-        Ok(reply)
+        self.events.push_back(event);
+        Ok(())
+    }
+
+    /// Takes the reply to a ping, and sends the next one unless there are enough.
+    fn pong(
+        &mut self,
+        host: usize,
+        number: u32,
+        [monotonic_ns, unix_ns]: [u64; 2],
+        now_ns: u64,
+    ) -> Result<(), Lost> {
+        let unix_at_zero_ns = self.unix_at_zero_ns;
+        let Stage::Connected { clock, sampling: Some(sampling), .. } =
+            &mut self.sessions[host].stage
+        else {
+            return Err(Lost::Unexpected);
+        };
+        if number as usize != sampling.samples.len() {
+            return Err(Lost::Unexpected);
+        }
+        let (sent_ns, received_ns) = (sampling.sent_ns, now_ns);
+        let sample = Sample { sent_ns, received_ns, unix_at_zero_ns, monotonic_ns, unix_ns };
+        sampling.samples.push(sample);
+        if number + 1 < SAMPLES {
+            sampling.sent_ns = now_ns;
+            self.send(host, &Message::Ping { number: number + 1 });
+            return Ok(());
+        }
+        let is_first = clock.is_none();
+        *clock = clock::offset(&sampling.samples);
+        if let Stage::Connected { sampling, .. } = &mut self.sessions[host].stage {
+            *sampling = None;
+        }
+        self.events.push_back(match is_first {
+            true => Event::Connected { host },
+            false => Event::ClockSampled { host },
+        });
+        Ok(())
     }
 }
 
@@ -345,6 +439,7 @@ impl Controller {
 mod tests {
     use super::*;
     use crate::agent::{Agent, AgentAction};
+    use crate::ask::{Answer, Ask};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -358,47 +453,54 @@ mod tests {
         }
     }
 
-    /// A controller and agents under virtual time, over pipes without delay.
-    struct World {
-        controller: Controller,
-        agents: Vec<Agent>,
-        now_ns: u64,
+    fn controller(copies: &[bool]) -> Controller {
+        Controller::new(copies, "1", 0, 5)
     }
 
-    impl World {
-        fn new(versions: &[&str]) -> World {
-            let controller =
-                Controller::new(&vec![false; versions.len()], "1", b"what".to_vec(), 0, 5);
-            let agents = versions.iter().map(|_| Agent::default()).collect();
-            let mut world = World { controller, agents, now_ns: 0 };
-            for (host, version) in versions.iter().enumerate() {
-                let hello = Message::Hello(hello(version)).to_frame();
-                world.send(host, &hello);
-            }
-            world
-        }
+    fn actions(controller: &mut Controller) -> Vec<Action> {
+        std::iter::from_fn(|| controller.next_action()).collect()
+    }
 
-        /// Bytes from an agent, and everything that follows from them.
-        fn send(&mut self, host: usize, bytes: &[u8]) {
-            let mut actions = self.controller.received(host, bytes, self.now_ns);
-            while let Some(action) = actions.pop() {
+    /// The hosts that were lost since the last call, and why.
+    fn lost(controller: &mut Controller) -> Vec<(usize, Lost)> {
+        let events = std::iter::from_fn(|| controller.next_event());
+        let lost = |event| match event {
+            Event::Lost { host, why } => Some((host, why)),
+            _ => None,
+        };
+        events.filter_map(lost).collect()
+    }
+
+    /// A controller and agents under virtual time, over pipes without delay; all are asked.
+    fn ask(versions: &[&str]) -> Vec<Result<Answer, Lost>> {
+        let mut controller = controller(&vec![false; versions.len()]);
+        let mut agents: Vec<Agent> = versions.iter().map(|_| Agent::default()).collect();
+        let mut ask = Ask::new(versions.len(), b"what".to_vec());
+        for (host, version) in versions.iter().enumerate() {
+            controller.received(host, &Message::Hello(hello(version)).to_frame(), 0);
+        }
+        while !ask.is_done() {
+            ask.handle_events(&mut controller);
+            for action in actions(&mut controller) {
                 let Action::Send { host, bytes } = action else { continue };
-                for step in self.agents[host].received(&bytes, self.now_ns, 7).expect("messages") {
+                for step in agents[host].received(&bytes, 0, 7).expect("messages") {
                     let reply = match step {
                         AgentAction::Send(bytes) => bytes,
-                        AgentAction::Work(request) => Message::Result(request).to_frame(),
+                        AgentAction::Work { number, work } => {
+                            Message::Reply { number, result: Ok(work) }.to_frame()
+                        }
+                        AgentAction::Signal(_) => panic!("nothing was signalled"),
                     };
-                    actions.extend(self.controller.received(host, &reply, self.now_ns));
+                    controller.received(host, &reply, 0);
                 }
             }
         }
+        ask.into_answers()
     }
 
     #[test]
     fn each_host_gets_the_request_after_its_clock_was_sampled() {
-        let world = World::new(&["1", "1", "1"]);
-        assert!(world.controller.is_done());
-        for result in world.controller.into_results() {
+        for result in ask(&["1", "1", "1"]) {
             let answer = result.expect("an answer");
             assert_eq!(answer.result, b"what");
             let clock = ClockOffset { monotonic_ns: 0, wall_ns: 2, error_ns: 0 };
@@ -408,8 +510,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_naming_both() {
-        let world = World::new(&["1", "2"]);
-        let results = world.controller.into_results();
+        let results = ask(&["1", "2"]);
         assert!(results[0].is_ok());
         let text = results[1].as_ref().unwrap_err().to_string();
         assert!(text.contains("fourcorners 2") && text.contains("this host 1"), "{text}");
@@ -417,57 +518,74 @@ mod tests {
 
     #[test]
     fn a_host_that_does_not_start_and_one_that_falls_silent_are_lost_in_time() {
-        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
-        let hello = Message::Hello(hello("1")).to_frame();
-        assert_eq!(controller.received(1, &hello, SECOND_NS).len(), 1, "a ping");
-        assert_eq!(controller.tick(9 * SECOND_NS), []);
+        let mut controller = controller(&[false; 2]);
+        controller.received(1, &Message::Hello(hello("1")).to_frame(), SECOND_NS);
+        assert_eq!(actions(&mut controller).len(), 1, "a ping");
+        controller.tick(9 * SECOND_NS);
+        assert_eq!(actions(&mut controller), []);
         // A sign of life is enough for a slow host.
         controller.received(1, &Message::Alive.to_frame(), 9 * SECOND_NS);
-        assert_eq!(controller.tick(10 * SECOND_NS + 1), [Action::Close { host: 0 }]);
-        assert_eq!(controller.tick(17 * SECOND_NS), []);
-        assert_eq!(controller.tick(17 * SECOND_NS + 1), [Action::Close { host: 1 }]);
+        controller.tick(10 * SECOND_NS + 1);
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 0 }]);
+        controller.tick(17 * SECOND_NS);
+        assert_eq!(actions(&mut controller), []);
+        controller.tick(17 * SECOND_NS + 1);
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 1 }]);
         assert!(controller.is_done());
-        assert_eq!(controller.into_results(), [Err(Lost::NoHello), Err(Lost::Silent)]);
+        assert_eq!(lost(&mut controller), [(0, Lost::NoHello), (1, Lost::Silent)]);
     }
 
     #[test]
     fn a_lying_agent_is_lost_and_what_follows_is_ignored() {
-        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
-        let early = Message::Result(Vec::new()).to_frame();
-        assert_eq!(controller.received(0, &early, 1), [Action::Close { host: 0 }]);
-        assert_eq!(controller.received(0, &Message::Hello(hello("1")).to_frame(), 2), []);
-        controller.received(1, &Message::Hello(hello("1")).to_frame(), 1);
+        let mut controller = controller(&[false; 3]);
+        let early = Message::Reply { number: 0, result: Ok(Vec::new()) };
+        controller.received(0, &early.to_frame(), 1);
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 0 }]);
+        controller.received(0, &Message::Hello(hello("1")).to_frame(), 2);
+        assert_eq!(actions(&mut controller), []);
         let wrong = Message::Pong { number: 3, monotonic_ns: 0, unix_ns: 0 };
-        controller.received(1, &wrong.to_frame(), 2);
-        assert_eq!(controller.into_results(), [Err(Lost::Unexpected), Err(Lost::Unexpected)]);
+        for (host, lie) in [(1, wrong), (2, Message::Report(Vec::new()))] {
+            controller.received(host, &Message::Hello(hello("1")).to_frame(), 1);
+            controller.received(host, &lie.to_frame(), 2);
+        }
+        let unexpected = [0, 1, 2].map(|host| (host, Lost::Unexpected));
+        assert_eq!(lost(&mut controller), unexpected);
     }
 
     #[test]
     fn the_program_is_sent_only_where_it_is_missing() {
-        let mut controller = Controller::new(&[true; 3], "1", Vec::new(), 0, 0);
-        assert_eq!(controller.received(0, b"fourcorners: se", 1), []);
-        assert_eq!(controller.received(0, b"nd\n", 1), [Action::SendCopy { host: 0 }]);
+        let mut controller = controller(&[true; 3]);
+        controller.received(0, b"fourcorners: se", 1);
+        assert_eq!(actions(&mut controller), []);
+        controller.received(0, b"nd\n", 1);
+        assert_eq!(actions(&mut controller), [Action::SendCopy { host: 0 }]);
         let hello =
             [b"fourcorners: present\n", &Message::Hello(hello("1")).to_frame()[..]].concat();
         let ping = Action::Send { host: 1, bytes: Message::Ping { number: 0 }.to_frame() };
-        assert_eq!(controller.received(1, &hello, 1), [ping]);
-        assert_eq!(controller.received(2, b"Welcome to vm03\n", 1), [Action::Close { host: 2 }]);
+        controller.received(1, &hello, 1);
+        assert_eq!(actions(&mut controller), [ping]);
+        controller.received(2, b"Welcome to vm03\n", 1);
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 2 }]);
         // A slow copy is not silence.
         controller.copied(0, 9 * SECOND_NS);
-        assert_eq!(controller.tick(12 * SECOND_NS), [Action::Close { host: 1 }]);
+        controller.tick(12 * SECOND_NS);
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 1 }]);
         controller.closed(0, "gone".to_owned());
-        let text = controller.into_results().pop().expect("three").unwrap_err().to_string();
-        assert!(text.contains("`Welcome to vm03`"), "{text}");
+        let (host, why) = lost(&mut controller).remove(0);
+        let text = why.to_string();
+        assert!(host == 2 && text.contains("`Welcome to vm03`"), "{text}");
     }
 
     #[test]
     fn an_end_counts_once_and_an_interrupt_ends_the_rest() {
-        let mut controller = Controller::new(&[false; 2], "1", Vec::new(), 0, 0);
+        let mut controller = controller(&[false; 3]);
         controller.closed(0, "exit code 255".to_owned());
-        assert_eq!(controller.interrupt(), [Action::Close { host: 1 }]);
+        controller.finish(2);
+        actions(&mut controller);
+        controller.interrupt();
+        assert_eq!(actions(&mut controller), [Action::Abandon { host: 1 }]);
         controller.closed(1, "later".to_owned());
-        let results = controller.into_results();
-        assert_eq!(results[0], Err(Lost::Ended("exit code 255".to_owned())));
-        assert_eq!(results[1], Err(Lost::Interrupted));
+        let ended = Lost::Ended("exit code 255".to_owned());
+        assert_eq!(lost(&mut controller), [(0, ended), (1, Lost::Interrupted)]);
     }
 }

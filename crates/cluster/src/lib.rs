@@ -5,14 +5,16 @@
 //! `kubectl exec`, or any command. No port is opened, and no daemon is installed. What travels are frames
 //! of crate `record`, plus a few of control. Not for: what the agents do (`commands`).
 //!
-//! [`controller`] and [`agent`] are cores without I/O: they take bytes and the time and return bytes.
-//! [`pipes`] is the shell around the controller, with processes and `poll`.
+//! [`controller`], [`ask`] and [`agent`] are cores without I/O: they take bytes and the time and return
+//! bytes. [`pipes`] is the shell around the controller, with processes and `poll`; [`agent_loop`] the one
+//! around the agent.
 //!
 //! Reading order: [`host_list`] (which hosts), [`launch`] (how an agent is started), [`message`] (what is
-//! sent), [`controller`], [`agent`], [`clock`], [`pipes`].
+//! sent), [`controller`], [`ask`], [`agent`], [`clock`], [`pipes`], [`agent_loop`].
 
 pub mod agent;
 pub mod agent_loop;
+pub mod ask;
 pub mod clock;
 pub mod controller;
 pub mod host_list;

@@ -8,7 +8,7 @@ use record::framing::{self, HEAD_BYTES, MARKER, RawFrame};
 use serde::{Deserialize, Serialize};
 
 /// Version of the messages. Peers with different versions refuse each other.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Longest payload of a frame, in bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 64 << 20;
 /// The lowest kind of a control frame.
@@ -35,14 +35,36 @@ pub enum Message {
         /// The agent's wall clock, in nanoseconds since 1970.
         unix_ns: u64,
     },
-    /// Controller: what to do, in the form that the caller defines.
-    Request(Vec<u8>),
-    /// Agent: the result of the request, in the form that the caller defines.
-    Result(Vec<u8>),
-    /// Agent: why the request failed, in words.
-    Failed(String),
+    /// Controller: what to do, in the form that the caller defines. Agents do one after the other.
+    Request {
+        /// Its number in the session, from 0.
+        number: u32,
+        /// What to do.
+        work: Vec<u8>,
+    },
+    /// Agent: the result of a request, in the form that the caller defines, or why it failed, in words.
+    Reply {
+        /// The request's number.
+        number: u32,
+        /// The result.
+        result: Result<Vec<u8>, String>,
+    },
     /// Agent: it is alive; sent every second.
     Alive,
+    /// Controller: concerns the request that is being done, in the form that the caller defines. Not
+    /// replied to.
+    Signal(Vec<u8>),
+    /// Agent: progress of the request that is being done, in the form that the caller defines.
+    Report(Vec<u8>),
+    /// Agent: the controller sent something that it must not send; the session ends.
+    Refused(String),
+    /// Agent: a frame of a journal, with its own kind.
+    Frame {
+        /// Its kind, below [`FIRST_CONTROL`].
+        kind: u8,
+        /// Its payload.
+        payload: Vec<u8>,
+    },
 }
 
 /// Who an agent is.
@@ -64,7 +86,12 @@ impl Message {
     /// The message as a frame.
     pub fn to_frame(&self) -> Vec<u8> {
         let mut frame = Vec::new();
-        framing::append(self.kind(), |out| record::frame::encode(self, out), &mut frame);
+        match self {
+            Message::Frame { kind, payload } => {
+                framing::append(*kind, |out| out.extend_from_slice(payload), &mut frame);
+            }
+            _ => framing::append(self.kind(), |out| record::frame::encode(self, out), &mut frame),
+        }
         frame
     }
 
@@ -74,10 +101,13 @@ impl Message {
                 Message::Hello(_) => 0,
                 Message::Ping { .. } => 1,
                 Message::Pong { .. } => 2,
-                Message::Request(_) => 3,
-                Message::Result(_) => 4,
-                Message::Failed(_) => 5,
-                Message::Alive => 6,
+                Message::Request { .. } => 3,
+                Message::Reply { .. } => 4,
+                Message::Alive => 5,
+                Message::Signal(_) => 6,
+                Message::Report(_) => 7,
+                Message::Refused(_) => 8,
+                Message::Frame { kind, .. } => return *kind,
             }
     }
 }
@@ -140,8 +170,10 @@ impl Incoming {
         }
         let RawFrame { kind, payload, .. } =
             framing::frame_at(&self.bytes[..end], 0).ok_or(NotAMessage::Damaged)?;
-        let message: Message =
-            record::frame::decode(payload).map_err(|_| NotAMessage::Unknown(kind))?;
+        let message = match kind {
+            ..FIRST_CONTROL => Message::Frame { kind, payload: payload.to_vec() },
+            _ => record::frame::decode(payload).map_err(|_| NotAMessage::Unknown(kind))?,
+        };
         if message.kind() != kind {
             return Err(NotAMessage::Unknown(kind));
         }
@@ -178,10 +210,14 @@ mod tests {
             Message::Hello(hello()),
             Message::Ping { number: 3 },
             Message::Pong { number: 3, monotonic_ns: 5, unix_ns: u64::MAX },
-            Message::Request(vec![0, 255]),
-            Message::Result(Vec::new()),
-            Message::Failed("no such path".to_owned()),
+            Message::Request { number: 0, work: vec![0, 255] },
+            Message::Reply { number: 0, result: Ok(Vec::new()) },
+            Message::Reply { number: 1, result: Err("no such path".to_owned()) },
             Message::Alive,
+            Message::Signal(vec![1]),
+            Message::Report(vec![2]),
+            Message::Refused("no".to_owned()),
+            Message::Frame { kind: record::frame::INTERVAL, payload: vec![3, 4] },
         ]
     }
 

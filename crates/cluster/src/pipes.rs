@@ -13,7 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::agent_loop::unix_ns;
-use crate::controller::{Action, Answer, Controller, Lost};
+use crate::ask::{Answer, Ask};
+use crate::controller::{Action, Controller, Lost};
 use crate::host_list::Host;
 use crate::launch::AgentProgram;
 
@@ -25,100 +26,187 @@ const END_WITHIN: Duration = Duration::from_millis(500);
 const LAST_WORDS_BYTES: usize = 4 << 10;
 const READ_BYTES: usize = 64 << 10;
 
-/// Sends `request` to an agent on each host and waits for the answers; every host is answered or lost
-/// within stated times.
-///
-/// * `version` - of this program; agents must have the same
-/// * `observe` - gets the number of ended sessions now and then, and may end the wait
-pub fn ask(
-    hosts: &[Host],
-    agent: &AgentProgram,
-    version: &str,
-    request: Vec<u8>,
-    observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> Vec<Result<Answer, Lost>> {
-    let begun = Instant::now();
-    let now_ns = || begun.elapsed().as_nanos() as u64;
-    let unix_at_zero_ns = unix_ns(SystemTime::now());
-    let copies: Vec<bool> = hosts.iter().map(|host| host.launcher.copies(agent)).collect();
-    let mut controller = Controller::new(&copies, version, request, now_ns(), unix_at_zero_ns);
-    let mut pipes: Vec<Option<Pipe>> = Vec::with_capacity(hosts.len());
-    for (host, one) in hosts.iter().enumerate() {
-        match Pipe::open(one, agent) {
-            Ok(pipe) => pipes.push(Some(pipe)),
-            Err(why) => {
-                controller.closed(host, why);
-                pipes.push(None);
-            }
+/// The sessions with agents on all hosts, over the pipes of one process for each.
+#[derive(Debug)]
+pub struct Pipes {
+    hosts: Vec<Host>,
+    agent: AgentProgram,
+    begun: Instant,
+    controller: Controller,
+    /// `pipes[host]`: `None` once it ended.
+    pipes: Vec<Option<Pipe>>,
+    bytes: Vec<u8>,
+}
+
+impl Pipes {
+    /// Starts the agents.
+    ///
+    /// * `version` - of this program; agents must have the same
+    pub fn open(hosts: &[Host], agent: &AgentProgram, version: &str) -> Pipes {
+        let copies: Vec<bool> = hosts.iter().map(|host| host.launcher.copies(agent)).collect();
+        let mut all = Pipes {
+            hosts: hosts.to_vec(),
+            agent: agent.clone(),
+            begun: Instant::now(),
+            controller: Controller::new(&copies, version, 0, unix_ns(SystemTime::now())),
+            pipes: Vec::with_capacity(hosts.len()),
+            bytes: vec![0; READ_BYTES],
+        };
+        for (host, one) in hosts.iter().enumerate() {
+            let pipe = Pipe::open(one, agent);
+            all.pipes.push(pipe.map_err(|why| all.controller.closed(host, why)).ok());
         }
+        all
     }
-    let mut bytes = vec![0; READ_BYTES];
-    while !controller.is_done() {
-        wait(&pipes);
-        let mut actions = Vec::new();
-        for (host, slot) in pipes.iter_mut().enumerate() {
-            let Some(pipe) = slot else { continue };
-            if pipe.write_queued() {
-                controller.copied(host, now_ns());
-            }
-            pipe.last_words.hear();
-            match pipe.output.read(&mut bytes) {
-                Ok(0) => {
-                    let pipe = slot.take().expect("it was just read");
-                    controller.closed(host, pipe.end(&hosts[host], END_WITHIN));
-                }
-                Ok(count) => actions.extend(controller.received(host, &bytes[..count], now_ns())),
-                Err(error) if is_later(&error) => {}
-                Err(error) => controller.closed(host, format!("read from its agent: {error}")),
-            }
+
+    /// The sessions.
+    pub const fn controller(&mut self) -> &mut Controller {
+        &mut self.controller
+    }
+
+    /// The names of the hosts, in their order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.hosts.iter().map(|host| host.name.as_str())
+    }
+
+    /// The time by the clock of the sessions: nanoseconds since they were opened.
+    pub fn now_ns(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    /// Waits until something arrives, at most for `longest`, and handles it. Performs all actions of the
+    /// controller.
+    pub fn turn(&mut self, longest: Duration) {
+        self.perform();
+        for host in ready(&self.pipes, longest.min(TURN)) {
+            self.exchange(host);
         }
         // After reading, so that what has arrived counts.
-        actions.extend(match observe(controller.ended()) {
-            ControlFlow::Continue(()) => controller.tick(now_ns()),
-            ControlFlow::Break(()) => controller.interrupt(),
-        });
-        for action in actions {
+        self.controller.tick(self.now_ns());
+        self.perform();
+    }
+
+    /// Reads from and writes to a host what is possible without blocking.
+    fn exchange(&mut self, host: usize) {
+        let Some(pipe) = &mut self.pipes[host] else { return };
+        let has_copied = pipe.write_queued();
+        pipe.last_words.hear();
+        let read = pipe.output.read(&mut self.bytes);
+        let now_ns = self.now_ns();
+        if has_copied {
+            self.controller.copied(host, now_ns);
+        }
+        match read {
+            Ok(0) => {
+                let pipe = self.pipes[host].take().expect("it was just read");
+                self.controller.closed(host, pipe.end(&self.hosts[host], END_WITHIN));
+            }
+            Ok(count) => self.controller.received(host, &self.bytes[..count], now_ns),
+            Err(error) if is_later(&error) => {}
+            Err(error) => self.controller.closed(host, format!("read from its agent: {error}")),
+        }
+    }
+
+    /// Performs the actions of the controller.
+    pub fn perform(&mut self) {
+        while let Some(action) = self.controller.next_action() {
             match action {
                 Action::Send { host, bytes } => {
-                    if let Some(pipe) = &mut pipes[host] {
+                    if let Some(pipe) = &mut self.pipes[host] {
                         pipe.queued.extend(bytes);
                         pipe.write_queued();
                     }
                 }
                 Action::SendCopy { host } => {
-                    if let Some(pipe) = &mut pipes[host] {
-                        pipe.copy = agent.copy.as_ref().map(|copy| (Arc::clone(&copy.bytes), 0));
+                    if let Some(pipe) = &mut self.pipes[host] {
+                        let copy = self.agent.copy.as_ref();
+                        pipe.copy = copy.map(|copy| (Arc::clone(&copy.bytes), 0));
+                    }
+                }
+                Action::Abandon { host } => {
+                    if let Some(pipe) = self.pipes[host].take() {
+                        pipe.end(&self.hosts[host], Duration::ZERO);
                     }
                 }
                 Action::Close { host } => {
-                    // An agent that answered ends with its pipe; one that is lost may not.
-                    if let Some(pipe) = pipes[host].take() {
-                        let patience =
-                            if controller.is_answered(host) { END_WITHIN } else { Duration::ZERO };
-                        pipe.end(&hosts[host], patience);
+                    if let Some(pipe) = self.pipes[host].take() {
+                        pipe.end(&self.hosts[host], END_WITHIN);
                     }
                 }
             }
         }
     }
-    for (host, pipe) in pipes.into_iter().enumerate() {
-        pipe.map(|pipe| pipe.end(&hosts[host], END_WITHIN));
-    }
-    controller.into_results()
 }
 
-/// Waits until a pipe has something, at most for [`TURN`].
-fn wait(pipes: &[Option<Pipe>]) {
-    let mut polled: Vec<PollFd<'_>> = Vec::new();
-    for pipe in pipes.iter().flatten() {
-        polled.push(PollFd::from_borrowed_fd(pipe.output.as_fd(), PollFlags::IN));
-        if pipe.copy.is_some() || !pipe.queued.is_empty() {
-            polled.push(PollFd::from_borrowed_fd(pipe.input.as_fd(), PollFlags::OUT));
+impl Drop for Pipes {
+    /// Ends the pipes of all hosts before it waits for any of their processes.
+    fn drop(&mut self) {
+        let ending: Vec<(usize, EndingPipe)> = self
+            .pipes
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(host, pipe)| Some((host, pipe.take()?.close())))
+            .collect();
+        for (host, pipe) in ending {
+            pipe.end(&self.hosts[host], END_WITHIN);
         }
     }
-    let timeout = Timespec::try_from(TURN).expect("it is short");
+}
+
+/// Asks an agent on each host to do `work` and waits for the answers; every host answers or is lost
+/// within stated times.
+///
+/// * `version` - of this program; agents must have the same
+/// * `observe` - gets the number of hosts that have answered or are lost, and may end the wait
+pub fn ask(
+    hosts: &[Host],
+    agent: &AgentProgram,
+    version: &str,
+    work: Vec<u8>,
+    observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Vec<Result<Answer, Lost>> {
+    let mut pipes = Pipes::open(hosts, agent, version);
+    let mut ask = Ask::new(hosts.len(), work);
+    ask.handle_events(pipes.controller());
+    while !ask.is_done() {
+        pipes.turn(TURN);
+        ask.handle_events(pipes.controller());
+        if observe(ask.ended()).is_break() {
+            pipes.controller().interrupt();
+            ask.handle_events(pipes.controller());
+        }
+    }
+    pipes.perform();
+    ask.into_answers()
+}
+
+/// The hosts whose pipes can be read or written, after waiting for the first, at most for `longest`.
+fn ready(pipes: &[Option<Pipe>], longest: Duration) -> Vec<usize> {
+    let (mut polled, mut hosts) = (Vec::new(), Vec::new());
+    for (host, pipe) in pipes.iter().enumerate() {
+        let Some(pipe) = pipe else { continue };
+        polled.push(PollFd::from_borrowed_fd(pipe.output.as_fd(), PollFlags::IN));
+        polled.push(PollFd::from_borrowed_fd(pipe.last_words.errors.as_fd(), PollFlags::IN));
+        hosts.extend([host, host]);
+        if pipe.copy.is_some() || !pipe.queued.is_empty() {
+            polled.push(PollFd::from_borrowed_fd(pipe.input.as_fd(), PollFlags::OUT));
+            hosts.push(host);
+        }
+    }
+    let timeout = Timespec::try_from(longest).expect("it is short");
+    if polled.is_empty() {
+        std::thread::sleep(longest);
+    }
     // An error means that a pipe ended, which reading it shows.
-    let _ = poll(&mut polled, Some(&timeout));
+    if poll(&mut polled, Some(&timeout)).is_err() {
+        hosts.dedup();
+        return hosts;
+    }
+    let events = polled.iter().zip(hosts);
+    let mut ready: Vec<usize> =
+        events.filter(|(one, _)| !one.revents().is_empty()).map(|(_, host)| host).collect();
+    ready.dedup();
+    ready
 }
 
 fn is_later(error: &io::Error) -> bool {
@@ -126,6 +214,7 @@ fn is_later(error: &io::Error) -> bool {
 }
 
 /// A process and its pipes, which do not block.
+#[derive(Debug)]
 struct Pipe {
     child: Child,
     input: ChildStdin,
@@ -137,7 +226,15 @@ struct Pipe {
     last_words: LastWords,
 }
 
+/// A process whose pipes are closed.
+struct EndingPipe {
+    child: Child,
+    last_words: LastWords,
+    closed: Instant,
+}
+
 /// The end of what a process writes on standard error.
+#[derive(Debug)]
 struct LastWords {
     errors: ChildStderr,
     bytes: Vec<u8>,
@@ -200,12 +297,25 @@ impl Pipe {
         has_copied
     }
 
+    /// Ends the pipe.
+    fn close(self) -> EndingPipe {
+        let Pipe { child, last_words, .. } = self;
+        EndingPipe { child, last_words, closed: Instant::now() }
+    }
+
     /// Ends the pipe, and the process unless it ends by itself within `patience`. Returns why it ended,
     /// in words.
     fn end(self, host: &Host, patience: Duration) -> String {
-        let Pipe { mut child, input, output, mut last_words, .. } = self;
-        drop((input, output));
-        let until = Instant::now() + patience;
+        self.close().end(host, patience)
+    }
+}
+
+impl EndingPipe {
+    /// Ends the process unless it ends by itself within `patience` of its pipe. Returns why it ended, in
+    /// words.
+    fn end(self, host: &Host, patience: Duration) -> String {
+        let EndingPipe { mut child, mut last_words, closed } = self;
+        let until = closed + patience;
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Some(status),

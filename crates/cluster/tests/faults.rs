@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use cluster::agent::{Agent, AgentAction};
-use cluster::controller::{Action, Answer, Controller, HELLO_WITHIN_NS, Lost, SILENT_AFTER_NS};
+use cluster::ask::{Answer, Ask};
+use cluster::controller::{Action, Controller, HELLO_WITHIN_NS, Lost, SILENT_AFTER_NS};
 use cluster::message::{Hello, Message, NotAMessage, PROTOCOL};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -128,6 +129,7 @@ type Outcome = (Result<Answer, Lost>, u64);
 
 struct World {
     controller: Controller,
+    ask: Ask,
     hosts: Vec<Host>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     number: u64,
@@ -137,10 +139,14 @@ struct World {
 impl World {
     fn run(hosts: Vec<Host>) -> (Vec<Outcome>, Vec<Host>) {
         let count = hosts.len();
-        let controller =
-            Controller::new(&vec![false; count], "1", b"ask".to_vec(), 0, UNIX_AT_ZERO_NS);
-        let ended_ns = vec![u64::MAX; count];
-        let mut world = World { controller, hosts, events: BinaryHeap::new(), number: 0, ended_ns };
+        let mut world = World {
+            controller: Controller::new(&vec![false; count], "1", 0, UNIX_AT_ZERO_NS),
+            ask: Ask::new(count, b"ask".to_vec()),
+            hosts,
+            events: BinaryHeap::new(),
+            number: 0,
+            ended_ns: vec![u64::MAX; count],
+        };
         world.at(0, Event::Tick);
         for host in 0..count {
             let one = &world.hosts[host];
@@ -153,18 +159,20 @@ impl World {
             }
         }
         while let Some(Reverse((now_ns, _, event))) = world.events.pop() {
-            if world.controller.is_done() {
+            if world.ask.is_done() {
                 break;
             }
-            let before = world.controller.ended();
+            let before = world.ask.ended();
             world.handle(now_ns, event);
-            if world.controller.ended() != before {
+            world.ask.handle_events(&mut world.controller);
+            world.perform(now_ns);
+            if world.ask.ended() != before {
                 world.note_ends(now_ns);
             }
         }
-        let World { controller, hosts, ended_ns, .. } = world;
-        assert!(controller.is_done(), "every fleet ends");
-        (controller.into_results().into_iter().zip(ended_ns).collect(), hosts)
+        let World { controller, ask, hosts, ended_ns, .. } = world;
+        assert!(controller.is_done() && ask.is_done(), "every fleet ends");
+        (ask.into_answers().into_iter().zip(ended_ns).collect(), hosts)
     }
 
     fn at(&mut self, time_ns: u64, event: Event) {
@@ -183,8 +191,7 @@ impl World {
     fn handle(&mut self, now_ns: u64, event: Event) {
         match event {
             Event::Tick => {
-                let actions = self.controller.tick(now_ns);
-                self.perform(actions, now_ns);
+                self.controller.tick(now_ns);
                 self.at(now_ns + TICK_NS, Event::Tick);
             }
             Event::Start(host) => {
@@ -210,23 +217,23 @@ impl World {
                 for action in actions.expect("the controller sends messages") {
                     match action {
                         AgentAction::Send(bytes) => self.send(host, bytes, now_ns),
-                        AgentAction::Work(request) => {
-                            assert_eq!(request, b"ask");
+                        AgentAction::Work { number, work } => {
+                            assert_eq!((number, work), (0, b"ask".to_vec()));
                             self.at(now_ns + work_ns, Event::WorkDone(host));
                         }
+                        AgentAction::Signal(_) => panic!("nothing was signalled"),
                     }
                 }
             }
             Event::WorkDone(host) => {
-                let message = match self.hosts[host].fault {
-                    Fault::Refuses => Message::Failed("no such path".to_owned()),
-                    _ => Message::Result(vec![7]),
+                let result = match self.hosts[host].fault {
+                    Fault::Refuses => Err("no such path".to_owned()),
+                    _ => Ok(vec![7]),
                 };
-                self.send(host, message.to_frame(), now_ns);
+                self.send(host, Message::Reply { number: 0, result }.to_frame(), now_ns);
             }
             Event::ToController(host, bytes) => {
-                let actions = self.controller.received(host, &bytes, now_ns);
-                self.perform(actions, now_ns);
+                self.controller.received(host, &bytes, now_ns);
             }
             Event::PipeEnds(host) => self.controller.closed(host, "killed".to_owned()),
         }
@@ -240,8 +247,8 @@ impl World {
         }
     }
 
-    fn perform(&mut self, actions: Vec<Action>, now_ns: u64) {
-        for action in actions {
+    fn perform(&mut self, now_ns: u64) {
+        while let Some(action) = self.controller.next_action() {
             if let Action::Send { host, bytes } = action {
                 let arrives_ns = now_ns + self.hosts[host].there_ns;
                 self.at(arrives_ns, Event::ToAgent(host, bytes));

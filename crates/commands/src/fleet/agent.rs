@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::time::Instant;
 
 use anyhow::Context;
-use cluster::agent_loop;
+use cluster::agent_loop::{self, Outbox, Work};
 use cluster::message::{Hello, PROTOCOL};
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub fn serve(version: &str) -> Result<(), Failure> {
         boot_id: kernel_value("random/boot_id"),
         process: std::process::id(),
     };
-    agent_loop::serve(hello, io::stdin(), io::stdout(), do_work)
+    agent_loop::serve(hello, Instant::now(), io::stdin(), io::stdout(), Agent, |_| ())
         .context("serve the controller on standard input")
         .map_err(Failure::input)
 }
@@ -34,12 +35,17 @@ fn kernel_value(name: &str) -> String {
     fs::read_to_string(path).map_or_else(|_| String::new(), |text| text.trim().to_owned())
 }
 
-/// Does what a request says. An error is its reason, and what to do on the next line.
-fn do_work(request: &[u8]) -> Result<Vec<u8>, String> {
-    let request: Request = serde_json::from_slice(request)
-        .map_err(|error| format!("read the controller's request: {error}"))?;
-    let checked = check::check(&request.check_options()).map_err(|failure| in_words(&failure))?;
-    Ok(to_bytes(&HostFacts::of(checked)))
+/// Does what requests say. An error is its reason, and what to do on the next line.
+struct Agent;
+
+impl Work for Agent {
+    fn work(&mut self, request: &[u8], _outbox: &Outbox) -> Result<Vec<u8>, String> {
+        let request: Request = serde_json::from_slice(request)
+            .map_err(|error| format!("read the controller's request: {error}"))?;
+        let checked =
+            check::check(&request.check_options()).map_err(|failure| in_words(&failure))?;
+        Ok(to_bytes(&HostFacts::of(checked)))
+    }
 }
 
 fn to_bytes(answer: &impl Serialize) -> Vec<u8> {

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 use std::process::Command;
 
 use anyhow::{Context, anyhow};
-use cluster::controller::{Answer, Lost};
+use cluster::ask::Answer;
+use cluster::controller::Lost;
 use cluster::host_list::{self, Entry, Host, Surroundings};
 use cluster::launch::{AgentProgram, Copy, Launcher};
 use sha2::{Digest, Sha256};
