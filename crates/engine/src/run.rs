@@ -45,17 +45,20 @@ pub struct RunEnd {
     pub details: Vec<String>,
     /// Corrupt data, one line for each offset.
     pub mismatches: Vec<String>,
+    /// How long after the start the first thread ran, in nanoseconds; `None` if none did.
+    pub started_late_ns: Option<u64>,
 }
 
 impl RunEnd {
-    const fn new(outcome: Outcome) -> RunEnd {
-        RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() }
+    /// An end without anything to say about it.
+    pub const fn of(outcome: Outcome) -> RunEnd {
+        RunEnd { outcome, details: Vec::new(), mismatches: Vec::new(), started_late_ns: None }
     }
 }
 
-/// Runs an assignment to its end. `host` is read at each interval's edge; without it intervals have
-/// no host state. `on_interval` receives every interval as soon as it is complete, and may stop the
-/// run with a reason.
+/// Runs an assignment to its end, from an instant soon after all threads are ready. `host` is read at
+/// each interval's edge; without it intervals have no host state. `on_interval` receives every interval
+/// as soon as it is complete, and may stop the run with a reason.
 ///
 /// # Errors
 /// A target could not be opened or was lost; earlier intervals have been passed to `on_interval`.
@@ -65,50 +68,93 @@ pub fn run(
     host: Option<&mut dyn HostStateReader>,
     on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
 ) -> Result<RunEnd, EngineError> {
-    let run = &request.assignment.run;
+    match ready(request, stop)? {
+        Some(ready) => ready.go(soon(), host, on_interval),
+        None => Ok(RunEnd::of(Outcome::Interrupted)),
+    }
+}
+
+/// A start for a run whose threads are ready now.
+pub fn soon() -> Instant {
+    Instant::now() + START_DELAY
+}
+
+/// A run whose threads have opened their targets and wait for the start.
+#[expect(missing_debug_implementations, reason = "it consists of threads and channels")]
+pub struct Ready<'r> {
+    request: &'r Request<'r>,
+    stop: &'r Arc<Stop>,
+    files: FileIdentities,
+    crew: Crew,
+    ends: Vec<CollectorEnd>,
+    /// Thread numbers, in order.
+    tids: Vec<i32>,
+}
+
+/// Starts the threads of an assignment and waits until each has opened its target; `None` if the run was
+/// stopped meanwhile.
+///
+/// # Errors
+/// A target could not be opened.
+pub fn ready<'r>(
+    request: &'r Request<'r>,
+    stop: &'r Arc<Stop>,
+) -> Result<Option<Ready<'r>>, EngineError> {
     let jobs = jobs(request)?;
     let files = FileIdentities::of(request)?;
     let (crew, ends) = Crew::launch(jobs, stop)?;
-    let ready = crew.await_ready(stop).inspect_err(|_| crew.start_line.announce(None))?;
-    let Some(tids) = ready else {
-        crew.start_line.announce(None);
-        return Ok(RunEnd::new(Outcome::Interrupted));
-    };
-    let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
-    collector.start(&tids);
-    let start = Instant::now() + START_DELAY;
-    let clock = MonotonicClock::starting_at(start);
-    crew.start_line.announce(Some(start));
+    let tids = crew.await_ready(stop)?;
+    Ok(tids.map(|tids| Ready { request, stop, files, crew, ends, tids }))
+}
 
-    let mut watch =
-        Watch { running: crew.members.len(), crew, end: RunEnd::new(Outcome::Done), died: None };
-    loop {
-        sleep(&collector, &clock);
-        collector.poll(clock.now_ns());
-        while let Some(interval) = collector.take() {
-            if let ControlFlow::Break(reason) = on_interval(interval) {
-                stop.now();
-                watch.end.outcome = Outcome::Failed { reason };
+impl Ready<'_> {
+    /// Runs from `start` to the end; see [`run`].
+    ///
+    /// # Errors
+    /// A target was lost; earlier intervals have been passed to `on_interval`.
+    pub fn go(
+        self,
+        start: Instant,
+        host: Option<&mut dyn HostStateReader>,
+        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+    ) -> Result<RunEnd, EngineError> {
+        let Ready { request, stop, files, crew, ends, tids } = self;
+        let run = &request.assignment.run;
+        let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
+        collector.start(&tids);
+        let clock = MonotonicClock::starting_at(start);
+        crew.start_line.announce(start);
+
+        let end = RunEnd::of(Outcome::Done);
+        let mut watch = Watch { running: crew.members.len(), crew, end, died: None };
+        loop {
+            sleep(&collector, &clock);
+            collector.poll(clock.now_ns());
+            while let Some(interval) = collector.take() {
+                if let ControlFlow::Break(reason) = on_interval(interval) {
+                    stop.now();
+                    watch.end.outcome = Outcome::Failed { reason };
+                }
+            }
+            watch.handle_messages(stop);
+            if watch.running == 0 && collector.is_done() {
+                break;
+            }
+            if stop.is_requested() && stop.end_ns().is_none() {
+                // Far enough in the future that every worker notices it in time.
+                let ahead_ns = clock.now_ns() + TURN_WITHIN_NS;
+                stop.fix_end(ahead_ns.next_multiple_of(run.phases.interval_ns));
+            }
+            for number in watch.crew.stuck(stop, request, clock.now_ns()) {
+                collector.abandon(number);
+                watch.abandon(number, request, clock.now_ns(), stop);
             }
         }
-        watch.handle_messages(stop);
-        if watch.running == 0 && collector.is_done() {
-            break;
+        if let Some(replaced) = files.replaced() {
+            watch.fail(replaced);
         }
-        if stop.is_requested() && stop.end_ns().is_none() {
-            // Far enough in the future that every worker notices it in time.
-            let ahead_ns = clock.now_ns() + TURN_WITHIN_NS;
-            stop.fix_end(ahead_ns.next_multiple_of(run.phases.interval_ns));
-        }
-        for number in watch.crew.stuck(stop, request, clock.now_ns()) {
-            collector.abandon(number);
-            watch.abandon(number, request, clock.now_ns(), stop);
-        }
+        watch.finish(stop)
     }
-    if let Some(replaced) = files.replaced() {
-        watch.fail(replaced);
-    }
-    watch.finish(stop)
 }
 
 /// Sleeps until the next edge at which CPU times are read, or the longest sleep.
@@ -120,11 +166,17 @@ fn sleep(collector: &Collector<'_>, clock: &impl Clock) {
     std::thread::sleep(ahead.clamp(SLEEP_MIN, SLEEP_MAX));
 }
 
-/// The threads of a run.
+/// The threads of a run. Dropped before the start, they end.
 struct Crew {
     members: Vec<Member>,
     start_line: Arc<StartLine>,
     messages: Receiver<Message>,
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.start_line.cancel();
+    }
 }
 
 /// One thread.
@@ -179,10 +231,7 @@ impl Crew {
                 .name(format!("worker-{number}"))
                 .stack_size(STACK_BYTES)
                 .spawn(move || thread.work(job, worker_end, tally))
-                .map_err(|source| {
-                    crew.start_line.announce(None);
-                    ThreadError { number: number + 1, requested, source }
-                })?;
+                .map_err(|source| ThreadError { number: number + 1, requested, source })?;
         }
         Ok((crew, ends))
     }
@@ -288,6 +337,9 @@ impl Watch {
 
     /// Records how a worker ended.
     fn record_end(&mut self, number: usize, ended: Ended, stop: &Stop) {
+        let earliest =
+            [self.end.started_late_ns, ended.started_late_ns].into_iter().flatten().min();
+        self.end.started_late_ns = earliest;
         let member = self.crew.members[number].to_string();
         if ended.is_overdue {
             self.end.outcome = overdue();

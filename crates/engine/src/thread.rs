@@ -64,6 +64,8 @@ pub(crate) struct Ended {
     pub(crate) mismatches: Vec<String>,
     /// Replies that violated the protocol, and connections that were down at the end.
     pub(crate) faults: Vec<String>,
+    /// How long after the start it ran, in nanoseconds; `None` if it was not started.
+    pub(crate) started_late_ns: Option<u64>,
 }
 
 /// The common start, announced once all threads are ready.
@@ -74,8 +76,14 @@ pub(crate) struct StartLine {
 }
 
 impl StartLine {
-    pub(crate) fn announce(&self, start: Option<Instant>) {
-        *self.start.lock().expect("no thread panics while holding it") = Some(start);
+    pub(crate) fn announce(&self, start: Instant) {
+        *self.start.lock().expect("no thread panics while holding it") = Some(Some(start));
+        self.announced.notify_all();
+    }
+
+    /// Ends the threads that wait, unless the start was announced.
+    pub(crate) fn cancel(&self) {
+        self.start.lock().expect("no thread panics while holding it").get_or_insert(None);
         self.announced.notify_all();
     }
 
@@ -331,6 +339,7 @@ impl Thread {
             is_overdue: false,
             mismatches: Vec::new(),
             faults: Vec::new(),
+            started_late_ns: None,
         };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         drop(self.sender.send(Message::Ready(self.number, tid)));
@@ -344,6 +353,7 @@ impl Thread {
             }
         }
         let clock = MonotonicClock::starting_at(start);
+        ended.started_late_ns = Some(clock.now_ns());
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
         // Before the thread ends, because its times cannot be read afterwards.
         self.pulse.ended(ThreadTimes::own());

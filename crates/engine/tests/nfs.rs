@@ -125,7 +125,7 @@ fn a_queue_of_64_over_four_connections_is_16_on_each_and_counted_equally_by_both
     run.phases.measure_ns = 400_000_000;
     let ours = prepared(&service, "nconnect=4", &run);
     let (intervals, end) = measured(&run, &ours, false, &mut |_| {});
-    assert_eq!(end, RunEnd { outcome: Outcome::Done, details: vec![], mismatches: vec![] });
+    assert_eq!(RunEnd { started_late_ns: None, ..end }, RunEnd::of(Outcome::Done));
 
     let flows = flows(&service, &intervals);
     assert_eq!(flows.iter().map(|flow| flow.outstanding_max).collect::<Vec<_>>(), [16; 4]);
@@ -183,7 +183,7 @@ fn data_written_over_nfs_is_read_back_with_every_stability() {
         run.streams[0].queue_depth = 16;
         let ours = prepared(&service, "nconnect=2", &run);
         let (intervals, end) = measured(&run, &ours, true, &mut |_| {});
-        assert_eq!(end, RunEnd { outcome: Outcome::Done, details: vec![], mismatches: vec![] });
+        assert_eq!(RunEnd { started_late_ns: None, ..end }, RunEnd::of(Outcome::Done));
         let all = sum(&intervals, 0);
         assert!(all.kinds.iter().all(|kind| kind.completed > 0 && kind.failed_total() == 0));
     }

@@ -15,7 +15,6 @@ use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::run_record::{ChosenIoMethod, Outcome, RunRecord};
 use metrics::warning::Warning;
-use metrics::wire::WireInterval;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
@@ -43,9 +42,6 @@ pub struct Host<'a> {
     /// Returns the share of the host's processor time that the hypervisor took since the last call,
     /// 0 to 1.
     pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
-    /// Returns the kernel's traffic counters for the target since the last call. Called on the
-    /// conducting thread when an interval is complete, some milliseconds after its edge.
-    pub wire_since_last: &'a mut dyn FnMut() -> Vec<WireInterval>,
 }
 
 /// Why a plan could not be conducted. A failed run is reported in its [`Outcome`] instead.
@@ -80,7 +76,7 @@ pub fn conduct(
     conduct_with(&mut fleet, plan, directory, host, stop, listeners)
 }
 
-/// Conducts `plan` with `fleet`.
+/// Conducts `plan` with `fleet`: in `directory`, or without one where the fleet itself has its files.
 ///
 /// # Errors
 /// See [`ConductError`]; listeners have received the outcome.
@@ -95,7 +91,7 @@ pub fn conduct_with(
     let mut announcer = Announcer::new(listeners);
     let ready = match directory.as_deref_mut() {
         Some(directory) => prepare_target(directory, stop, &mut announcer),
-        None => Ok(ControlFlow::Continue(())),
+        None => fleet.prepare(stop, &mut announcer),
     };
     let result = ready.and_then(|ready| match ready {
         ControlFlow::Break(outcome) => Ok(outcome),
@@ -282,19 +278,14 @@ impl Conductor<'_, '_, '_> {
         let started_unix_ms = unix_ms(SystemTime::now());
         self.announcer.send(&Event::RunStarted { run: Box::new(run.clone()), started_unix_ms });
         self.warn_before_run(run);
-        // Discard the counts from before the run.
+        // Discard the time from before the run.
         (self.host.steal_since_last)();
-        (self.host.wire_since_last)();
 
         let is_export = self.is_export();
         let mut progress = RunProgress::begin(run, is_export, keep, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::child_of(Arc::clone(self.stop)));
-        let wire_since_last = &mut self.host.wire_since_last;
-        let end = self.fleet.run(run, &stop, &mut |mut interval| {
-            interval.wire = wire_since_last();
-            progress.take(interval)
-        });
+        let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
         let RunProgress { too_many_failed, our_counters, intervals, .. } = progress;
 
         let end = end
@@ -408,7 +399,7 @@ impl Conductor<'_, '_, '_> {
 /// Determines a run's outcome. Corrupt data is always a failure; operations abandoned by a stop are
 /// listed with it.
 fn judge(end: Result<RunEnd, FleetError>, too_many_failed: Option<&str>) -> Ended {
-    let RunEnd { outcome, details, mismatches } = match end {
+    let RunEnd { outcome, details, mismatches, .. } = match end {
         Ok(end) => end,
         Err(error) => {
             let reason = error.to_string();

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::drive::Stop;
 use engine::host_state::HostStateReader;
@@ -13,18 +14,35 @@ use engine::probe::{self, Trial};
 use engine::request::{EngineError, Request};
 use engine::run::RunEnd;
 use metrics::interval::Interval;
-use metrics::run_record::ChosenIoMethod;
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::service_counters::ServiceCounters;
+use metrics::wire::WireInterval;
 use target::TargetError;
 use target::directory::TargetDirectory;
 use target::null::NullTarget;
 use target::posix::FileAccess;
 use target::refusal::Refusal;
 use target::run_target::RunTarget;
-use workload::plan::{IoMethodUsed, Plan, Run};
+use workload::plan::{Assignment, IoMethodUsed, Plan, Run};
+
+use crate::announce::Announcer;
+use crate::conduct::ConductError;
 
 /// The hosts that execute a plan's runs.
 pub trait Fleet {
+    /// Makes the files ready that the hosts have among themselves. Not called for a fleet whose
+    /// directory the conductor has. Breaks with the plan's outcome if the user stopped it.
+    ///
+    /// # Errors
+    /// The files were changed, the target is refused, or the files could not be written.
+    fn prepare(
+        &mut self,
+        _stop: &Stop,
+        _announcer: &mut Announcer<'_>,
+    ) -> Result<ControlFlow<Outcome>, ConductError> {
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Chooses how operations are sent. Called once the files are ready: in `directory`, or none
     /// for the null target.
     ///
@@ -80,7 +98,12 @@ pub struct LocalFleet {
     verify: bool,
     data_seed: u64,
     host_state: Option<Box<dyn HostStateReader>>,
+    wire: Option<WireMeter>,
 }
+
+/// Returns the kernel's traffic counters for the target since the last call. Called when an interval is
+/// complete, some milliseconds after its edge.
+pub type WireMeter = Box<dyn FnMut() -> Vec<WireInterval> + Send>;
 
 impl fmt::Debug for LocalFleet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,12 +124,75 @@ impl LocalFleet {
             verify: plan.verify,
             data_seed: plan.data_seed,
             host_state: None,
+            wire: None,
         }
     }
 
     /// Adds the state of the host to each interval, as `reader` reports it.
     pub fn with_host_state(self, reader: Box<dyn HostStateReader>) -> LocalFleet {
         LocalFleet { host_state: Some(reader), ..self }
+    }
+
+    /// Adds what the kernel counted on the way to the target to each interval, as `meter` reports it.
+    pub fn with_wire(self, meter: WireMeter) -> LocalFleet {
+        LocalFleet { wire: Some(meter), ..self }
+    }
+
+    /// Executes this host's share of a run. `start` is called when all threads are ready, and returns when
+    /// they start; without a start the run is interrupted.
+    ///
+    /// # Errors
+    /// The run could not start or continue; earlier intervals have been passed on.
+    pub fn execute(
+        &mut self,
+        assignment: &Assignment,
+        stop: &Arc<Stop>,
+        start: impl FnOnce() -> Option<Instant>,
+        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+    ) -> Result<RunEnd, FleetError> {
+        let request = Request {
+            assignment,
+            target: Arc::clone(&self.target),
+            io_method: self.io_method,
+            pin: self.pin,
+            verify: self.verify,
+            data_seed: self.data_seed,
+        };
+        let interrupted = || Ok(RunEnd::of(Outcome::Interrupted));
+        let Some(ready) = engine::run::ready(&request, stop)? else { return interrupted() };
+        let Some(start) = start() else { return interrupted() };
+        let host = self.host_state.as_deref_mut();
+        let Some(wire) = &mut self.wire else {
+            return Ok(ready.go(start, host.map(|host| host as _), on_interval)?);
+        };
+        // Discard the counts from before the run.
+        wire();
+        let mut with_wire = |mut interval: Interval| {
+            interval.wire = wire();
+            on_interval(interval)
+        };
+        Ok(ready.go(start, host.map(|host| host as _), &mut with_wire)?)
+    }
+
+    /// Sends operations with this method, which was chosen elsewhere.
+    ///
+    /// # Errors
+    /// The files of `directory` were replaced.
+    pub fn use_io_method(
+        &mut self,
+        io_method: IoMethodUsed,
+        directory: Option<&TargetDirectory>,
+    ) -> Result<(), FleetError> {
+        self.target = target_of(directory)?;
+        self.io_method = io_method;
+        Ok(())
+    }
+}
+
+fn target_of(directory: Option<&TargetDirectory>) -> Result<Arc<dyn RunTarget>, Refusal> {
+    match directory {
+        Some(directory) => directory.run_target(),
+        None => Ok(Arc::new(NullTarget)),
     }
 }
 
@@ -116,10 +202,7 @@ impl Fleet for LocalFleet {
         plan: &Plan,
         directory: Option<&TargetDirectory>,
     ) -> Result<ChosenIoMethod, FleetError> {
-        self.target = match directory {
-            Some(directory) => directory.run_target()?,
-            None => Arc::new(NullTarget),
-        };
+        self.target = target_of(directory)?;
         let used = match self.target.fixed_io_method(plan.io_method) {
             Some((io_method, reason)) => ChosenIoMethod { io_method, reason: reason.to_owned() },
             None => probe::choose(plan.io_method, &trial(plan, self.target.as_ref()))?,
@@ -135,16 +218,7 @@ impl Fleet for LocalFleet {
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError> {
         let assignment = run.split(1).pop().expect("a fleet of one has one share");
-        let request = Request {
-            assignment: &assignment,
-            target: Arc::clone(&self.target),
-            io_method: self.io_method,
-            pin: self.pin,
-            verify: self.verify,
-            data_seed: self.data_seed,
-        };
-        let host = self.host_state.as_deref_mut();
-        Ok(engine::run::run(&request, stop, host.map(|host| host as _), on_interval)?)
+        self.execute(&assignment, stop, || Some(engine::run::soon()), on_interval)
     }
 }
 

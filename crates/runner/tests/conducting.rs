@@ -122,10 +122,10 @@ impl Fleet for Scripted {
         stop: &Arc<Stop>,
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError> {
-        let ended = |outcome| Ok(RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() });
+        let ended = |outcome| Ok(RunEnd::of(outcome));
         let with = |outcome, detail: &str| {
             let mismatches = vec![detail.to_owned()];
-            Ok(RunEnd { outcome, details: Vec::new(), mismatches })
+            Ok(RunEnd { mismatches, ..RunEnd::of(outcome) })
         };
         let act = self.acts.pop_front().expect("the script has an act for every run");
         let planned = run.phases.window().1;
@@ -242,7 +242,6 @@ fn conducted_with(
         processors: None,
         available_processors: None,
         steal_since_last: &mut || None,
-        wire_since_last: &mut Vec::new,
     };
     conduct_with(&mut fleet, &plan(runs), None, host, &stop, listeners)
 }
@@ -260,7 +259,6 @@ fn a_run_with_different_service_counters_fails_and_keeps_them() {
             processors: None,
             available_processors: None,
             steal_since_last: &mut || None,
-            wire_since_last: &mut Vec::new,
         };
         let plan = plan(vec![run(0, 0, 1)]);
         let ended = conduct_with(&mut fleet, &plan, None, host, &stop, &mut [&mut kept]).unwrap();
@@ -417,7 +415,6 @@ fn a_noisy_host_causes_a_warning_after_the_run() {
         processors: None,
         available_processors: None,
         steal_since_last: &mut steal,
-        wire_since_last: &mut Vec::new,
     };
     let mut noted = Noted::default();
     conduct_with(&mut fleet, &plan(vec![run(0, 0, 1)]), None, host, &stop, &mut [&mut noted])
@@ -458,7 +455,6 @@ fn files_are_prepared_only_once_and_before_the_first_run() {
             processors: None,
             available_processors: None,
             steal_since_last: &mut || None,
-            wire_since_last: &mut Vec::new,
         };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
@@ -489,7 +485,6 @@ fn a_stop_during_the_fill_runs_nothing() {
         processors: None,
         available_processors: None,
         steal_since_last: &mut || None,
-        wire_since_last: &mut Vec::new,
     };
     let mut kept = Kept::default();
     let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
@@ -520,7 +515,6 @@ fn changed_files_are_refused_before_a_run_or_refilled() {
             processors: None,
             available_processors: None,
             steal_since_last: &mut || None,
-            wire_since_last: &mut Vec::new,
         };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);

@@ -112,7 +112,6 @@ fn sabotaged(
         processors: None,
         available_processors: None,
         steal_since_last: &mut || None,
-        wire_since_last: &mut Vec::new,
     };
     let ended: Result<Outcome, ConductError> =
         conduct(plan, Some(&mut ours), host, &stop, &mut [&mut saboteur]);

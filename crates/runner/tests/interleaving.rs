@@ -89,7 +89,7 @@ impl Fleet for Scripted {
                 return Err(FleetError::Engine(died));
             }
         };
-        Ok(RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() })
+        Ok(RunEnd::of(outcome))
     }
 }
 
@@ -134,7 +134,6 @@ fn conducted(
     let (mut listeners_a, mut listeners_b): ([&mut dyn Listener; 1], [&mut dyn Listener; 1]) =
         ([log_a], [log_b]);
     let (mut steal_a, mut steal_b) = (|| None, || None);
-    let (mut wire_a, mut wire_b) = (Vec::new, Vec::new);
     let a = InterleavedSide {
         plan: &plan,
         fleet: &mut fleet_a,
@@ -143,7 +142,6 @@ fn conducted(
             processors: None,
             available_processors: None,
             steal_since_last: &mut steal_a,
-            wire_since_last: &mut wire_a,
         },
         directory: of_side[0],
         listeners: &mut listeners_a,
@@ -156,7 +154,6 @@ fn conducted(
             processors: None,
             available_processors: None,
             steal_since_last: &mut steal_b,
-            wire_since_last: &mut wire_b,
         },
         directory: of_side[1],
         listeners: &mut listeners_b,

@@ -59,7 +59,7 @@ impl Fleet for Known {
         _stop: &Arc<Stop>,
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError> {
-        let ended = |outcome| Ok(RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() });
+        let ended = |outcome| Ok(RunEnd::of(outcome));
         let depth = run.streams[0].queue_depth;
         for index in 0..run.phases.window().1 {
             if self.interrupted_at == Some(depth) {
@@ -109,7 +109,6 @@ fn begun(interrupted_at: Option<u32>, failing_at: Option<u32>) -> (Outcome, Vec<
         processors: None,
         available_processors: None,
         steal_since_last: &mut || None,
-        wire_since_last: &mut Vec::new,
     };
     let mut begun = Begun::default();
     let ended = conduct_with(&mut fleet, &plan(), None, host, &stop, &mut [&mut begun]).unwrap();

@@ -239,9 +239,10 @@ impl PreparedPair {
         let plans = planned.each_ref().map(|planned| &planned.plan);
         let ids = writers.each_ref().map(|writer| writer.id().to_owned());
         let run_directories = writers.each_ref().map(|writer| writer.directory().to_owned());
-        let mut fleets = plans.map(|plan| {
+        let mut fleets = ComparedSide::BOTH.map(|side| {
             let reader = host_state::reader(Root::of_this_host(), None);
-            LocalFleet::new(plan).with_host_state(reader)
+            let meter = wire::meter(Root::of_this_host(), claimed.of(side));
+            LocalFleet::new(plans[side.index()]).with_host_state(reader).with_wire(meter)
         });
         let [mut writer_a, mut writer_b] = writers.map(RecordWriter::new);
         let [more_a, more_b] = listeners;
@@ -249,11 +250,9 @@ impl PreparedPair {
         listeners_a.extend(more_a.into_iter().map(|listener| listener as &mut dyn Listener));
         let mut listeners_b: Vec<&mut dyn Listener> = vec![&mut writer_b];
         listeners_b.extend(more_b.into_iter().map(|listener| listener as &mut dyn Listener));
-        let meters =
-            ComparedSide::BOTH.map(|side| wire::meter(Root::of_this_host(), claimed.of(side)));
         let [fleet_a, fleet_b] = &mut fleets;
         let of_side = claimed.of_side;
-        let ended = with_hosts(meters, |[host_a, host_b]| {
+        let ended = with_hosts(|[host_a, host_b]| {
             let a = InterleavedSide {
                 plan: plans[0],
                 fleet: fleet_a as &mut dyn Fleet,

@@ -28,7 +28,6 @@ use analysis::Findings;
 use engine::drive::Stop;
 use host::Root;
 use host::cpu::CpuTimes;
-use host::wire::Meter;
 use metrics::run_record;
 use report::expect::published::Published;
 use runner::conduct::{ConductError, Host, conduct_with};
@@ -169,7 +168,8 @@ impl Prepared {
         let run_directory = writer.directory().to_owned();
         let serving_thread = service.as_ref().map(Service::thread_id);
         let reader = host_state::reader(Root::of_this_host(), serving_thread);
-        let local = LocalFleet::new(plan).with_host_state(reader);
+        let meter = wire::meter(Root::of_this_host(), directory.as_ref());
+        let local = LocalFleet::new(plan).with_host_state(reader).with_wire(meter);
         let mut fleet: Box<dyn Fleet + '_> = match &service {
             Some(service) => Box::new(CheckedFleet::new(local, service)),
             None => Box::new(local),
@@ -178,8 +178,7 @@ impl Prepared {
         let mut all: Vec<&mut dyn Listener> = vec![&mut record_writer];
         all.extend(scraper.iter_mut().map(|scraper| scraper as &mut dyn Listener));
         all.extend(listeners.iter_mut().map(|listener| &mut **listener as &mut dyn Listener));
-        let meter = wire::meter(Root::of_this_host(), directory.as_ref());
-        let ended = with_hosts([meter], |[host]| {
+        let ended = with_hosts(|[host]| {
             conduct_with(fleet.as_mut(), plan, directory.as_mut(), host, stop, &mut all)
         });
         drop(fleet);
@@ -230,13 +229,10 @@ fn open_store(options: &Options) -> Result<Store, Failure> {
     Store::open(Some(&options.store)).map_err(Failure::input)
 }
 
-/// Calls `measure` with this host's counters, one [`Host`] for each meter.
-fn with_hosts<R, const N: usize>(
-    meters: [Meter; N],
-    measure: impl FnOnce([Host<'_>; N]) -> R,
-) -> R {
+/// Calls `measure` with this host's counters, for each of the plans that it conducts.
+fn with_hosts<R, const N: usize>(measure: impl FnOnce([Host<'_>; N]) -> R) -> R {
     let root = Root::of_this_host();
-    let mut steals = meters.each_ref().map(|_| {
+    let mut steals: [_; N] = std::array::from_fn(|_| {
         let root = root.clone();
         let mut earlier = CpuTimes::read(&root);
         move || {
@@ -244,13 +240,10 @@ fn with_hosts<R, const N: usize>(
             earlier.as_ref()?.steal_since(&before)
         }
     });
-    let mut wires = meters.map(|mut meter| move || meter.since_last());
     let memory_bytes = host::facts::memory_bytes(&root);
     let processors = u32::try_from(engine::processor::processors().len()).ok();
     let available_processors = engine::processor::available();
-    let mut wires = wires.iter_mut();
     measure(steals.each_mut().map(|steal_since_last| Host {
-        wire_since_last: wires.next().expect("there is one for each meter"),
         memory_bytes,
         processors,
         available_processors,
