@@ -431,6 +431,7 @@ fn streams_are_summarised_individually_and_together() {
         started_unix_ms: 0,
         intervals: (0..6).map(each).collect(),
         warnings: Vec::new(),
+        hosts: Vec::new(),
         service_counters: None,
         outcome: Outcome::Done,
     };

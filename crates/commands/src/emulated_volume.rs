@@ -13,10 +13,11 @@ use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::volume_limit::VolumeSettings;
 use engine::drive::Stop;
 use engine::run::RunEnd;
-use metrics::interval::Interval;
-use metrics::run_record::ChosenIoMethod;
+use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::service_counters::ServiceCounters;
-use runner::fleet::{Fleet, FleetError, LocalFleet};
+use runner::announce::Announcer;
+use runner::conduct::ConductError;
+use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use target::directory::TargetDirectory;
 use target::nfs::NfsUrl;
 use target::threads::ThreadError;
@@ -174,11 +175,11 @@ impl Service {
     }
 }
 
-/// Runs on this host, with the service's counters for an independent check.
+/// Runs of another fleet, with the service's counters for an independent check.
 ///
 /// Only the flows of a run's connections are counted: others carry the lock on the target's folder.
 pub(crate) struct CheckedFleet<'s> {
-    inner: LocalFleet,
+    inner: Box<dyn Fleet + 's>,
     service: &'s Service,
     /// The service's counters when the run began.
     before: Result<BTreeMap<String, Counters>, String>,
@@ -188,13 +189,21 @@ pub(crate) struct CheckedFleet<'s> {
 
 impl<'s> CheckedFleet<'s> {
     /// Runs that `inner` executes against `service`.
-    pub(crate) fn new(inner: LocalFleet, service: &'s Service) -> CheckedFleet<'s> {
+    pub(crate) fn new(inner: Box<dyn Fleet + 's>, service: &'s Service) -> CheckedFleet<'s> {
         let before = Err("no run has begun".to_owned());
         CheckedFleet { inner, service, before, flows: BTreeSet::new() }
     }
 }
 
 impl Fleet for CheckedFleet<'_> {
+    fn prepare(
+        &mut self,
+        stop: &Stop,
+        announcer: &mut Announcer<'_>,
+    ) -> Result<ControlFlow<Outcome>, ConductError> {
+        self.inner.prepare(stop, announcer)
+    }
+
     fn choose_io_method(
         &mut self,
         plan: &Plan,
@@ -207,17 +216,19 @@ impl Fleet for CheckedFleet<'_> {
         &mut self,
         run: &Run,
         stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
         self.before = self.service.flows();
         self.flows.clear();
         let flows = &mut self.flows;
-        self.inner.run(run, stop, &mut |interval| {
-            for connection in &interval.connections {
-                // After a reconnect the connection has another name.
-                flows.insert(format!("{}-{}", connection.local, connection.remote));
+        self.inner.run(run, stop, &mut |progress| {
+            if let Progress::Interval(interval) = &progress {
+                for connection in &interval.connections {
+                    // After a reconnect the connection has another name.
+                    flows.insert(format!("{}-{}", connection.local, connection.remote));
+                }
             }
-            on_interval(interval)
+            on_progress(progress)
         })
     }
 

@@ -86,10 +86,42 @@ pub struct WorkerInterval {
     pub cpu_ns: u64,
 }
 
+impl Interval {
+    /// Adds the same interval of another host, whose workers have other lanes. The result has no state of
+    /// a host, and those of the kernel's counters that both hosts have.
+    pub fn merge(&mut self, other: &Interval) {
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        for (stream, theirs) in self.streams.iter_mut().zip(&other.streams) {
+            stream.merge(theirs);
+        }
+        self.workers.extend_from_slice(&other.workers);
+        self.workers.sort_by_key(|worker| (worker.stream, worker.lane));
+        self.connections.extend_from_slice(&other.connections);
+        self.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
+        self.wire.retain_mut(|ours| match other.wire.iter().find(|w| w.source == ours.source) {
+            None => false,
+            Some(theirs) => {
+                ours.received_bytes += theirs.received_bytes;
+                ours.sent_bytes += theirs.sent_bytes;
+                true
+            }
+        });
+        self.host = None;
+        self.process_user_ns += other.process_user_ns;
+        self.process_system_ns += other.process_system_ns;
+    }
+}
+
 impl StreamInterval {
     /// Operations that succeeded, of all kinds.
     pub fn completed(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
+    }
+
+    /// Bytes moved, by operations of all kinds.
+    pub fn bytes(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.bytes).sum()
     }
 
     /// Operations that failed, of all kinds and errors.

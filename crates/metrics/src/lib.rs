@@ -6,6 +6,7 @@
 
 pub mod connection;
 pub mod environment;
+pub mod fleet;
 pub mod histogram;
 pub mod host_state;
 pub mod interleaved;

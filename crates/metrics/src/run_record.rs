@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use workload::plan::{IoMethodUsed, Plan, Run};
 
 use crate::environment::Environment;
+use crate::fleet::{FleetHost, HostRun};
 use crate::interval::Interval;
 use crate::scraped::Scraped;
 use crate::service_counters::ServiceCounters;
@@ -31,6 +32,8 @@ pub struct ExperimentRecord {
     pub warnings: Vec<Warning>,
     /// The runs, in the order of execution.
     pub runs: Vec<RunRecord>,
+    /// The hosts that measured; empty if it was only the one whose environment this is.
+    pub hosts: Vec<FleetHost>,
     /// Metrics of other systems during the runs.
     pub scraped: Scraped,
     /// How it ended.
@@ -64,8 +67,10 @@ pub struct RunRecord {
     pub run: Run,
     /// When it started, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// Every complete interval in order, including warm-up and cool-down.
+    /// Every complete interval in order, including warm-up and cool-down; of all hosts together.
     pub intervals: Vec<Interval>,
+    /// What each host of a fleet measured, in their order; empty without a fleet.
+    pub hosts: Vec<HostRun>,
     /// Warnings from the run; analysis adds its own.
     pub warnings: Vec<Warning>,
     /// The counters of the emulated service, if there was one.

@@ -37,6 +37,11 @@ impl<'a> Cursor<'a> {
         Cursor { rest: payload }
     }
 
+    /// What is not yet read.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub(crate) fn u8(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.rest.split_first().ok_or(Malformed("it ends early"))?;
         self.rest = rest;

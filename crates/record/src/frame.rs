@@ -6,6 +6,7 @@
 
 mod old_warning;
 
+use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
@@ -13,7 +14,7 @@ use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
 use workload::plan::Run;
 
-use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS};
+use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS, put_u64};
 use crate::interval;
 
 /// The I/O method that was chosen.
@@ -34,6 +35,12 @@ pub const FINISHED: u8 = 7;
 pub const SERVICE_COUNTERS: u8 = 8;
 /// A warning.
 pub const WARNING: u8 = 9;
+/// The hosts of a fleet.
+pub const FLEET: u8 = 10;
+/// An interval of one host.
+pub const HOST_INTERVAL: u8 = 11;
+/// An event of one host.
+pub const HOST_EVENT: u8 = 12;
 
 /// An event of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +86,26 @@ pub enum Frame {
         /// The counters.
         counts: ServiceCounters,
     },
+    /// The hosts that measure.
+    Fleet(Vec<FleetHost>),
+    /// An interval of one host is complete.
+    HostInterval {
+        /// The host's position in the fleet.
+        host: u32,
+        /// Its run.
+        run_index: u32,
+        /// The interval.
+        interval: Box<Interval>,
+    },
+    /// Something happened to one host.
+    HostEvent {
+        /// The host's position in the fleet.
+        host: u32,
+        /// The run.
+        run_index: u32,
+        /// The event.
+        event: HostEvent,
+    },
 }
 
 impl Frame {
@@ -115,16 +142,33 @@ impl Frame {
                 let (run_index, counts) = decode_counters(payload)?;
                 Frame::ServiceCounters { run_index, counts }
             }
+            FLEET => Frame::Fleet(decode(payload)?),
+            HOST_INTERVAL => {
+                let mut cursor = Cursor::new(payload);
+                let host = cursor.u32()?;
+                let (run_index, interval) = interval::decode(cursor.rest())?;
+                Frame::HostInterval { host, run_index, interval: Box::new(interval) }
+            }
+            HOST_EVENT => {
+                let (run_index, host, event) = decode(payload)?;
+                Frame::HostEvent { host, run_index, event }
+            }
             _ => return Err(Malformed("this version of fourcorners does not know its kind")),
         })
     }
 
-    /// The run of an interval frame, without reading the rest of it.
+    /// The host (0 without a fleet) and the run of an interval frame, without reading the rest of it;
+    /// `None` for a frame of another kind.
     ///
     /// # Errors
-    /// The payload is empty or does not begin with an index.
-    pub fn run_of_interval(payload: &[u8]) -> Result<u32, Malformed> {
-        Cursor::new(payload).u32()
+    /// The payload does not begin with them.
+    pub fn origin_of_interval(kind: u8, payload: &[u8]) -> Result<Option<(u32, u32)>, Malformed> {
+        let mut cursor = Cursor::new(payload);
+        match kind {
+            INTERVAL => Ok(Some((0, cursor.u32()?))),
+            HOST_INTERVAL => Ok(Some((cursor.u32()?, cursor.u32()?))),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -166,6 +210,12 @@ fn decode_run(json: &str) -> Result<Run, Malformed> {
         return Err(Malformed("its run has no streams"));
     }
     Ok(run)
+}
+
+/// Appends an interval of one host.
+pub fn encode_host_interval(host: u32, run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
+    put_u64(out, u64::from(host));
+    interval::encode(run_index, interval, out);
 }
 
 /// Appends service-side counters. The number of operation kinds is stored, so that kinds can be

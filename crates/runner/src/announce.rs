@@ -29,7 +29,7 @@ impl<'a> Announcer<'a> {
             if let Err(error) = listener.on_event(event) {
                 *broken = true;
                 self.failure.get_or_insert(error);
-                if matches!(event, Event::Interval { .. }) {
+                if matches!(event, Event::Interval { .. } | Event::HostInterval { .. }) {
                     return;
                 }
             }

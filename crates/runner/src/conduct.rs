@@ -98,8 +98,9 @@ pub fn conduct_with(
         ControlFlow::Continue(()) => {
             let directory = directory.as_deref();
             let announcer = &mut announcer;
+            let is_export = plan.target().capabilities().own_client;
             let mut conductor =
-                Conductor { fleet, host, directory, stop, announcer, blocking: false };
+                Conductor { fleet, host, directory, stop, announcer, is_export, blocking: false };
             conductor.do_runs(plan)
         }
     });
@@ -188,6 +189,8 @@ pub(crate) struct Conductor<'c, 'h, 'a> {
     pub(crate) directory: Option<&'c TargetDirectory>,
     pub(crate) stop: &'c Arc<Stop>,
     pub(crate) announcer: &'c mut Announcer<'a>,
+    /// The target is reached by the built-in NFS client.
+    pub(crate) is_export: bool,
     /// Each outstanding operation blocks a thread; known once the I/O method is chosen.
     pub(crate) blocking: bool,
 }
@@ -281,11 +284,10 @@ impl Conductor<'_, '_, '_> {
         // Discard the time from before the run.
         (self.host.steal_since_last)();
 
-        let is_export = self.is_export();
-        let mut progress = RunProgress::begin(run, is_export, keep, self.announcer);
+        let mut progress = RunProgress::begin(run, self.is_export, keep, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::child_of(Arc::clone(self.stop)));
-        let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
+        let end = self.fleet.run(run, &stop, &mut |news| progress.take(news));
         let RunProgress { too_many_failed, our_counters, intervals, .. } = progress;
 
         let end = end
@@ -301,6 +303,7 @@ impl Conductor<'_, '_, '_> {
             intervals: intervals.unwrap_or_default(),
             // A search does not read warnings and service-side counters.
             warnings: Vec::new(),
+            hosts: Vec::new(),
             service_counters: None,
             outcome: ended.outcome,
         };
@@ -328,14 +331,10 @@ impl Conductor<'_, '_, '_> {
         end
     }
 
-    fn is_export(&self) -> bool {
-        self.directory.is_some_and(|directory| directory.capabilities().own_client)
-    }
-
     /// Looks up the files of an export again: their handles stay valid when other files take their
     /// names. (Files of a directory are checked by the engine.)
     fn verify_files_unchanged(&self, mut end: RunEnd) -> RunEnd {
-        let Some(directory) = self.directory.filter(|_| self.is_export()) else { return end };
+        let Some(directory) = self.directory.filter(|_| self.is_export) else { return end };
         if end.outcome == Outcome::Done
             && let Err(refusal) = directory.refuse_changed()
         {
@@ -360,7 +359,7 @@ impl Conductor<'_, '_, '_> {
             self.warn(run, Warning::ThreadsShareProcessors { threads, processors });
         }
         let Some(storage) = self.directory.map(TargetDirectory::storage) else { return };
-        if self.is_export() {
+        if self.is_export {
             // This host does not cache it.
             return;
         }

@@ -1,6 +1,7 @@
 //! The events while a plan is conducted, as a closed enum. The store, the progress line and
 //! `--events` are listeners.
 
+use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
@@ -62,12 +63,35 @@ pub enum Event {
         /// The wall clock, in milliseconds since 1970.
         started_unix_ms: u64,
     },
-    /// An interval is complete.
+    /// An interval of all hosts together is complete.
     Interval {
         /// Its run.
         run_index: u32,
         /// The interval.
         interval: Box<Interval>,
+    },
+    /// The hosts that measure, if there are several.
+    FleetReady {
+        /// Each host.
+        hosts: Vec<FleetHost>,
+    },
+    /// An interval of one of several hosts is complete.
+    HostInterval {
+        /// Its run.
+        run_index: u32,
+        /// The host's position in the fleet.
+        host: u32,
+        /// The interval.
+        interval: Box<Interval>,
+    },
+    /// Something happened to one of several hosts.
+    HostEvent {
+        /// The run.
+        run_index: u32,
+        /// The host's position in the fleet.
+        host: u32,
+        /// The event.
+        event: HostEvent,
     },
     /// A warning about the results.
     Warning {

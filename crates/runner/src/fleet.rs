@@ -13,9 +13,11 @@ use engine::host_state::HostStateReader;
 use engine::probe::{self, Trial};
 use engine::request::{EngineError, Request};
 use engine::run::RunEnd;
+use metrics::fleet::HostEvent;
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::service_counters::ServiceCounters;
+use metrics::warning::Warning;
 use metrics::wire::WireInterval;
 use target::TargetError;
 use target::directory::TargetDirectory;
@@ -27,6 +29,22 @@ use workload::plan::{Assignment, IoMethodUsed, Plan, Run};
 
 use crate::announce::Announcer;
 use crate::conduct::ConductError;
+
+/// Takes the progress of a run; breaks with a reason if the run must end.
+pub type OnProgress<'p> = &'p mut dyn FnMut(Progress) -> ControlFlow<String>;
+
+/// What becomes known while a run is executed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// An interval of all hosts together is complete. Those of its hosts come before it.
+    Interval(Interval),
+    /// An interval of one of several hosts is complete.
+    HostInterval(u32, Interval),
+    /// Something happened to one of several hosts.
+    HostEvent(u32, HostEvent),
+    /// A warning about the run.
+    Warning(Warning),
+}
 
 /// The hosts that execute a plan's runs.
 pub trait Fleet {
@@ -54,8 +72,8 @@ pub trait Fleet {
         directory: Option<&TargetDirectory>,
     ) -> Result<ChosenIoMethod, FleetError>;
 
-    /// Executes a run to its end. `on_interval` gets every interval of all hosts together as soon
-    /// as it is complete, and may end the run with a reason.
+    /// Executes a run to its end. `on_progress` gets everything that is known of it as soon as it is
+    /// known, and may end the run with a reason.
     ///
     /// # Errors
     /// The run could not start or continue; earlier intervals have been passed on.
@@ -63,7 +81,7 @@ pub trait Fleet {
         &mut self,
         run: &Run,
         stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError>;
 
     /// The counters of the service that the run was sent to, if the program can read them.
@@ -215,9 +233,10 @@ impl Fleet for LocalFleet {
         &mut self,
         run: &Run,
         stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
         let assignment = run.split(1).pop().expect("a fleet of one has one share");
+        let on_interval = &mut |interval| on_progress(Progress::Interval(interval));
         self.execute(&assignment, stop, || Some(engine::run::soon()), on_interval)
     }
 }

@@ -55,6 +55,7 @@ pub fn conduct_interleaved<'h>(
             let mut conductors = [
                 Conductor {
                     fleet: a.fleet,
+                    is_export: a.plan.target().capabilities().own_client,
                     host: a.host,
                     directory: directory(0),
                     stop,
@@ -63,6 +64,7 @@ pub fn conduct_interleaved<'h>(
                 },
                 Conductor {
                     fleet: b.fleet,
+                    is_export: b.plan.target().capabilities().own_client,
                     host: b.host,
                     directory: directory(1),
                     stop,

@@ -8,6 +8,7 @@ use workload::plan::Run;
 
 use crate::announce::{Announcer, not_kept};
 use crate::event::{Event, Phase};
+use crate::fleet::Progress;
 use crate::tolerance::Tolerance;
 
 /// Forwards the intervals and phases of one run, and counts its failures.
@@ -50,8 +51,25 @@ impl<'p, 'a> RunProgress<'p, 'a> {
         self.announcer.send(&Event::PhaseStarted { run_index, phase });
     }
 
-    /// Takes a complete interval; breaks with a reason if the run must end.
-    pub(crate) fn take(&mut self, interval: Interval) -> ControlFlow<String> {
+    /// Takes what became known; breaks with a reason if the run must end.
+    pub(crate) fn take(&mut self, progress: Progress) -> ControlFlow<String> {
+        let run_index = self.run_index;
+        let event = match progress {
+            Progress::Interval(interval) => return self.take_interval(interval),
+            Progress::HostInterval(host, interval) => {
+                Event::HostInterval { run_index, host, interval: Box::new(interval) }
+            }
+            Progress::HostEvent(host, event) => Event::HostEvent { run_index, host, event },
+            Progress::Warning(warning) => Event::Warning { run_index: Some(run_index), warning },
+        };
+        self.announcer.send(&event);
+        match self.announcer.failure() {
+            Some(failure) => ControlFlow::Break(not_kept(failure)),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn take_interval(&mut self, interval: Interval) -> ControlFlow<String> {
         let next = interval.index + 1;
         let tolerated = self.tolerance.count(&interval);
         self.our_counters.add(&interval);

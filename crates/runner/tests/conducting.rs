@@ -14,7 +14,7 @@ use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::{Event, Listener, ListenerError};
-use runner::fleet::{Fleet, FleetError};
+use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
@@ -120,7 +120,7 @@ impl Fleet for Scripted {
         &mut self,
         run: &Run,
         stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
         let ended = |outcome| Ok(RunEnd::of(outcome));
         let with = |outcome, detail: &str| {
@@ -136,7 +136,9 @@ impl Fleet for Scripted {
             Act::Mismatches => (planned, 0),
         };
         for index in 0..intervals {
-            if let ControlFlow::Break(reason) = on_interval(interval(index, failed)) {
+            if let ControlFlow::Break(reason) =
+                on_progress(Progress::Interval(interval(index, failed)))
+            {
                 // The engine ends the run in the same way.
                 stop.now();
                 return ended(Outcome::Failed { reason });
@@ -147,7 +149,10 @@ impl Fleet for Scripted {
             Act::CtrlCAfter(count) => {
                 self.stop.finish_interval();
                 assert!(stop.is_requested(), "the run obeys the plan's stop");
-                assert_eq!(on_interval(interval(count, 0)), ControlFlow::Continue(()));
+                assert_eq!(
+                    on_progress(Progress::Interval(interval(count, 0))),
+                    ControlFlow::Continue(())
+                );
                 ended(Outcome::Interrupted)
             }
             Act::Dies => {
@@ -199,6 +204,9 @@ fn words(event: &Event) -> String {
         Event::Interval { run_index, interval } => {
             format!("interval {run_index}.{}", interval.index)
         }
+        Event::FleetReady { hosts } => format!("{} hosts", hosts.len()),
+        Event::HostInterval { host, interval, .. } => format!("host {host}.{}", interval.index),
+        Event::HostEvent { host, event, .. } => format!("host {host} {event:?}"),
         Event::Warning { warning, .. } => format!("warning {}", warning.code()),
         Event::ServiceCounters { run_index, counts } => {
             format!("counted {run_index} {:?}", counts.calls)

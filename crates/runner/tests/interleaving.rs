@@ -12,7 +12,7 @@ use metrics::interval::{Interval, StreamInterval};
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use runner::conduct::{ConductError, Host};
 use runner::event::{Event, Listener, ListenerError};
-use runner::fleet::{Fleet, FleetError};
+use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use runner::interleave::{InterleavedSide, conduct_interleaved};
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
@@ -69,14 +69,14 @@ impl Fleet for Scripted {
         &mut self,
         run: &Run,
         _stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
         let act = self.acts.get(self.runs).copied().unwrap_or(Act::Done);
         self.runs += 1;
         for index in 0..run.phases.window().1 {
             let streams = vec![StreamInterval::default()];
             let interval = Interval { index, streams, ..Interval::default() };
-            assert_eq!(on_interval(interval), ControlFlow::Continue(()));
+            assert_eq!(on_progress(Progress::Interval(interval)), ControlFlow::Continue(()));
         }
         let outcome = match act {
             Act::Done => Outcome::Done,

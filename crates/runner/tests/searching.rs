@@ -11,7 +11,7 @@ use metrics::interval::{Interval, StreamInterval};
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use runner::conduct::{Host, conduct_with};
 use runner::event::{Event, Listener, ListenerError};
-use runner::fleet::{Fleet, FleetError};
+use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use target::directory::TargetDirectory;
 use workload::experiment::parse;
 use workload::op::OpKind;
@@ -57,7 +57,7 @@ impl Fleet for Known {
         &mut self,
         run: &Run,
         _stop: &Arc<Stop>,
-        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+        on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
         let ended = |outcome| Ok(RunEnd::of(outcome));
         let depth = run.streams[0].queue_depth;
@@ -66,7 +66,9 @@ impl Fleet for Known {
                 self.stop.finish_interval();
                 return ended(Outcome::Interrupted);
             }
-            if let ControlFlow::Break(reason) = on_interval(self.interval(index, depth)) {
+            if let ControlFlow::Break(reason) =
+                on_progress(Progress::Interval(self.interval(index, depth)))
+            {
                 return ended(Outcome::Failed { reason });
             }
         }

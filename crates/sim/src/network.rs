@@ -323,6 +323,7 @@ impl Network {
             run: run.clone(),
             started_unix_ms: 0,
             intervals: lanes::intervals(run, parts),
+            hosts: Vec::new(),
             warnings: Vec::new(),
             service_counters: Some(counts(&snapshot)),
             outcome,

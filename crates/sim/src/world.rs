@@ -100,6 +100,7 @@ pub fn experiment_of(
     }
     ExperimentRecord {
         scraped: Default::default(),
+        hosts: Vec::new(),
         id: format!("simulated-{seed}"),
         plan: plan.clone(),
         plan_hash: String::new(),
@@ -186,6 +187,7 @@ impl World {
             started_unix_ms: 0,
             intervals: lanes::intervals(run, ended.map(|end| (end.id, end.parts)).collect()),
             warnings: Vec::new(),
+            hosts: Vec::new(),
             service_counters: None,
             outcome,
         };

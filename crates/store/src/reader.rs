@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use metrics::fleet::{self, HostRun};
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
 use record::frame::Frame;
 use record::interval::Sums;
@@ -28,10 +29,14 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
         };
         let frame =
             Frame::decode(raw.kind, raw.payload).map_err(|malformed| damaged(malformed.0))?;
-        if let Frame::Interval { interval, .. } = &frame {
+        if let Frame::Interval { interval, .. } | Frame::HostInterval { interval, .. } = &frame {
             sums.add(interval).map_err(|malformed| damaged(malformed.0))?;
         }
         apply(&mut record, frame).map_err(damaged)?;
+    }
+    let with_wire = fleet::are_separate_machines(&record.hosts);
+    for run in record.runs.iter_mut().filter(|run| !run.hosts.is_empty()) {
+        run.intervals = fleet::totals(&run.hosts, with_wire);
     }
     Ok(record)
 }
@@ -39,6 +44,7 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
 fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
     ExperimentRecord {
         scraped: Default::default(),
+        hosts: Vec::new(),
         id: id.to_owned(),
         plan_hash: manifest.plan_hash,
         io_method: ChosenIoMethod {
@@ -63,12 +69,24 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
             run: *run,
             started_unix_ms,
             intervals: Vec::new(),
+            hosts: vec![HostRun::default(); record.hosts.len()],
             warnings: Vec::new(),
             service_counters: None,
             outcome: Outcome::Aborted,
         }),
         Frame::Interval { run_index, interval } => {
             run_of(record, run_index)?.intervals.push(*interval);
+        }
+        Frame::Fleet(hosts) => record.hosts = hosts,
+        Frame::HostInterval { host, run_index, interval } => {
+            let intervals = &mut host_of(record, run_index, host)?.intervals;
+            if interval.index as usize != intervals.len() {
+                return Err("an interval of its host is missing");
+            }
+            intervals.push(*interval);
+        }
+        Frame::HostEvent { host, run_index, event } => {
+            host_of(record, run_index, host)?.events.push(event);
         }
         Frame::Warning { run_index: None, warning } => record.warnings.push(warning),
         Frame::Warning { run_index: Some(run_index), warning } => {
@@ -81,6 +99,16 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
         Frame::Finished(outcome) => record.outcome = outcome,
     }
     Ok(())
+}
+
+/// A host's part of the run with this index.
+fn host_of(
+    record: &mut ExperimentRecord,
+    run_index: u32,
+    host: u32,
+) -> Result<&mut HostRun, &'static str> {
+    let host = run_of(record, run_index)?.hosts.get_mut(host as usize);
+    host.ok_or("its host does not belong to the fleet")
 }
 
 /// The run with this index; nearly always the last.

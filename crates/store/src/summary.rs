@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use metrics::run_record::Outcome;
-use record::frame::{self, Frame};
+use record::frame::Frame;
 
 use crate::{Error, journal, manifest};
 
@@ -106,9 +106,11 @@ impl Summary {
     }
 
     fn add(&mut self, kind: u8, payload: &[u8]) -> Result<(), &'static str> {
-        if kind == frame::INTERVAL {
-            let run_index = Frame::run_of_interval(payload).map_err(|malformed| malformed.0)?;
-            self.run_of(run_index)?.intervals += 1;
+        if let Some((host, run_index)) =
+            Frame::origin_of_interval(kind, payload).map_err(|malformed| malformed.0)?
+        {
+            // All hosts of a fleet have nearly as many.
+            self.run_of(run_index)?.intervals += u32::from(host == 0);
             return Ok(());
         }
         match Frame::decode(kind, payload).map_err(|malformed| malformed.0)? {
@@ -128,8 +130,12 @@ impl Summary {
             Frame::Engine(_)
             | Frame::Prepared(_)
             | Frame::Warning { .. }
-            | Frame::ServiceCounters { .. } => {}
-            Frame::Interval { .. } => unreachable!("counted without decoding"),
+            | Frame::ServiceCounters { .. }
+            | Frame::Fleet(_)
+            | Frame::HostEvent { .. } => {}
+            Frame::Interval { .. } | Frame::HostInterval { .. } => {
+                unreachable!("counted without decoding")
+            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
@@ -51,6 +52,33 @@ impl Writer {
     /// Records the I/O method.
     pub fn io_method_chosen(&mut self, used: &ChosenIoMethod) -> Result<(), Error> {
         self.append(frame::ENGINE, used)
+    }
+
+    /// Records the hosts that measure.
+    pub fn fleet(&mut self, hosts: &[FleetHost]) -> Result<(), Error> {
+        self.append(frame::FLEET, &hosts)
+    }
+
+    /// Records an interval of one host.
+    pub fn host_interval(
+        &mut self,
+        host: u32,
+        run_index: u32,
+        interval: &Interval,
+    ) -> Result<(), Error> {
+        self.append_with(frame::HOST_INTERVAL, |out| {
+            frame::encode_host_interval(host, run_index, interval, out);
+        })
+    }
+
+    /// Records an event of one host.
+    pub fn host_event(
+        &mut self,
+        host: u32,
+        run_index: u32,
+        event: &HostEvent,
+    ) -> Result<(), Error> {
+        self.append(frame::HOST_EVENT, &(run_index, host, event))
     }
 
     /// Records a file set that is ready.

@@ -43,6 +43,7 @@ fn write(
     let mut writer = store.create(&plan, &environment(), started).unwrap();
     let mut record = ExperimentRecord {
         scraped: Default::default(),
+        hosts: Vec::new(),
         id: writer.id().to_owned(),
         plan_hash: store::plan_hash(&plan),
         plan,
@@ -74,6 +75,7 @@ fn write(
                 drift: 0.1,
                 thirds: Some([95.0, 105.0]),
             }],
+            hosts: Vec::new(),
             service_counters: None,
             outcome: outcome.clone(),
         };

@@ -148,6 +148,7 @@ pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
         started_unix_ms: 1_795_241_733_000,
         intervals: each.map(|(index, s)| interval(index as u32, vec![s])).collect(),
         warnings: Vec::new(),
+        hosts: Vec::new(),
         service_counters: None,
         outcome: Outcome::Done,
     }
@@ -204,6 +205,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
     }
     ExperimentRecord {
         scraped: Default::default(),
+        hosts: Vec::new(),
         id: "2026-11-21T06-15-33-a1b2".to_owned(),
         plan: Plan {
             name: "four corners".to_owned(),

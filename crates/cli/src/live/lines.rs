@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use analysis::series::{PointPhase, SeriesPoint, WindowSoFar, points_of};
+use metrics::fleet::FleetHost;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use metrics::warning::Warning;
@@ -16,7 +17,7 @@ use workload::plan::{Plan, Run};
 
 use super::fill::Fill;
 use super::position::Position;
-use super::{ended_words, engine_words, prepared_words};
+use super::{ended_words, engine_words, host_event_words, prepared_words};
 use crate::connection_state::ConnectionState;
 use crate::terminal::Terminal;
 
@@ -34,6 +35,8 @@ pub(super) struct PlainLines {
     fill: Option<Fill>,
     fill_reported: Option<Instant>,
     connections: ConnectionState,
+    /// The hosts, if there are several.
+    hosts: Vec<FleetHost>,
 }
 
 impl PlainLines {
@@ -47,6 +50,7 @@ impl PlainLines {
             fill: None,
             fill_reported: None,
             connections: ConnectionState::default(),
+            hosts: Vec::new(),
         }
     }
 
@@ -147,6 +151,12 @@ impl Listener for PlainLines {
             Event::PrepareFinished(prepared) => self.line(&prepared_words(prepared)),
             Event::RunStarted { run, .. } => self.run_started(run),
             Event::Interval { interval, .. } => self.interval(interval),
+            Event::FleetReady { hosts } => self.hosts.clone_from(hosts),
+            Event::HostEvent { host, event, .. } => {
+                if let Some(words) = host_event_words(&self.hosts, *host, event) {
+                    self.line(&words);
+                }
+            }
             // Reported by RunFinished.
             Event::Warning { warning: Warning::EndedEarly { .. }, .. } => {}
             Event::Warning { warning, .. } => {
@@ -156,7 +166,9 @@ impl Listener for PlainLines {
             // The results follow.
             Event::Finished { .. } => self.line(""),
             // Service-side counters are reported for all runs together, at the end.
-            Event::PhaseStarted { .. } | Event::ServiceCounters { .. } => {}
+            Event::PhaseStarted { .. }
+            | Event::HostInterval { .. }
+            | Event::ServiceCounters { .. } => {}
         }
         Ok(())
     }

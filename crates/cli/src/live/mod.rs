@@ -19,9 +19,10 @@ mod tests;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use metrics::fleet::{FleetHost, HostEvent};
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use runner::event::{Event, Listener, ListenerError};
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, print_whole_seconds};
 use workload::plan::Plan;
 
 use crate::connection_state::ConnectionState;
@@ -97,6 +98,19 @@ impl Drop for Screen {
     /// After an error that ended the plan without its last event.
     fn drop(&mut self) {
         painter::clear();
+    }
+}
+
+/// What happened to one of several hosts, if the user must know at once.
+fn host_event_words(hosts: &[FleetHost], host: u32, event: &HostEvent) -> Option<String> {
+    let name = hosts.get(host as usize).map_or("a host", |host| host.name.as_str());
+    match event {
+        HostEvent::Started { .. } | HostEvent::Ended => None,
+        HostEvent::Lost { at_ns, why, others_continued } => {
+            let at = print_whole_seconds(Duration::from_nanos(*at_ns));
+            let then = if *others_continued { "; the others continue" } else { "" };
+            Some(format!("{name} is lost at t = {at}: {why}{then}"))
+        }
     }
 }
 

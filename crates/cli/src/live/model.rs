@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use analysis::series::{PointPhase, SeriesPoint, WindowSoFar, points_of, total_of};
+use metrics::fleet::FleetHost;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use metrics::warning::Warning;
@@ -15,7 +16,7 @@ use workload::plan::{Plan, Run};
 use super::fill::Fill;
 use super::history::History;
 use super::position::Position;
-use super::{ended_words, engine_words, prepared_words};
+use super::{ended_words, engine_words, host_event_words, prepared_words};
 use crate::connection_state::ConnectionState;
 
 /// The state of an experiment that is being measured.
@@ -34,6 +35,8 @@ pub(super) struct LiveModel {
     pub(super) history: History,
     /// The load points that are done, by workload variant.
     pub(super) done: Vec<DoneVariant>,
+    /// The hosts, if there are several.
+    hosts: Vec<FleetHost>,
     /// The last message.
     pub(super) notice: Option<Notice>,
 }
@@ -79,6 +82,7 @@ impl LiveModel {
             times_ns: [f64::INFINITY, 0.0],
             history: History::default(),
             done: Vec::new(),
+            hosts: Vec::new(),
             notice: None,
         }
     }
@@ -101,6 +105,12 @@ impl LiveModel {
                 self.run = Some(CurrentRun::new(run));
             }
             Event::Interval { interval, .. } => self.interval(interval),
+            Event::FleetReady { hosts } => self.hosts.clone_from(hosts),
+            Event::HostEvent { host, event, .. } => {
+                if let Some(words) = host_event_words(&self.hosts, *host, event) {
+                    self.notice(words, true);
+                }
+            }
             // Reported by RunFinished.
             Event::Warning { warning: Warning::EndedEarly { .. }, .. } => {}
             Event::Warning { warning, .. } => {
@@ -108,7 +118,8 @@ impl LiveModel {
             }
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
             // Service-side counters are reported for all runs together, at the end.
-            Event::ServiceCounters { .. } | Event::Finished { .. } => {}
+            Event::ServiceCounters { .. } | Event::HostInterval { .. } | Event::Finished { .. } => {
+            }
         }
     }
 

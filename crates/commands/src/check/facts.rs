@@ -13,7 +13,7 @@ use anyhow::anyhow;
 use engine::drive::Stop;
 use host::cpu::CpuTimes;
 use host::{Root, facts, instance, network, observations};
-use runner::fleet::{Fleet, LocalFleet};
+use runner::fleet::{Fleet, LocalFleet, Progress};
 use workload::experiment;
 use workload::plan::{IoMethod, TargetSpec};
 use workload::resolve::{self, ResolveOptions};
@@ -149,9 +149,11 @@ fn ceiling() -> anyhow::Result<(f64, usize)> {
     let mut fleet = LocalFleet::new(&plan);
     fleet.choose_io_method(&plan, None)?;
     let (mut completed, mut ns) = (0u64, 0u64);
-    fleet.run(run, &Arc::new(Stop::default()), &mut |interval| {
+    fleet.run(run, &Arc::new(Stop::default()), &mut |progress| {
         // The first interval is the warm-up.
-        if interval.index > 0 {
+        if let Progress::Interval(interval) = progress
+            && interval.index > 0
+        {
             completed += interval.streams.iter().map(|stream| stream.completed()).sum::<u64>();
             ns += interval.end_ns - interval.start_ns;
         }

@@ -7,6 +7,7 @@ use analysis::Findings;
 use analysis::condition::Judged;
 use analysis::warnings::{Sighting, WarningGroup};
 use metrics::connection::ConnectionInterval;
+use metrics::fleet::HostEvent;
 use metrics::histogram::Counts;
 use metrics::host_state::HostInterval;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
@@ -91,6 +92,36 @@ pub(super) enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         host: Option<HostLine>,
     },
+    FleetReady {
+        hosts: Vec<FleetHostLine<'a>>,
+    },
+    HostInterval {
+        run_index: u32,
+        host_index: u32,
+        interval_index: u32,
+        start_ns: u64,
+        end_ns: u64,
+        completed: u64,
+        failed: u64,
+        bytes: u64,
+    },
+    HostStarted {
+        run_index: u32,
+        host_index: u32,
+        late_ns: u64,
+        clock_error_ns: u64,
+    },
+    HostLost {
+        run_index: u32,
+        host_index: u32,
+        at_ns: u64,
+        reason: &'a str,
+        others_continued: bool,
+    },
+    HostEnded {
+        run_index: u32,
+        host_index: u32,
+    },
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
         run_index: Option<u32>,
@@ -161,6 +192,12 @@ fn warning_line<'a>(group: &'a WarningGroup, findings: &'a Findings) -> WarningL
         remedy,
         sightings: group.sightings.iter().map(sighting).collect(),
     }
+}
+
+#[derive(Serialize)]
+pub(super) struct FleetHostLine<'a> {
+    name: &'a str,
+    boot_id: &'a str,
 }
 
 #[derive(Serialize)]
@@ -337,6 +374,39 @@ impl<'a> Line<'a> {
                 run,
             },
             Event::Interval { run_index, interval } => interval_line(*run_index, interval, names),
+            Event::FleetReady { hosts } => Line::FleetReady {
+                hosts: hosts
+                    .iter()
+                    .map(|host| FleetHostLine { name: &host.name, boot_id: &host.boot_id })
+                    .collect(),
+            },
+            Event::HostInterval { run_index, host, interval } => Line::HostInterval {
+                run_index: *run_index,
+                host_index: *host,
+                interval_index: interval.index,
+                start_ns: interval.start_ns,
+                end_ns: interval.end_ns,
+                completed: interval.streams.iter().map(StreamInterval::completed).sum(),
+                failed: interval.streams.iter().map(StreamInterval::failed).sum(),
+                bytes: interval.streams.iter().map(StreamInterval::bytes).sum(),
+            },
+            Event::HostEvent { run_index, host, event } => {
+                let (run_index, host_index) = (*run_index, *host);
+                match event {
+                    HostEvent::Started { late_ns, clock_error_ns } => {
+                        let (late_ns, clock_error_ns) = (*late_ns, *clock_error_ns);
+                        Line::HostStarted { run_index, host_index, late_ns, clock_error_ns }
+                    }
+                    HostEvent::Lost { at_ns, why, others_continued } => Line::HostLost {
+                        run_index,
+                        host_index,
+                        at_ns: *at_ns,
+                        reason: why,
+                        others_continued: *others_continued,
+                    },
+                    HostEvent::Ended => Line::HostEnded { run_index, host_index },
+                }
+            }
             Event::Warning { run_index, warning } => {
                 let Advice { effect, remedy } = advice(warning);
                 Line::Warning {

@@ -87,6 +87,7 @@ mod tests {
     use analysis::condition::{Answer, Cause, Worst};
     use analysis::warnings::{Sighting, WarningGroup};
     use metrics::environment::Environment;
+    use metrics::fleet::{FleetHost, HostEvent};
     use metrics::interval::{Interval, KindInterval, StreamInterval};
     use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Prepared, RunRecord};
     use runner::event::Phase;
@@ -247,6 +248,19 @@ mod tests {
             Event::PrepareProgress { stream: stream(), written_bytes, total_bytes },
             Event::PrepareFinished(Prepared { stream: stream(), written_bytes, took_ns }),
             Event::RunStarted { run: Box::new(run), started_unix_ms: 1 },
+            Event::FleetReady { hosts: vec![FleetHost::default()] },
+            Event::HostInterval { run_index: 0, host: 0, interval: interval.clone() },
+            Event::HostEvent {
+                run_index: 0,
+                host: 0,
+                event: HostEvent::Started { late_ns: 1, clock_error_ns: 2 },
+            },
+            Event::HostEvent {
+                run_index: 0,
+                host: 0,
+                event: HostEvent::Lost { at_ns: 1, why: reason(), others_continued: true },
+            },
+            Event::HostEvent { run_index: 0, host: 0, event: HostEvent::Ended },
             Event::Interval { run_index: 0, interval },
             Event::Warning { run_index, warning },
             Event::ServiceCounters { run_index: 0, counts: Default::default() },
@@ -268,6 +282,7 @@ mod tests {
             started_unix_ms: 0,
             intervals: Vec::new(),
             warnings: Vec::new(),
+            hosts: Vec::new(),
             service_counters: None,
             outcome: Outcome::Done,
         });
@@ -318,6 +333,7 @@ mod tests {
     fn sample_record() -> ExperimentRecord {
         ExperimentRecord {
             scraped: Default::default(),
+            hosts: Vec::new(),
             id: "20261121".to_owned(),
             plan: sample_plan(),
             plan_hash: String::new(),

@@ -171,7 +171,7 @@ impl Prepared {
         let meter = wire::meter(Root::of_this_host(), directory.as_ref());
         let local = LocalFleet::new(plan).with_host_state(reader).with_wire(meter);
         let mut fleet: Box<dyn Fleet + '_> = match &service {
-            Some(service) => Box::new(CheckedFleet::new(local, service)),
+            Some(service) => Box::new(CheckedFleet::new(Box::new(local), service)),
             None => Box::new(local),
         };
         let mut record_writer = RecordWriter::new(writer);

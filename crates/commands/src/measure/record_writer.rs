@@ -6,12 +6,14 @@ use store::Writer;
 /// Stores events in the record of an experiment.
 pub(super) struct RecordWriter {
     writer: Writer,
+    /// Intervals of each host are stored, from which those of all hosts follow.
+    is_fleet: bool,
 }
 
 impl RecordWriter {
     /// Stores into `writer`.
     pub(super) fn new(writer: Writer) -> RecordWriter {
-        RecordWriter { writer }
+        RecordWriter { writer, is_fleet: false }
     }
 }
 
@@ -22,7 +24,18 @@ impl Listener for RecordWriter {
             Event::IoMethodChosen(used) => writer.io_method_chosen(used),
             Event::PrepareFinished(prepared) => writer.prepared(prepared),
             Event::RunStarted { run, started_unix_ms } => writer.run_started(run, *started_unix_ms),
+            Event::FleetReady { hosts } => {
+                self.is_fleet = true;
+                writer.fleet(hosts)
+            }
+            Event::Interval { .. } if self.is_fleet => Ok(()),
             Event::Interval { run_index, interval } => writer.interval(*run_index, interval),
+            Event::HostInterval { run_index, host, interval } => {
+                writer.host_interval(*host, *run_index, interval)
+            }
+            Event::HostEvent { run_index, host, event } => {
+                writer.host_event(*host, *run_index, event)
+            }
             Event::Warning { run_index, warning } => writer.warning(*run_index, warning),
             Event::ServiceCounters { run_index, counts } => {
                 writer.service_counters(*run_index, counts)

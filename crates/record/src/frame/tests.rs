@@ -290,12 +290,18 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 
 proptest! {
     #[test]
-    fn any_interval_is_read_as_written(run_index: u32, interval in any_interval()) {
+    fn any_interval_is_read_as_written(host: u32, run_index: u32, interval in any_interval()) {
         let mut payload = Vec::new();
         interval::encode(run_index, &interval, &mut payload);
-        prop_assert_eq!(Frame::run_of_interval(&payload), Ok(run_index));
+        prop_assert_eq!(Frame::origin_of_interval(INTERVAL, &payload), Ok(Some((0, run_index))));
         let frame = Frame::decode(INTERVAL, &payload);
-        prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval: Box::new(interval) }));
+        let interval = Box::new(interval);
+        prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval: interval.clone() }));
+        let mut payload = Vec::new();
+        encode_host_interval(host, run_index, &interval, &mut payload);
+        prop_assert_eq!(Frame::origin_of_interval(HOST_INTERVAL, &payload), Ok(Some((host, run_index))));
+        let frame = Frame::decode(HOST_INTERVAL, &payload);
+        prop_assert_eq!(frame, Ok(Frame::HostInterval { host, run_index, interval }));
     }
 
     #[test]

@@ -186,6 +186,7 @@ impl Load {
             started_unix_ms: 0,
             intervals,
             warnings: Vec::new(),
+            hosts: Vec::new(),
             service_counters: None,
             outcome: ended.outcome,
         };
@@ -237,6 +238,7 @@ impl Measured {
         };
         let record = ExperimentRecord {
             scraped: Default::default(),
+            hosts: Vec::new(),
             id: "test".to_owned(),
             plan,
             plan_hash: String::new(),

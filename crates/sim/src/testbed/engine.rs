@@ -160,6 +160,7 @@ impl<'a> Engine<'a> {
             started_unix_ms: (self.start_ns / 1e6) as u64,
             intervals: self.tally.intervals,
             warnings: Vec::new(),
+            hosts: Vec::new(),
             service_counters: None,
             outcome: Outcome::Done,
         };

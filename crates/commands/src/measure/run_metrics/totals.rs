@@ -153,6 +153,9 @@ impl RunTotals {
             | Event::PrepareProgress { .. }
             | Event::PrepareFinished(_)
             | Event::Warning { .. }
+            | Event::FleetReady { .. }
+            | Event::HostInterval { .. }
+            | Event::HostEvent { .. }
             | Event::ServiceCounters { .. } => {}
         }
     }
