@@ -1,7 +1,7 @@
 //! Conducts a plan: prepares the files, then runs each phase of each run, and emits events.
 //!
-//! [`conduct`] is the sequence, [`prepare`] makes the target's files ready, [`fleet`] executes runs
-//! (on one host today), [`tolerance`] decides when failed operations end a run, [`announce`] calls
+//! [`conduct`] is the sequence, [`prepare`] makes the target's files ready, [`fleet`] executes runs on this
+//! host, [`fleet_run`] on several, [`tolerance`] decides when failed operations end a run, [`announce`] calls
 //! the listeners.
 //!
 //! `engine` measures, `store` listens and keeps the results, `analysis` judges them.
@@ -10,6 +10,7 @@ pub mod announce;
 pub mod conduct;
 pub mod event;
 pub mod fleet;
+pub mod fleet_run;
 pub mod interleave;
 pub mod prepare;
 pub mod tolerance;

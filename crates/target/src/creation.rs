@@ -13,11 +13,13 @@ use crate::folder::Folder;
 use crate::lease_content::LEASE_NAME;
 use crate::manifest::{MANIFEST_NAME, MANIFEST_NEW_NAME};
 use crate::refusal::Refusal;
+use crate::shared_directory::TOKEN_NAME;
 use crate::storage::PROBE_NAME;
 
 /// Every file in our directory other than data, in the order of removal: the manifest marks the
 /// directory as ours until it is removed, and the lease keeps other runs out until the end.
-pub(crate) const MARKS: [&str; 4] = [PROBE_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME, LEASE_NAME];
+pub(crate) const MARKS: [&str; 5] =
+    [PROBE_NAME, TOKEN_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME, LEASE_NAME];
 
 /// The temporary directory that is created in `parent` and then renamed.
 pub(crate) fn temporary_in(folder: &dyn Folder, parent: &Path) -> PathBuf {

@@ -26,6 +26,7 @@ pub mod location;
 pub mod manifest;
 pub mod refusal;
 pub mod run_target;
+pub mod shared_directory;
 pub mod storage;
 pub mod survey;
 pub mod threads;

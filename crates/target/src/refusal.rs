@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::nfs::{NfsError, NfsFailure};
@@ -56,7 +57,7 @@ impl Override {
 }
 
 /// Which refusals the user overrides; by default none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overrides {
     /// See [`Override::Create`].
     pub create: bool,
@@ -80,6 +81,12 @@ pub enum Refusal {
     #[error("`{}` does not exist", path.display())]
     Missing {
         /// The target as named.
+        path: PathBuf,
+    },
+    /// The directory is not the one that the first host of a fleet has claimed.
+    #[error("`{}` is not the directory that the first host uses at this path", path.display())]
+    OtherDirectory {
+        /// The directory on this host.
         path: PathBuf,
     },
     /// Neither the path nor its parent directory exists.
@@ -408,6 +415,9 @@ impl Refusal {
         let advice: &str = match self {
             Refusal::Missing { .. } => {
                 "check the path, mount the volume, or have the directory created"
+            }
+            Refusal::OtherDirectory { .. } => {
+                "mount the same volume on all hosts; `fourcorners check --hosts` compares their mounts"
             }
             Refusal::NoParent { .. } => "check the path, or create its parent directory",
             Refusal::BlockDevice { .. } => {

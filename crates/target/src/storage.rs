@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, OFlags, StatVfsMountFlags, StatxAttributes, StatxFlags};
+use serde::{Deserialize, Serialize};
 
 use crate::aligned::AlignedBuffer;
 use crate::refusal::Refusal;
@@ -25,7 +26,7 @@ pub struct Space {
 }
 
 /// The storage that a directory is on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
     /// The file system's name, such as `ext4`.
     pub filesystem: String,
@@ -36,7 +37,7 @@ pub struct Storage {
 }
 
 /// Whether direct I/O works.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DirectIo {
     /// It works if offsets and sizes are multiples of this alignment.
     Supported {

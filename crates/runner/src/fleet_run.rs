@@ -1,0 +1,368 @@
+//! One run on several hosts: when they start together, what all of them measured, and what a lost host
+//! means for it.
+//!
+//! A core without I/O and without a clock: the caller passes what the hosts say and the time, and
+//! performs the [`RunAction`]s. Each host's share ends, or the host is lost within a stated time, so
+//! every run ends.
+
+use std::collections::VecDeque;
+
+use engine::run::RunEnd;
+use metrics::fleet::{Gather, HostEvent};
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use units::print_whole_seconds;
+use workload::plan::Run;
+
+use crate::fleet::Progress;
+
+/// Time for the start to reach every host, in addition to the round trips.
+const START_LEAD_NS: u64 = 100_000_000;
+/// Time for the end of a stopped run to reach every host.
+const STOP_LEAD_NS: u64 = 1_000_000_000;
+/// A host that runs and delivers no interval for this long, and an interval, is lost although it is alive.
+pub const STALLED_AFTER_NS: u64 = 8_000_000_000;
+
+/// What a lost host means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLost {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// The others continue, and every total says without whom.
+    Continue,
+}
+
+/// What the caller has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunAction {
+    /// Start a host's share.
+    Go {
+        /// The host's position in the fleet.
+        host: usize,
+        /// The instant, by the host's monotonic clock, in nanoseconds.
+        start_ns: u64,
+    },
+    /// End a host's share at an edge of its intervals.
+    EndAt {
+        /// The host's position in the fleet.
+        host: usize,
+        /// Time from the run's start, in nanoseconds.
+        end_ns: u64,
+    },
+    /// Stop a host's share now.
+    Stop {
+        /// The host's position in the fleet.
+        host: usize,
+    },
+    /// End the session with a host.
+    GiveUp {
+        /// The host's position in the fleet.
+        host: usize,
+        /// The reason.
+        why: String,
+    },
+}
+
+/// The request to stop a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopLevel {
+    /// None.
+    None,
+    /// At the end of an interval.
+    AtInterval,
+    /// Now.
+    Now,
+}
+
+/// A host's clock: its monotonic clock minus the caller's, and the error of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostClock {
+    /// The difference, in nanoseconds.
+    pub ahead_ns: i64,
+    /// At most this much too high or too low.
+    pub error_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It opens its files.
+    Preparing,
+    /// It waits for the start.
+    Ready,
+    Running,
+    /// Its share has ended, or it is lost.
+    Over,
+}
+
+#[derive(Debug)]
+struct Member {
+    name: String,
+    stage: Stage,
+    clock: Option<HostClock>,
+    /// Intervals delivered.
+    delivered: u32,
+    /// When it last delivered something.
+    heard_ns: u64,
+}
+
+/// A run on several hosts.
+#[derive(Debug)]
+pub struct FleetRun {
+    members: Vec<Member>,
+    gather: Gather,
+    interval_ns: u64,
+    on_lost: OnLost,
+    /// The common start, by the caller's clock.
+    start_ns: Option<u64>,
+    stopped: StopLevel,
+    end: RunEnd,
+    progress: VecDeque<Progress>,
+    actions: VecDeque<RunAction>,
+}
+
+impl FleetRun {
+    /// A run whose shares were sent to all hosts that are not `lost` already.
+    ///
+    /// * `names` - of all hosts, in their order
+    /// * `lost` - why a host takes no part
+    /// * `with_wire` - the hosts are separate machines, whose counters can be added
+    pub fn new(
+        run: &Run,
+        names: &[String],
+        lost: &[Option<String>],
+        on_lost: OnLost,
+        with_wire: bool,
+        now_ns: u64,
+    ) -> FleetRun {
+        let member = |name: &String| Member {
+            name: name.clone(),
+            stage: Stage::Preparing,
+            clock: None,
+            delivered: 0,
+            heard_ns: now_ns,
+        };
+        let mut all = FleetRun {
+            members: names.iter().map(member).collect(),
+            gather: Gather::new(names.len(), with_wire),
+            interval_ns: run.phases.interval_ns,
+            on_lost,
+            start_ns: None,
+            stopped: StopLevel::None,
+            end: RunEnd::of(Outcome::Done),
+            progress: VecDeque::new(),
+            actions: VecDeque::new(),
+        };
+        for (host, why) in lost.iter().enumerate() {
+            if let Some(why) = why {
+                all.lost(host, why);
+            }
+        }
+        all
+    }
+
+    /// The next thing that the caller has to do.
+    pub fn next_action(&mut self) -> Option<RunAction> {
+        self.actions.pop_front()
+    }
+
+    /// The next thing that became known.
+    pub fn next_progress(&mut self) -> Option<Progress> {
+        self.progress.pop_front()
+    }
+
+    /// Whether every host's share has ended.
+    pub fn is_over(&self) -> bool {
+        self.members.iter().all(|member| member.stage == Stage::Over)
+    }
+
+    /// A host has opened its files and waits for the start.
+    pub fn ready(&mut self, host: usize, now_ns: u64) {
+        if self.members[host].stage == Stage::Preparing {
+            self.members[host].stage = Stage::Ready;
+            self.start_if_all_are_ready(now_ns);
+        }
+    }
+
+    /// A host's clock was sampled for this run.
+    pub fn clock_sampled(&mut self, host: usize, clock: HostClock, now_ns: u64) {
+        self.members[host].clock = Some(clock);
+        self.start_if_all_are_ready(now_ns);
+    }
+
+    fn start_if_all_are_ready(&mut self, now_ns: u64) {
+        let is_ready = |member: &Member| match member.stage {
+            Stage::Preparing => false,
+            Stage::Ready => member.clock.is_some(),
+            Stage::Running | Stage::Over => true,
+        };
+        if self.start_ns.is_some() || self.is_over() || !self.members.iter().all(is_ready) {
+            return;
+        }
+        let clocks = self.members.iter().filter_map(|member| member.clock);
+        let trip_ns = clocks.map(|clock| 2 * clock.error_ns).max().unwrap_or(0);
+        let start_ns = now_ns + START_LEAD_NS + trip_ns;
+        self.start_ns = Some(start_ns);
+        for (host, member) in self.members.iter_mut().enumerate() {
+            if let (Stage::Ready, Some(clock)) = (member.stage, member.clock) {
+                member.stage = Stage::Running;
+                member.heard_ns = start_ns;
+                let start_ns = start_ns.saturating_add_signed(clock.ahead_ns);
+                self.actions.push_back(RunAction::Go { host, start_ns });
+            }
+        }
+    }
+
+    /// A host delivered an interval.
+    pub fn interval(&mut self, host: usize, interval: Interval, now_ns: u64) {
+        let member = &mut self.members[host];
+        if member.stage != Stage::Running {
+            return;
+        }
+        member.heard_ns = now_ns.max(member.heard_ns);
+        member.delivered += 1;
+        if !self.gather.add(host, interval.clone()) {
+            return self.give_up(host, "its intervals are not in order".to_owned());
+        }
+        self.progress.push_back(Progress::HostInterval(host as u32, interval));
+        self.take_totals();
+    }
+
+    fn take_totals(&mut self) {
+        while let Some(total) = self.gather.take() {
+            self.progress.push_back(Progress::Interval(total));
+        }
+    }
+
+    /// A host's share ended.
+    pub fn ended(&mut self, host: usize, end: RunEnd) {
+        if self.members[host].stage == Stage::Over {
+            return;
+        }
+        self.members[host].stage = Stage::Over;
+        let name = self.members[host].name.clone();
+        let named = |line: String| format!("{name}: {line}");
+        let RunEnd { outcome, details, mismatches, started_late_ns } = end;
+        if let (Some(late_ns), Some(clock)) = (started_late_ns, self.members[host].clock) {
+            let event = HostEvent::Started { late_ns, clock_error_ns: clock.error_ns };
+            self.progress.push_back(Progress::HostEvent(host as u32, event));
+        }
+        self.progress.push_back(Progress::HostEvent(host as u32, HostEvent::Ended));
+        self.end.details.extend(details.into_iter().map(named));
+        self.end.mismatches.extend(mismatches.into_iter().map(named));
+        match outcome {
+            Outcome::Done | Outcome::Aborted => {}
+            Outcome::Interrupted if self.end.outcome == Outcome::Done => {
+                self.end.outcome = Outcome::Interrupted;
+            }
+            Outcome::Interrupted => {}
+            Outcome::Failed { reason } => self.fail(named(reason)),
+        }
+        self.gather.end(host);
+        self.take_totals();
+    }
+
+    /// A host could not do its share: it reported why, and its session continues.
+    pub fn failed(&mut self, host: usize, why: &str) {
+        self.lost(host, why);
+    }
+
+    /// Nothing more comes from a host.
+    pub fn lost(&mut self, host: usize, why: &str) {
+        let member = &mut self.members[host];
+        if member.stage == Stage::Over {
+            return;
+        }
+        member.stage = Stage::Over;
+        let at_ns = u64::from(member.delivered) * self.interval_ns;
+        let name = member.name.clone();
+        let others_continued = self.on_lost == OnLost::Continue;
+        let event = HostEvent::Lost { at_ns, why: why.to_owned(), others_continued };
+        self.progress.push_back(Progress::HostEvent(host as u32, event));
+        if others_continued {
+            self.gather.end(host);
+            self.take_totals();
+            if self.is_over() && self.end.outcome == Outcome::Done {
+                self.fail(format!("every host is lost; {name}: {why}"));
+            }
+            return;
+        }
+        let at = match self.start_ns {
+            Some(_) => {
+                format!(" at t = {}", print_whole_seconds(std::time::Duration::from_nanos(at_ns)))
+            }
+            None => String::new(),
+        };
+        self.fail(format!("{name} is lost{at}: {why}"));
+    }
+
+    /// Fails the run; the first reason is the outcome, later ones are details.
+    fn fail(&mut self, reason: String) {
+        match self.end.outcome {
+            Outcome::Failed { .. } => self.end.details.push(reason),
+            _ => self.end.outcome = Outcome::Failed { reason },
+        }
+        self.stop_shares(StopLevel::Now, 0);
+    }
+
+    fn give_up(&mut self, host: usize, why: String) {
+        self.actions.push_back(RunAction::GiveUp { host, why: why.clone() });
+        self.lost(host, &why);
+    }
+
+    /// Ends the run as the user or a listener wishes.
+    ///
+    /// * `reason` - why the run fails; `None` if the user stopped it
+    pub fn stop(&mut self, level: StopLevel, reason: Option<String>, now_ns: u64) {
+        if let Some(reason) = reason {
+            return self.fail(reason);
+        }
+        self.stop_shares(level, now_ns);
+    }
+
+    fn stop_shares(&mut self, level: StopLevel, now_ns: u64) {
+        if level <= self.stopped {
+            return;
+        }
+        self.stopped = level;
+        let level = match self.start_ns {
+            None => StopLevel::Now,
+            Some(_) => level,
+        };
+        for (host, member) in self.members.iter().enumerate() {
+            if member.stage == Stage::Over {
+                continue;
+            }
+            self.actions.push_back(match level {
+                StopLevel::None => continue,
+                StopLevel::Now => RunAction::Stop { host },
+                StopLevel::AtInterval => {
+                    let run_ns = now_ns.saturating_sub(self.start_ns.unwrap_or(now_ns));
+                    let end_ns = (run_ns + STOP_LEAD_NS).next_multiple_of(self.interval_ns);
+                    RunAction::EndAt { host, end_ns }
+                }
+            });
+        }
+    }
+
+    /// Gives up hosts that are alive and deliver nothing. Call it at least once a second.
+    pub fn tick(&mut self, now_ns: u64) {
+        let longest_ns = STALLED_AFTER_NS + self.interval_ns;
+        for host in 0..self.members.len() {
+            let member = &self.members[host];
+            let silent_ns = now_ns.saturating_sub(member.heard_ns);
+            if member.stage == Stage::Running && silent_ns > longest_ns {
+                let why = format!(
+                    "its agent is alive, but no interval arrived for {} s",
+                    silent_ns / 1_000_000_000
+                );
+                self.give_up(host, why);
+            }
+        }
+    }
+
+    /// How the run ended.
+    pub fn into_end(self) -> RunEnd {
+        self.end
+    }
+}
