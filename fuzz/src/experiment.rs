@@ -6,7 +6,7 @@
 use workload::experiment::parse_with;
 use workload::op::OpStream;
 use workload::overrides::Override;
-use workload::plan::{IoMethod, TargetSpec};
+use workload::plan::TargetSpec;
 use workload::resolve::{ResolveOptions, resolve};
 
 /// Separates the text of the file and each `--set` in an input.
@@ -34,7 +34,7 @@ pub(crate) fn try_experiment(data: &[u8]) {
             return;
         }
     };
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let plan = resolve(&experiment, "fuzz.toml", TargetSpec::Null, &options)
         .expect("a parsed experiment resolves");
     assert!(plan.runs_max() > 0, "a plan has runs");

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use commands::measure;
 use commands::measure::experiment::ExperimentOptions;
 use commands::measure::known_limit;
+use commands::measure::{self, FleetOptions};
 use target::refusal::Overrides;
 use units::Bytes;
 use workload::limit::StatedLimit;
 use workload::plan::IoMethod;
 
+use crate::fleet_args::{FleetArguments, MeasuringFleetArguments};
 use crate::keep_args::AnnotationArguments;
 use crate::metrics_args::MetricsArguments;
 use crate::pipeline_args::PipelineArguments;
@@ -26,6 +27,7 @@ Examples:
   fourcorners run nfs://filer/vol1 --explain --known volume=1TiB:premium
   fourcorners run /mnt/vol1 --label before --fail-if 'read.p99 > 2ms'
   fourcorners run /mnt/old /mnt/new --interleave --repeats 10
+  fourcorners run /mnt/vol1 --hosts ssh:vm[01-24]
   fourcorners run null: --quick        the load generator's own limit";
 
 pub(crate) const PLAN_EXAMPLES: &str = "\
@@ -204,6 +206,7 @@ impl ExperimentArguments {
     pub(crate) fn options(&self) -> ExperimentOptions {
         let given = self.clone();
         ExperimentOptions {
+            hosts: None,
             target: given.target,
             option: given.option,
             workload: given.workload,
@@ -342,6 +345,9 @@ pub(crate) struct RunArguments {
     pub(crate) verbose: bool,
 
     #[command(flatten)]
+    pub(crate) fleet: MeasuringFleetArguments,
+
+    #[command(flatten)]
     pub(crate) metrics: MetricsArguments,
 
     #[command(flatten)]
@@ -352,8 +358,10 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    pub(crate) fn options(&self) -> measure::Options {
+    /// * `fleet` - the hosts that measure, instead of this one
+    pub(crate) fn options(&self, fleet: Option<FleetOptions>) -> measure::Options {
         measure::Options {
+            fleet,
             overrides: self.overrides.overrides(),
             known: self.experiment.known.clone(),
             store: self.store.root(),
@@ -387,7 +395,7 @@ pub(crate) struct RunCommandArguments {
         help_heading = "Experiment",
         requires = "second_target",
         conflicts_with_all = [
-            "events", "report", "explain", "until", "metrics", "metrics_file", "scrape", "fail_if",
+            "hosts", "events", "report", "explain", "until", "metrics", "metrics_file", "scrape", "fail_if",
             "junit", "markdown",
         ]
     )]
@@ -409,6 +417,9 @@ pub(crate) struct PlanArguments {
 
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArguments,
 
     /// Print the plan as JSON, as it is stored.
     #[arg(long, help_heading = OUTPUT)]

@@ -12,7 +12,7 @@ Examples:
   fourcorners tune --target-rate 100MiB/s     on an emulated volume
   fourcorners tune /mnt/vol1 --target-rate 200MiB/s --transfer-size 64KiB
   fourcorners tune /mnt/vol1 --target-rate 3200/s --transfer-size 8KiB --pattern random
-  fourcorners tune nfs://filer/vol1 -o nconnect=8 --target-rate 1GiB/s --hosts 3";
+  fourcorners tune nfs://filer/vol1 -o nconnect=8 --target-rate 1GiB/s --clients 3";
 
 const TUNING: &str = "Tuning";
 const LOAD: &str = "Load";
@@ -82,7 +82,7 @@ pub(crate) struct TuneArguments {
         value_parser = clap::value_parser!(u32).range(1..=10_000),
         help_heading = TUNING
     )]
-    pub(crate) hosts: u32,
+    pub(crate) clients: u32,
 
     /// Bytes per operation (transfer size, block size), a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", help_heading = LOAD)]
@@ -128,7 +128,7 @@ impl TuneArguments {
             within: self.within,
             response_time_max_ns: self.response_time,
             outstanding_max: self.queue_depth_max,
-            hosts: self.hosts,
+            clients: self.clients,
             transfer_size: self.transfer_size.clone(),
             read: self.read.clone(),
             pattern: self.pattern.clone(),

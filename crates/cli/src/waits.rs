@@ -21,6 +21,10 @@ impl WaitObserver for WaitsOnTerminal {
     fn report(&self, wait: &WaitReport) {
         write_stderr(&format!("{wait}\n"));
     }
+
+    fn report_of_host(&self, host: &str, wait: &str) {
+        write_stderr(&format!("{host}: {wait}\n"));
+    }
 }
 
 /// An observer that prints waits, which a request to `stop` ends.

@@ -52,7 +52,7 @@ pub struct Options {
     /// The most outstanding operations, over all workers.
     pub outstanding_max: Option<u32>,
     /// Client hosts that the printed settings are split across.
-    pub hosts: u32,
+    pub clients: u32,
     /// Bytes of an operation.
     pub transfer_size: String,
     /// The share of reads.
@@ -170,6 +170,6 @@ fn reach(options: &Options, target: &TargetSpec, run: &Run) -> Result<Reach, Fai
         within_permille: options.within.permille(),
         outstanding_max,
         response_time_max_ns: options.response_time_max_ns,
-        hosts: options.hosts,
+        hosts: options.clients,
     })
 }

@@ -63,6 +63,7 @@ fn a_plan_is_measured_stored_and_analysed_without_a_terminal() {
     let service = measure::serve(planned.plan.target()).expect("the null target has no service");
     assert!(service.is_none());
     let options = Options {
+        fleet: None,
         overrides: Overrides::default(),
         known: Vec::new(),
         store: directory.path().join("store"),

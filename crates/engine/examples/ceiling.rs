@@ -44,6 +44,7 @@ fn main() {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        hosts: 1,
         connections: None,
         streams: vec![stream],
         phases: Phases {
@@ -54,7 +55,7 @@ fn main() {
         tolerated_errors: 0,
         operation_deadline_ns: 60_000_000_000,
     };
-    let assignment = run_of.split(1).remove(0);
+    let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: match args[1].as_str() {

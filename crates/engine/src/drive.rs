@@ -45,6 +45,12 @@ impl Stop {
         self.level.fetch_max(1, Ordering::Relaxed);
     }
 
+    /// Requests a stop at this time of the run, an edge of its intervals.
+    pub fn finish_at(&self, end_ns: u64) {
+        self.fix_end(end_ns);
+        self.finish_interval();
+    }
+
     /// Requests an immediate stop; outstanding operations still complete.
     pub fn now(&self) {
         self.level.fetch_max(2, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 use metrics::host_state::HostInterval;
 
 /// Reads the state of this host. Called by the conducting thread, never by a worker.
-pub trait HostStateReader {
+pub trait HostStateReader: Send {
     /// Takes the first reading of a run. The engine reads the run-queue delay of the `workers`
     /// (thread numbers) itself, together with their CPU time.
     fn begin(&mut self, workers: &[i32]);

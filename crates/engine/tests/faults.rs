@@ -111,7 +111,7 @@ fn an_operation_that_never_completes_ends_the_run_and_is_named() {
         small.phases.measure_ns = 30_000_000_000;
         small.operation_deadline_ns = 500_000_000;
         fill(&mounted.mount_point, &small);
-        let assignment = small.split(1).remove(0);
+        let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
             target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
@@ -157,7 +157,7 @@ fn a_run_stopped_immediately_does_not_wait_for_hanging_operations() {
         small.phases.measure_ns = 3_600_000_000_000;
         small.operation_deadline_ns = 3_600_000_000_000;
         fill(&mounted.mount_point, &small);
-        let assignment = small.split(1).remove(0);
+        let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
             target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
@@ -198,7 +198,7 @@ fn a_hanging_stream_does_not_delay_another() {
         reader.arrival = workload::arrival::Arrival::Constant { offered_rate: 400.0 };
         two.streams.push(reader);
         fill(&mounted.mount_point, &two);
-        let assignment = two.split(1).remove(0);
+        let assignment = two.split().remove(0);
         let request = Request {
             assignment: &assignment,
             target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),

@@ -89,7 +89,7 @@ fn measured(
     verify: bool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> (Vec<Interval>, RunEnd) {
-    let assignment = run_of.split(1).remove(0);
+    let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: ours.run_target().expect("the files exist"),

@@ -85,7 +85,7 @@ const MARGIN: u32 = 10;
 /// Calls of the allocator by workers between the end of the first interval and that of one well
 /// before the last.
 fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
-    let assignment = run_of.split(1).remove(0);
+    let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: match setting.directory {

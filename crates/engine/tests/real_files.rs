@@ -131,7 +131,7 @@ fn a_lost_write_is_found_although_the_tile_is_valid() {
     fill(directory.path(), &small);
     let path = file_paths(directory.path(), &small.streams[0]).remove(0);
     let filled = std::fs::read(&path).expect("the file");
-    let assignment = small.split(1).remove(0);
+    let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: Arc::new(PosixTarget::new(directory.path().to_owned())),
@@ -183,7 +183,7 @@ fn a_file_that_shrinks_during_the_run_gives_short_reads() {
 fn a_missing_file_is_an_error_that_names_stream_and_path() {
     let directory = tempfile::tempdir().expect("a directory");
     let small = small_run();
-    let assignment = small.split(1).remove(0);
+    let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: Arc::new(PosixTarget::new(directory.path().to_owned())),
@@ -203,7 +203,7 @@ fn a_missing_file_is_an_error_that_names_stream_and_path() {
 fn the_first_request_to_stop_finishes_the_interval() {
     let mut small = small_run();
     small.phases.measure_ns = 3_600_000_000_000;
-    let assignment = small.split(1).remove(0);
+    let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: Arc::new(NullTarget),
@@ -253,7 +253,7 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
     let mut small = small_run();
     small.streams[0].queue_depth = 512;
     small.streams[0].workers = 8;
-    let assignment = small.split(1).remove(0);
+    let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: Arc::new(PosixTarget::new(directory.path().to_owned())),
@@ -306,7 +306,7 @@ fn a_file_removed_during_the_run_fails_it() {
         let small = small_run();
         fill(directory.path(), &small);
         let path = file_paths(directory.path(), &small.streams[0]).remove(1);
-        let assignment = small.split(1).remove(0);
+        let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
             target: Arc::new(PosixTarget::new(directory.path().to_owned())),
@@ -342,7 +342,7 @@ fn a_link_that_replaces_a_file_is_neither_followed_nor_written() {
         } else {
             std::os::unix::fs::symlink(&precious, &path).expect("a link");
         }
-        let assignment = small.split(1).remove(0);
+        let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
             target: Arc::new(PosixTarget::new(directory.path().to_owned())),

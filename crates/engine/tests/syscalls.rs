@@ -50,7 +50,7 @@ fn run_traced(what: &str) {
     if what == "ring_open" {
         run_of.streams[0].arrival = Arrival::Poisson { offered_rate: 500.0 };
     }
-    let assignment = run_of.split(1).remove(0);
+    let assignment = run_of.split().remove(0);
     let folder = std::env::var_os(FOLDER).expect("the tracing test names a folder");
     let request = Request {
         assignment: &assignment,

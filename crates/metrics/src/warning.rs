@@ -220,6 +220,41 @@ pub enum Warning {
         /// The largest working set of the load points concerned, in bytes.
         working_set_bytes: u64,
     },
+    /// A warning that concerns hosts of a fleet.
+    OnHosts {
+        /// Their names.
+        hosts: Vec<String>,
+        /// Number of hosts in the fleet.
+        of: u32,
+        /// The warning; if their numbers differ, those of the first host.
+        warning: Box<Warning>,
+    },
+    /// Hosts were lost during a run that continued.
+    HostsLost {
+        /// Each with the time from the run's start, in nanoseconds, from which totals are without it,
+        /// and the reason.
+        lost: Vec<(String, u64, String)>,
+        /// Number of hosts in the fleet.
+        of: u32,
+    },
+    /// Hosts did not start together.
+    HostsStartedApart {
+        /// Between the first and the last start, in nanoseconds.
+        spread_ns: u64,
+        /// At most this much more or less, in nanoseconds.
+        error_ns: u64,
+        /// The host that started last.
+        last: String,
+    },
+    /// A host was slower than the others with the same share of the load.
+    HostSlower {
+        /// Its name.
+        host: String,
+        /// Its operations per second.
+        rate: f64,
+        /// The median of the others.
+        median: f64,
+    },
 }
 
 /// A figure that is checked for steady state. Journals store its position.
@@ -264,6 +299,10 @@ impl Warning {
             Warning::ScrapesFailed { .. } => "scrapes_failed",
             Warning::ScrapedDamaged { .. } => "scraped_damaged",
             Warning::WorkingSetFitsServerCache { .. } => "working_set_fits_server_cache",
+            Warning::OnHosts { warning, .. } => warning.code(),
+            Warning::HostsLost { .. } => "hosts_lost",
+            Warning::HostsStartedApart { .. } => "hosts_started_apart",
+            Warning::HostSlower { .. } => "host_slower",
         }
     }
 }

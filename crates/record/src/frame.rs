@@ -130,6 +130,7 @@ impl Frame {
                 Frame::Warning { run_index, warning }
             }
             WARNING => {
+                refuse_nested(payload)?;
                 let (run_index, warning) = decode(payload)?;
                 Frame::Warning { run_index, warning }
             }
@@ -185,6 +186,22 @@ pub fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed>
     match postcard::take_from_bytes(payload) {
         Ok((event, [])) => Ok(event),
         _ => Err(Malformed("its content does not match its kind")),
+    }
+}
+
+/// The position of `Warning::OnHosts`, the only warning that contains another.
+const ON_HOSTS: u32 = 27;
+
+/// Refuses a warning about hosts that contains another one: decoding each level takes stack.
+fn refuse_nested(payload: &[u8]) -> Result<(), Malformed> {
+    type Outer = (Option<u32>, u32);
+    type Inner<'a> = (Vec<&'a str>, u32, u32);
+    let Ok(((_, ON_HOSTS), rest)) = postcard::take_from_bytes::<Outer>(payload) else {
+        return Ok(());
+    };
+    match postcard::take_from_bytes::<Inner<'_>>(rest) {
+        Ok(((_, _, ON_HOSTS), _)) => Err(Malformed("its warning is nested")),
+        _ => Ok(()),
     }
 }
 

@@ -24,12 +24,9 @@ use workload::search::Search;
 use crate::announce::{Announcer, not_kept};
 use crate::event::{Event, Listener, ListenerError};
 use crate::fleet::{Fleet, FleetError, LocalFleet};
+use crate::host_warnings::{self, HostLimits};
 use crate::prepare::{PrepareError, prepare};
 use crate::run_progress::RunProgress;
-
-/// Share of processor time taken by the hypervisor above which a warning is given: one percent
-/// moves a p99.
-const STEAL_NOISY: f64 = 0.01;
 
 /// Readings of the host for the conductor, which reads nothing itself.
 pub struct Host<'a> {
@@ -135,10 +132,18 @@ pub(crate) fn prepare_target(
         Err(error) if error.is_interrupted() && stop.is_requested() => {
             Ok(ControlFlow::Break(Outcome::Interrupted))
         }
-        Err(PrepareError::Fill(FillError::Refused(refusal)) | PrepareError::Refused(refusal)) => {
-            Err(ConductError::Refused(refusal))
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl From<PrepareError> for ConductError {
+    fn from(error: PrepareError) -> ConductError {
+        match error {
+            PrepareError::Fill(FillError::Refused(refusal)) | PrepareError::Refused(refusal) => {
+                ConductError::Refused(refusal)
+            }
+            PrepareError::Fill(error) => ConductError::Fill(error),
         }
-        Err(PrepareError::Fill(error)) => Err(ConductError::Fill(error)),
     }
 }
 
@@ -352,35 +357,23 @@ impl Conductor<'_, '_, '_> {
 
     /// Gives the warnings that are known before the run.
     fn warn_before_run(&mut self, run: &Run) {
+        let host = HostLimits {
+            memory_bytes: self.host.memory_bytes,
+            available_processors: self.host.available_processors,
+        };
         let threads = run.threads(self.blocking);
-        if let Some(processors) = self.host.available_processors
-            && threads > u64::from(processors)
-        {
-            self.warn(run, Warning::ThreadsShareProcessors { threads, processors });
-        }
-        let Some(storage) = self.directory.map(TargetDirectory::storage) else { return };
-        if self.is_export {
-            // This host does not cache it.
-            return;
-        }
-        if storage.in_memory || !storage.direct.is_supported() {
-            let filesystem = storage.filesystem.clone();
-            self.warn(run, Warning::NotStorage { filesystem });
-        }
-        let working_set_bytes = buffered_bytes(run);
-        if let Some(memory_bytes) = self.host.memory_bytes
-            && working_set_bytes > 0
-            && working_set_bytes <= memory_bytes
-        {
-            self.warn(run, Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes });
+        // The built-in client caches nothing on this host.
+        let storage = self.directory.filter(|_| !self.is_export).map(TargetDirectory::storage);
+        for warning in host_warnings::before_run(run, threads, host, storage) {
+            self.warn(run, warning);
         }
     }
 
     fn warn_after_run(&mut self, run: &Run, ended: &Ended) {
         if let Some(steal) = (self.host.steal_since_last)()
-            && steal > STEAL_NOISY
+            && let Some(warning) = host_warnings::of_steal(steal)
         {
-            self.warn(run, Warning::HostNoisy { steal });
+            self.warn(run, warning);
         }
         let reason = match &ended.outcome {
             Outcome::Done => return,
@@ -428,12 +421,6 @@ fn judge(end: Result<RunEnd, FleetError>, too_many_failed: Option<&str>) -> Ende
     // The outcome of an interrupted run has no reason that could contain them.
     let details = if outcome == Outcome::Interrupted { details } else { String::new() };
     Ended { outcome, details, continue_plan }
-}
-
-/// Bytes that the run's buffered streams can touch.
-fn buffered_bytes(run: &Run) -> u64 {
-    let buffered = run.streams.iter().filter(|stream| !stream.direct);
-    buffered.map(|stream| u64::from(stream.working_set.files) * stream.working_set.area_bytes).sum()
 }
 
 fn unix_ms(now: SystemTime) -> u64 {

@@ -105,6 +105,9 @@ pub enum FleetError {
     /// The target refuses, for example because a file was replaced.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// A host of several could not do its part; with its name.
+    #[error("{0}")]
+    Host(String),
 }
 
 /// This host as a fleet of one.
@@ -235,7 +238,7 @@ impl Fleet for LocalFleet {
         stop: &Arc<Stop>,
         on_progress: OnProgress<'_>,
     ) -> Result<RunEnd, FleetError> {
-        let assignment = run.split(1).pop().expect("a fleet of one has one share");
+        let assignment = run.split().pop().expect("a fleet of one has one share");
         let on_interval = &mut |interval| on_progress(Progress::Interval(interval));
         self.execute(&assignment, stop, || Some(engine::run::soon()), on_interval)
     }

@@ -20,6 +20,8 @@ use crate::fleet::Progress;
 const START_LEAD_NS: u64 = 100_000_000;
 /// Time for the end of a stopped run to reach every host.
 const STOP_LEAD_NS: u64 = 1_000_000_000;
+/// A host that does not open its files within this time is lost. Its engine gives up after 60 s.
+pub const READY_WITHIN_NS: u64 = 70_000_000_000;
 /// A host that runs and delivers no interval for this long, and an interval, is lost although it is alive.
 pub const STALLED_AFTER_NS: u64 = 8_000_000_000;
 
@@ -262,11 +264,6 @@ impl FleetRun {
         self.take_totals();
     }
 
-    /// A host could not do its share: it reported why, and its session continues.
-    pub fn failed(&mut self, host: usize, why: &str) {
-        self.lost(host, why);
-    }
-
     /// Nothing more comes from a host.
     pub fn lost(&mut self, host: usize, why: &str) {
         let member = &mut self.members[host];
@@ -351,12 +348,16 @@ impl FleetRun {
         for host in 0..self.members.len() {
             let member = &self.members[host];
             let silent_ns = now_ns.saturating_sub(member.heard_ns);
-            if member.stage == Stage::Running && silent_ns > longest_ns {
-                let why = format!(
-                    "its agent is alive, but no interval arrived for {} s",
-                    silent_ns / 1_000_000_000
-                );
-                self.give_up(host, why);
+            let seconds = silent_ns / 1_000_000_000;
+            match member.stage {
+                Stage::Preparing if silent_ns > READY_WITHIN_NS => {
+                    self.give_up(host, format!("it did not open its files within {seconds} s"));
+                }
+                Stage::Running if silent_ns > longest_ns => self.give_up(
+                    host,
+                    format!("its agent is alive, but no interval arrived for {seconds} s"),
+                ),
+                _ => {}
             }
         }
     }

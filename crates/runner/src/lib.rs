@@ -11,6 +11,7 @@ pub mod conduct;
 pub mod event;
 pub mod fleet;
 pub mod fleet_run;
+pub mod host_warnings;
 pub mod interleave;
 pub mod prepare;
 pub mod tolerance;

@@ -37,6 +37,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        hosts: 1,
         connections: None,
         streams: vec![Stream {
             name: "main".to_owned(),

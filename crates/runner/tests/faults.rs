@@ -48,6 +48,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        hosts: 1,
         connections: None,
         streams: vec![stream],
         // Much longer than any test: the fault ends the run.

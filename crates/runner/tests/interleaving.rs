@@ -31,7 +31,7 @@ fn plan() -> Plan {
          file_size = \"1MiB\"\nqueue_depth = 1\n"
     );
     let experiment = workload::experiment::parse_with(&text, "test", &[]).expect("a valid text");
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, "test", TargetSpec::Null, &options).expect("a valid plan")
 }
 

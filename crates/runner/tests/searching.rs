@@ -95,7 +95,7 @@ fn plan() -> Plan {
                 method = 'queue-depth'\n[stream.main]\nread = '100%'\ntransfer_size = '4k'\n\
                 pattern = 'random'\nfile_size = '1MiB'\nqueue_depth = 16\n";
     let experiment = parse(text, "s").unwrap();
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let mut plan = resolve(&experiment, "s", TargetSpec::Null, &options).unwrap();
     let Step::Search(search) = &plan.steps[0] else { panic!("a search") };
     let after = Run { index: search.runs_max, ..search.template.clone() };

@@ -66,10 +66,11 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
         Frame::Engine(used) => record.io_method = used,
         Frame::Prepared(prepared) => record.prepared.push(prepared),
         Frame::RunStarted { started_unix_ms, run } => record.runs.push(RunRecord {
+            // A run may use only the first hosts of a fleet.
+            hosts: vec![HostRun::default(); record.hosts.len().min(run.hosts as usize)],
             run: *run,
             started_unix_ms,
             intervals: Vec::new(),
-            hosts: vec![HostRun::default(); record.hosts.len()],
             warnings: Vec::new(),
             service_counters: None,
             outcome: Outcome::Aborted,

@@ -26,6 +26,8 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) axis_values: &'a [AxisValue<'e>],
     /// The target, if it is known.
     pub(crate) target: Option<&'a TargetSpec>,
+    /// Hosts of the run.
+    pub(crate) hosts: u32,
 }
 
 impl<'e> StreamAt<'_, 'e> {
@@ -59,6 +61,11 @@ impl<'e> StreamAt<'_, 'e> {
             Value::Flag(flag) => Some(*flag),
             _ => None,
         }
+    }
+
+    /// Workers on all hosts; the key says how many each host has.
+    fn workers(&self) -> Option<u32> {
+        self.count("workers")?.checked_mul(self.hosts)
     }
 
     fn sizes(&self) -> Option<(&'e [WeightedSize], &'e SourceSpan)> {
@@ -107,7 +114,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         access_pattern: at.pattern()?.0,
         working_set: working_set?,
         queue_depth: at.count("queue_depth")?,
-        workers: at.count("workers")?,
+        workers: at.workers()?,
         arrival: at.arrival()?,
         direct: at.flag("direct")?,
         dsync: at.flag("dsync")?,
@@ -226,8 +233,7 @@ fn check_fsync(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
 
 /// Each worker of a sequential stream starts at a different offset.
 fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
-    let (Some((AccessPattern::Sequential, span)), Some(workers)) =
-        (at.pattern(), at.count("workers"))
+    let (Some((AccessPattern::Sequential, span)), Some(workers)) = (at.pattern(), at.workers())
     else {
         return;
     };
@@ -323,39 +329,72 @@ pub(crate) fn connections(
     None
 }
 
-/// Checks the streams of a run together: connections and memory.
-pub(crate) fn whole_run(
-    span: &SourceSpan,
-    streams: &[Stream],
-    target: Option<&TargetSpec>,
-    connections: Option<u32>,
+/// The hosts of a run: as `[run]` sets them, or all that the user `named`, if their number is known.
+pub(crate) fn hosts(
+    run: &Layer<'_>,
+    axis_values: &[AxisValue<'_>],
+    named: Option<u32>,
     problems: &mut Vec<Diagnostic>,
-) {
-    let workers = streams.iter().fold(0u64, |sum, stream| sum + u64::from(stream.workers));
-    if let Some(connections) = connections.or(target.and_then(TargetSpec::connections))
-        && u64::from(connections) < workers
+) -> u32 {
+    let Some((Value::Count(count), span)) = run.at("hosts", axis_values) else {
+        return named.unwrap_or(1);
+    };
+    if let Some(named) = named
+        && *count > u64::from(named)
     {
-        problems.push(
-            span.diagnostic(
-                "a run has more workers than connections; each worker needs its own connection",
-                format!("`nconnect` of at least {workers}, or fewer `workers`"),
+        let problem = span
+            .diagnostic(
+                "a run has more hosts than there are",
+                format!("`hosts` of at most {named}"),
             )
-            .with_found(format!("nconnect={connections}, {workers} workers"))
-            .with_hint("omit `nconnect` to give each worker one connection"),
-        );
+            .with_found(format!("hosts={count}, {}", units::counted(u64::from(named), "host")))
+            .with_hint("name the hosts with `--hosts`");
+        problems.push(problem);
+        return 1;
     }
-    let buffers = streams.iter().fold(0u64, |sum, stream| {
-        let of_stream = stream.queue_depth_total().saturating_mul(stream.transfer_size_max_bytes());
-        sum.saturating_add(of_stream)
-    });
-    if buffers > MOST_BUFFER_BYTES {
-        problems.push(
-            span.diagnostic(
-                "the buffers of a run (queue depth x workers x transfer size) take too much \
+    u32::try_from(*count).unwrap_or(1)
+}
+
+/// A run whose streams are resolved.
+pub(crate) struct WholeRun<'a> {
+    pub(crate) streams: &'a [Stream],
+    pub(crate) target: Option<&'a TargetSpec>,
+    pub(crate) connections: Option<u32>,
+    pub(crate) hosts: u32,
+}
+
+impl WholeRun<'_> {
+    /// Checks the streams together: connections and memory of each host.
+    pub(crate) fn check(&self, span: &SourceSpan, problems: &mut Vec<Diagnostic>) {
+        let WholeRun { streams, target, connections, hosts } = *self;
+        let hosts = u64::from(hosts.max(1));
+        let workers =
+            streams.iter().fold(0u64, |sum, stream| sum + u64::from(stream.workers)) / hosts;
+        if let Some(connections) = connections.or(target.and_then(TargetSpec::connections))
+            && u64::from(connections) < workers
+        {
+            problems.push(
+                span.diagnostic(
+                    "a run has more workers than connections; each worker needs its own connection",
+                    format!("`nconnect` of at least {workers}, or fewer `workers`"),
+                )
+                .with_found(format!("nconnect={connections}, {workers} workers"))
+                .with_hint("omit `nconnect` to give each worker one connection"),
+            );
+        }
+        let buffers = streams.iter().fold(0u64, |sum, stream| {
+            let depth = stream.queue_depth_total() / hosts;
+            sum.saturating_add(depth.saturating_mul(stream.transfer_size_max_bytes()))
+        });
+        if buffers > MOST_BUFFER_BYTES {
+            problems.push(
+                span.diagnostic(
+                    "the buffers of a run (queue depth x workers x transfer size) take too much \
                      memory",
-                format!("up to {}", Bytes::new(MOST_BUFFER_BYTES)),
-            )
-            .with_found(Bytes::new(buffers).to_string()),
-        );
+                    format!("up to {}", Bytes::new(MOST_BUFFER_BYTES)),
+                )
+                .with_found(Bytes::new(buffers).to_string()),
+            );
+        }
     }
 }

@@ -77,7 +77,7 @@ pub fn order(plan: &Plan) -> Vec<ComparedSide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{IoMethod, TargetSpec};
+    use crate::plan::TargetSpec;
     use crate::resolve::{ResolveOptions, resolve};
 
     fn plan(repeats: u32, seed: u64) -> Plan {
@@ -87,7 +87,7 @@ mod tests {
              file_size = \"1MiB\"\nqueue_depth = [1, 2]\n"
         );
         let experiment = crate::experiment::parse_with(&text, "test", &[]).expect("it is valid");
-        let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+        let options = ResolveOptions::LOCAL;
         resolve(&experiment, "test", TargetSpec::Null, &options).expect("it is possible")
     }
 

@@ -243,6 +243,16 @@ pub const KEYS: &[Key] = &[
         example: "\"60s\"",
     },
     Key {
+        name: "hosts",
+        section: Run,
+        kind: Kind::Count { min: 1, max: 4096 },
+        presence: Absent("all hosts that `--hosts` names; without it, this host"),
+        sweep: true,
+        doc: "Hosts that execute a run: the first ones of those that `--hosts` names. Each has the \
+              `workers` of every stream; an offered rate is that of all hosts together.",
+        example: "[1, 2, 4, 8]",
+    },
+    Key {
         name: "nconnect",
         section: Run,
         kind: Kind::Count { min: 1, max: 1024 },

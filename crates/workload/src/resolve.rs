@@ -37,6 +37,14 @@ pub struct ResolveOptions {
     pub pin: bool,
     /// Verify that reads return the written data.
     pub verify: bool,
+    /// Number of hosts that the user named; 1 for this host.
+    pub hosts: u32,
+}
+
+impl ResolveOptions {
+    /// Whatever works best, on this host.
+    pub const LOCAL: ResolveOptions =
+        ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false, hosts: 1 };
 }
 
 /// Resolves an experiment.
@@ -52,7 +60,7 @@ pub fn resolve(
     options: &ResolveOptions,
 ) -> Result<Plan, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let points = load_points(experiment, Some(&target), &mut problems);
+    let points = load_points(experiment, Some((&target, options.hosts)), &mut problems);
     if options.verify && !target.capabilities().moves_data {
         let option = Source::option("--verify", "").span(0..0);
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
@@ -186,6 +194,7 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
 struct LoadPoint {
     variant: String,
     parameters: Vec<(String, String)>,
+    hosts: u32,
     connections: Option<u32>,
     streams: Vec<Stream>,
     phases: Phases,
@@ -203,6 +212,7 @@ impl LoadPoint {
             parameters: self.parameters.clone(),
             repeat,
             seed: random::derive(random::derive(plan_seed, point as u64), u64::from(repeat)),
+            hosts: self.hosts,
             connections: self.connections,
             streams: self.streams.clone(),
             phases: self.phases,
@@ -213,11 +223,14 @@ impl LoadPoint {
 }
 
 /// All load points of all variants.
+///
+/// * `known` - the target and the number of hosts that the user named
 fn load_points(
     experiment: &Experiment,
-    target: Option<&TargetSpec>,
+    known: Option<(&TargetSpec, u32)>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<LoadPoint> {
+    let (target, named_hosts) = known.unzip();
     let run = Layer::over(&[&experiment.run], Section::Run);
     let repeats = match run.value("repeats", &[]) {
         Some(Value::Count(count)) => *count,
@@ -252,7 +265,7 @@ fn load_points(
         }
     }
     let mut points = Vec::new();
-    let shared = Shared { run: &run, target, search: search.as_ref() };
+    let shared = Shared { run: &run, target, named_hosts, search: search.as_ref() };
     for variant in &variants {
         let before = points.len();
         variant.load_points(&shared, &mut points, problems);
@@ -312,6 +325,8 @@ fn stream_layers<'e>(
 struct Shared<'g, 'e> {
     run: &'g Layer<'e>,
     target: Option<&'g TargetSpec>,
+    /// Hosts that the user named; `None` if that is not known.
+    named_hosts: Option<u32>,
     /// None without a search.
     search: Option<&'g SearchSettings>,
 }
@@ -389,7 +404,7 @@ impl<'e> Variant<'e> {
         points: &mut Vec<LoadPoint>,
         problems: &mut Vec<Diagnostic>,
     ) {
-        let Shared { run, target, search } = *shared;
+        let Shared { run, target, named_hosts, search } = *shared;
         let axes = self.axes(run);
         let names: Vec<String> = axes.iter().map(|axis| self.axis_name(axis)).collect();
         let count: usize = axes.iter().map(|axis| axis.choices.len()).product();
@@ -400,14 +415,20 @@ impl<'e> Variant<'e> {
             });
             let before = problems.len();
             let phases = combination::phases(run, &axis_values, problems);
+            let hosts = combination::hosts(run, &axis_values, named_hosts, problems);
             let streams: Vec<Option<Stream>> = self
                 .experiment
                 .streams
                 .iter()
                 .zip(&self.layers)
                 .map(|(stream, layer)| {
-                    let at =
-                        StreamAt { name: &stream.name, layer, axis_values: &axis_values, target };
+                    let at = StreamAt {
+                        name: &stream.name,
+                        layer,
+                        axis_values: &axis_values,
+                        target,
+                        hosts,
+                    };
                     combination::stream(&at, problems)
                 })
                 .collect();
@@ -429,11 +450,13 @@ impl<'e> Variant<'e> {
                     streams.iter_mut().for_each(|stream| search.widen(stream));
                 }
                 let connections = combination::connections(run, &axis_values, target, problems);
-                combination::whole_run(span, &streams, target, connections, problems);
+                let whole = combination::WholeRun { streams: &streams, target, connections, hosts };
+                whole.check(span, problems);
                 points.push(LoadPoint {
                     searched_depth: u32::try_from(depth).unwrap_or(u32::MAX),
                     variant: self.name.clone(),
                     parameters: parameters.collect(),
+                    hosts,
                     connections,
                     streams,
                     phases,

@@ -204,6 +204,9 @@ pub struct Run {
     pub repeat: u32,
     /// The seed of this run's operation streams.
     pub seed: u64,
+    /// Number of hosts that execute it.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub hosts: u32,
     /// Connections per process in this run, instead of the target's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
@@ -215,6 +218,15 @@ pub struct Run {
     pub tolerated_errors: u64,
     /// The age at which an outstanding operation fails the run, in nanoseconds.
     pub operation_deadline_ns: u64,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(hosts: &u32) -> bool {
+    *hosts == 1
 }
 
 /// The phases of a run, each a whole number of intervals.
@@ -396,6 +408,17 @@ pub struct Assignment {
     pub lanes: Vec<std::ops::Range<u32>>,
 }
 
+impl Assignment {
+    /// Threads that this host's share needs; with `blocking` calls one per outstanding operation.
+    pub fn threads(&self, blocking: bool) -> u64 {
+        let streams = self.run.streams.iter().zip(&self.lanes);
+        let of = |(stream, lanes): (&Stream, &std::ops::Range<u32>)| {
+            lanes.len() as u64 * if blocking { u64::from(stream.queue_depth) } else { 1 }
+        };
+        streams.map(of).sum()
+    }
+}
+
 impl Run {
     /// Threads that the whole run needs; with `blocking` calls one per outstanding operation.
     pub fn threads(&self, blocking: bool) -> u64 {
@@ -403,8 +426,12 @@ impl Run {
         self.streams.iter().map(of).sum()
     }
 
-    /// Splits the run over `hosts` hosts, as evenly as the lanes allow. A local run has one host.
-    pub fn split(&self, hosts: u32) -> Vec<Assignment> {
+    /// Splits the run over its hosts, as evenly as the lanes allow.
+    ///
+    /// # Panics
+    /// The run has no host.
+    pub fn split(&self) -> Vec<Assignment> {
+        let hosts = self.hosts;
         assert!(hosts > 0, "a run has at least one host");
         let share = |workers: u32, host: u32| {
             (u64::from(workers) * u64::from(host) / u64::from(hosts)) as u32

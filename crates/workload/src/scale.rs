@@ -32,7 +32,7 @@ impl Run {
     /// connection, and transfers fit the files.
     pub fn is_possible(&self) -> bool {
         let workers: u64 = self.streams.iter().map(|stream| u64::from(stream.workers)).sum();
-        let enough = |count: &u32| u64::from(*count) >= workers;
+        let enough = |count: &u32| u64::from(*count) * u64::from(self.hosts) >= workers;
         let few = |count: u32, key: Option<&Key>| match key.map(|key| key.kind) {
             Some(Kind::Count { max, .. }) => u64::from(count) <= max,
             _ => true,
@@ -41,7 +41,10 @@ impl Run {
         let workers_key = keys::key(Section::Stream, "workers");
         self.connections.iter().all(enough)
             && self.connections.iter().all(|count| few(*count, connections_key))
-            && self.streams.iter().all(|stream| few(stream.workers, workers_key))
+            && self
+                .streams
+                .iter()
+                .all(|stream| few(stream.workers / self.hosts.max(1), workers_key))
             && self.streams.iter().all(fits_its_files)
     }
 }

@@ -138,10 +138,11 @@ impl SearchMethod {
 }
 
 impl QueueDepthLadder {
-    /// The depths of the ladder, over all workers: 1, multiplied by `step` up to the maximum.
-    pub fn depths(&self) -> Vec<u32> {
+    /// The depths of the ladder, over all workers: 1 on each of `hosts` hosts, multiplied by `step` up
+    /// to the maximum.
+    pub fn depths(&self, hosts: u32) -> Vec<u32> {
         let step = self.step.max(2);
-        let rungs = std::iter::successors(Some(1u32), |depth| depth.checked_mul(step));
+        let rungs = std::iter::successors(Some(hosts.max(1)), |depth| depth.checked_mul(step));
         let mut depths: Vec<u32> =
             rungs.take_while(|depth| *depth < self.queue_depth_max).collect();
         depths.push(self.queue_depth_max);
@@ -149,7 +150,7 @@ impl QueueDepthLadder {
     }
 
     fn load_points_max(&self) -> u32 {
-        self.depths().len() as u32 + self.refine_max
+        self.depths(1).len() as u32 + self.refine_max
     }
 }
 
@@ -190,14 +191,18 @@ impl Search {
 
 impl Run {
     /// This run with a queue depth of `total` over all workers of each stream: on the largest number of
-    /// its workers that divides it evenly. The load point is named by it.
+    /// its workers that divides it evenly, and is the same on each host if there is such a number. The
+    /// load point is named by it.
     pub fn with_queue_depth(&self, total: u32) -> Run {
         let total = total.max(1);
         let mut run = self.clone();
         for stream in &mut run.streams {
             let most = stream.workers.min(total).max(1);
-            stream.workers =
-                (1..=most).rev().find(|workers| total.is_multiple_of(*workers)).unwrap_or(1);
+            let divides = |workers: &u32| total.is_multiple_of(*workers);
+            let on_all_hosts = |workers: &u32| workers.is_multiple_of(self.hosts.max(1));
+            let mut workers = (1..=most).rev().filter(divides);
+            let equal = workers.clone().find(on_all_hosts);
+            stream.workers = equal.or_else(|| workers.next()).unwrap_or(1);
             stream.queue_depth = total / stream.workers;
         }
         let key = if self.streams.iter().all(|stream| stream.workers <= 1) {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use workload::experiment::{PROFILES, parse, profile};
 use workload::keys::{KEYS, Section};
 use workload::op::OpStream;
-use workload::plan::{IoMethod, Plan, Stream, TargetSpec};
+use workload::plan::{Plan, Stream, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 use workload::schema::json_schema;
 
@@ -41,7 +41,7 @@ fn plan(name: &str, text: &str) -> Plan {
     let experiment = parse(text, name).unwrap_or_else(|problems| {
         panic!("{}", problems.iter().map(|p| format!("{p}\n")).collect::<String>())
     });
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, name, TargetSpec::Null, &options).unwrap()
 }
 

@@ -18,8 +18,7 @@ file_size = '64MiB'
 queue_depth = 1
 ";
 
-const OPTIONS: ResolveOptions =
-    ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+const OPTIONS: ResolveOptions = ResolveOptions::LOCAL;
 
 fn export(connections: Option<u32>) -> TargetSpec {
     TargetSpec::Nfs { url: "nfs://server/vol1".to_owned(), connections }

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use units::OpsPerSec;
 use workload::experiment::{parse, parse_with};
 use workload::overrides::Override;
-use workload::plan::{IoMethod, Plan, Run, TargetSpec};
+use workload::plan::{Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 const TWO_STREAMS: &str = "
@@ -24,8 +24,7 @@ file_size = '64MiB'
 queue_depth = 1
 ";
 
-const OPTIONS: ResolveOptions =
-    ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+const OPTIONS: ResolveOptions = ResolveOptions::LOCAL;
 
 fn plan_with(text: &str, settings: &[&str]) -> Plan {
     let overrides: Vec<Override> = settings.iter().map(|text| Override::set(text)).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use workload::experiment::{PROFILES, parse_with, profile};
 use workload::overrides::Override;
-use workload::plan::{IoMethod, Plan, TargetSpec};
+use workload::plan::{Plan, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 fn plan(name: &str) -> Plan {
@@ -16,7 +16,7 @@ fn plan_with(name: &str, overrides: &[Override]) -> Plan {
     let text = profile(name).unwrap();
     let experiment =
         parse_with(text, name, overrides).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, &format!("profile:{name}"), TargetSpec::Null, &options).unwrap()
 }
 

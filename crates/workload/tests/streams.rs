@@ -70,6 +70,7 @@ fn run_of(stream: Stream) -> Run {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        hosts: 1,
         connections: None,
         streams: vec![stream],
         phases: Phases { warm_up_ns: 0, measure_ns: 1, interval_ns: 1 },
@@ -160,7 +161,7 @@ proptest! {
         let run = run_of(stream);
         let operations = OpStream::new(&run.streams[0], run.seed);
         let mut indexes = Vec::new();
-        for assignment in run.split(hosts) {
+        for assignment in (Run { hosts, ..run.clone() }).split() {
             for lane in assignment.lanes[0].clone() {
                 indexes.extend((0..20).map(|step| operations.op(lane, step).index));
             }

@@ -18,6 +18,7 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
         parameters: _,
         repeat: _,
         seed: _,
+        hosts,
         connections,
         streams,
         phases: Phases { warm_up_ns, measure_ns, interval_ns },
@@ -30,6 +31,7 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
         ("run.interval".to_owned(), time(*interval_ns)),
         ("run.tolerated_errors".to_owned(), tolerated_errors.to_string()),
         ("run.operation_deadline".to_owned(), time(*operation_deadline_ns)),
+        ("run.hosts".to_owned(), hosts.to_string()),
         (
             "run.nconnect".to_owned(),
             connections.map_or("the target's".to_owned(), |count| count.to_string()),
@@ -37,12 +39,14 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
     ];
     for stream in streams {
         let name = &stream.name;
-        keys.extend(of_stream(stream).into_iter().map(|(key, v)| (format!("{name}.{key}"), v)));
+        keys.extend(
+            of_stream(stream, *hosts).into_iter().map(|(key, v)| (format!("{name}.{key}"), v)),
+        );
     }
     keys
 }
 
-fn of_stream(stream: &Stream) -> Vec<(&'static str, String)> {
+fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
     let Stream {
         name: _,
         read_permille,
@@ -66,7 +70,7 @@ fn of_stream(stream: &Stream) -> Vec<(&'static str, String)> {
         ("file_size", Bytes::new(*file_size_bytes).to_string()),
         ("area", Bytes::new(*area_bytes).to_string()),
         ("queue_depth", queue_depth.to_string()),
-        ("workers", workers.to_string()),
+        ("workers", (workers / hosts.max(1)).to_string()),
         ("arrival", arrival_words(*arrival)),
         ("direct", direct.to_string()),
         ("dsync", dsync.to_string()),

@@ -42,7 +42,8 @@ pub(super) fn next(
     done: &[&LoadPoint],
 ) -> Result<Run, Ended> {
     let workers = search.template.streams.iter().map(|stream| stream.workers).max().unwrap_or(1);
-    let depth = next_depth(ladder, workers, &steps(done))?;
+    let units = Units { workers, hosts: search.template.hosts };
+    let depth = next_depth(ladder, units, &steps(done))?;
     Ok(search.template.with_queue_depth(depth))
 }
 
@@ -60,14 +61,22 @@ pub(super) fn steps(done: &[&LoadPoint]) -> Vec<Step> {
     closed.iter().zip(judged).map(step).collect()
 }
 
-fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result<u32, Ended> {
+/// What depths divide evenly among.
+#[derive(Clone, Copy, Debug)]
+struct Units {
+    /// Over all hosts.
+    workers: u32,
+    hosts: u32,
+}
+
+fn next_depth(ladder: &QueueDepthLadder, units: Units, steps: &[Step]) -> Result<u32, Ended> {
     if steps.iter().any(|step| step.failed) {
         return Err(Ended::Failed);
     }
     let at = |depth: u32| steps.iter().find(|step| step.depth == depth);
     let mut climbed: Vec<Step> = Vec::new();
     let mut ended = Ended::AllTried;
-    for depth in ladder.depths() {
+    for depth in ladder.depths(units.hosts) {
         let Some(step) = at(depth) else { return Ok(depth) };
         climbed.push(*step);
         if ladder.response_time_max_ns.is_some_and(|most| step.response_ns > most as f64) {
@@ -88,7 +97,7 @@ fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result
     if refined >= ladder.refine_max as usize {
         return Err(ended);
     }
-    bend(steps, workers).ok_or(ended)
+    bend(steps, units).ok_or(ended)
 }
 
 /// The depth that needs more repeats for the decision, while repeats remain: one disturbed run must
@@ -117,7 +126,7 @@ fn has_no_gain(ladder: &QueueDepthLadder, climbed: &[Step]) -> bool {
 
 /// The depth between two measured ones where the rate is least certain; `None` if it is known well
 /// enough everywhere.
-fn bend(steps: &[Step], workers: u32) -> Option<u32> {
+fn bend(steps: &[Step], units: Units) -> Option<u32> {
     let mut points: Vec<(f64, f64)> =
         steps.iter().map(|step| (f64::from(step.depth), step.rate())).collect();
     points.push((0.0, 0.0));
@@ -127,7 +136,7 @@ fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     for at in 1..points.len().saturating_sub(1) {
         let (from, to) = (points[at], points[at + 1]);
-        let Some(depth_of) = depths_between(from.0, to.0, workers) else { continue };
+        let Some(depth_of) = depths_between(from.0, to.0, units) else { continue };
         let before = slope(&points[at - 1..=at]);
         // Beyond the last depth the rate is assumed not to rise.
         let after = points.get(at + 2).map_or(0.0, |next| slope(&[to, *next])).max(0.0);
@@ -148,10 +157,10 @@ fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     best.map(|(_, depth)| depth)
 }
 
-/// Rounds a position between two depths to a depth that divides evenly among the workers, or to any
-/// depth if there are fewer operations than workers; `None` if there is none in between.
-fn depths_between(from: f64, to: f64, workers: u32) -> Option<impl Fn(f64) -> u32> {
-    let unit = if from < f64::from(workers) { 1.0 } else { f64::from(workers) };
+/// Rounds a position between two depths to a depth that divides evenly among the workers, or among the
+/// hosts if there are fewer operations than workers; `None` if there is none in between.
+fn depths_between(from: f64, to: f64, units: Units) -> Option<impl Fn(f64) -> u32> {
+    let unit = f64::from(if from < f64::from(units.workers) { units.hosts } else { units.workers });
     let (first, last) = ((from / unit).floor() + 1.0, (to / unit).ceil() - 1.0);
     let depth_of =
         move |position: f64| ((position / unit).round().clamp(first, last) * unit) as u32;
@@ -196,7 +205,7 @@ mod tests {
     ) -> (Vec<u32>, Ended) {
         let mut steps: Vec<Step> = Vec::new();
         loop {
-            match next_depth(ladder, workers, &steps) {
+            match next_depth(ladder, Units { workers, hosts: 1 }, &steps) {
                 Ok(depth) => {
                     assert!(steps.iter().all(|step| step.depth != depth), "{depth} twice");
                     steps.push(step(depth, rate(depth), 0.002, 1));

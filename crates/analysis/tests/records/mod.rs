@@ -92,6 +92,7 @@ pub fn run(variant: &str, streams: Vec<Stream>, warm_up: u64, measure: u64) -> R
         parameters: vec![("queue_depth".to_owned(), streams[0].queue_depth.to_string())],
         repeat: 0,
         seed: 1,
+        hosts: 1,
         connections: None,
         streams,
         phases: Phases {

@@ -9,7 +9,6 @@ use commands::fleet::{self, Fleet};
 use commands::outcome::{Exit, Failure, Outcome};
 use report::host_check;
 
-use super::VERSION;
 use super::output::to_stdout;
 use crate::check_args::CheckArguments;
 use crate::interrupt;
@@ -21,8 +20,8 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
         to_stdout(|out| out.write_all(CAPTURE_SCRIPT.as_bytes()))?;
         return Ok(Exit::Done);
     }
-    if !arguments.fleet.hosts.is_empty() {
-        return run_on_hosts(arguments, terminal);
+    if let Some(fleet) = arguments.fleet.fleet()? {
+        return run_on_hosts(arguments, &fleet, terminal);
     }
     let Checked { facts, options, checkup } = check(&arguments.options())?;
     to_stdout(|out| match OutputFormat::of(arguments.format, arguments.json) {
@@ -41,14 +40,12 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// Checks several hosts, and prints what differs between them.
-fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
+fn run_on_hosts(arguments: &CheckArguments, fleet: &Fleet, terminal: &Terminal) -> Outcome {
     let format = OutputFormat::of(arguments.format, arguments.json);
     if format == OutputFormat::Md {
         let why = anyhow!("check --hosts has no Markdown: use text or json");
         return Err(Failure::input(why));
     }
-    let flags = &arguments.fleet;
-    let fleet = Fleet::of(&flags.hosts, &flags.agent, flags.push, VERSION)?;
     let interrupt = interrupt::listen()?;
     let total = fleet.names().count();
     let mut next = Instant::now() + PROGRESS_EVERY;
@@ -62,7 +59,7 @@ fn run_on_hosts(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
             false => ControlFlow::Continue(()),
         }
     };
-    let checked = fleet::check::check(&arguments.options(), &fleet, &mut observe)?;
+    let checked = fleet::check::check(&arguments.options(), fleet, &mut observe)?;
     let fleet::check::Checked { about, fleet } = checked;
     to_stdout(|out| match format {
         OutputFormat::Json => host_check::fleet::json(&fleet, out),

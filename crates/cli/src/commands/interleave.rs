@@ -38,7 +38,7 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
     let early = interrupt::listen_for_servers(&planned)?;
     let stop = early.as_ref().map(|interrupt| &interrupt.stop);
     let lines = planned.each_ref().map(command_line::of_this_run);
-    let options = arguments.options();
+    let options = arguments.options(None);
     let prepared = match interleave::prepare(planned, &options, &lines, &waits::observer(stop)) {
         Err(failure) if failure.is_interrupted => {
             terminal.warn("interrupted; nothing was measured");

@@ -42,7 +42,7 @@ use crate::terminal::Terminal;
 use crate::volume_args::VolumeCommand;
 
 /// Version, commit and build profile of this program.
-const VERSION: &str = env!("FOURCORNERS_LONG_VERSION");
+pub(crate) const VERSION: &str = env!("FOURCORNERS_LONG_VERSION");
 
 /// Runs the command.
 pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {

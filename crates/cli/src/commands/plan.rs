@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use commands::measure::experiment::ExperimentOptions;
 use commands::measure::{experiment, plan};
 use commands::outcome::{Exit, Failure, Outcome};
 use report::plan::crowding;
@@ -19,7 +20,9 @@ pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
 }
 
 fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
-    let planned = experiment::plan(&arguments.experiment.options())?;
+    let hosts = arguments.fleet.fleet()?.map(|fleet| fleet.count());
+    let options = ExperimentOptions { hosts, ..arguments.experiment.options() };
+    let planned = experiment::plan(&options)?;
     let overrides = arguments.overrides.overrides();
     let space = plan::inspect(&planned.plan, overrides, waits::observer(None))?;
     let mut out = std::io::stdout().lock();

@@ -9,11 +9,11 @@ use analysis::condition::Judged;
 use anyhow::anyhow;
 use commands::keep::{REPORT_NAME, output_file, refuse_unwritable, remarks, write_report};
 use commands::measure::event_lines::EventLines;
-use commands::measure::experiment::{self, Planned};
+use commands::measure::experiment::{self, ExperimentOptions, Planned};
 use commands::measure::run_metrics::RunMetrics;
 use commands::measure::scrape;
 use commands::measure::verdict::{Verdict, verdict};
-use commands::measure::{self, Measured};
+use commands::measure::{self, FleetOptions, Measured, Prepared};
 use commands::outcome::{Exit, Failure, Outcome};
 use report::assumed::Assumed;
 use report::look::Look;
@@ -37,7 +37,7 @@ use crate::waits;
 
 pub(crate) fn run(arguments: &RunCommandArguments, terminal: &Terminal) -> Outcome {
     let RunCommandArguments { run, pipeline, .. } = arguments;
-    perform(run, pipeline, terminal, || experiment::plan(&run.experiment.options()))
+    perform(run, pipeline, terminal, experiment::plan)
 }
 
 /// Measures what `plan` returns, for every command that stores and shows runs.
@@ -45,11 +45,14 @@ pub(super) fn perform(
     arguments: &RunArguments,
     pipeline: &PipelineArguments,
     terminal: &Terminal,
-    plan: impl FnOnce() -> Result<Planned, Failure>,
+    plan: impl FnOnce(&ExperimentOptions) -> Result<Planned, Failure>,
 ) -> Outcome {
     let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
-    let outcome =
-        plan().and_then(|planned| begin(arguments, pipeline, planned, events.as_mut(), terminal));
+    let outcome = arguments.fleet.options().and_then(|fleet| {
+        let hosts = fleet.as_ref().map(|fleet| fleet.fleet.count());
+        let planned = plan(&ExperimentOptions { hosts, ..arguments.experiment.options() })?;
+        begin(arguments, pipeline, planned, fleet, events.as_mut(), terminal)
+    });
     if let (Err(Failure { refused: Some(refused), .. }), Some(events)) = (&outcome, &mut events) {
         events.refused(refused)?;
     }
@@ -60,6 +63,7 @@ fn begin(
     arguments: &RunArguments,
     pipeline: &PipelineArguments,
     planned: Planned,
+    fleet: Option<FleetOptions>,
     mut events: Option<&mut EventLines<Stdout>>,
     terminal: &Terminal,
 ) -> Outcome {
@@ -71,10 +75,14 @@ fn begin(
     print_assumptions(&planned, terminal);
     let mut metrics = publish(arguments, &planned.plan, terminal)?;
     let service = measure::serve(planned.plan.target())?;
-    let early = interrupt::listen_for_servers(std::slice::from_ref(&planned))?;
+    let early = match fleet {
+        Some(_) => Some(interrupt::listen()?),
+        None => interrupt::listen_for_servers(std::slice::from_ref(&planned))?,
+    };
     let observer = waits::observer(early.as_ref().map(|interrupt| &interrupt.stop));
     let line = command_line::of_this_run(&planned);
-    let prepared = match measure::prepare(planned, service, &arguments.options(), &line, observer) {
+    let options = arguments.options(fleet);
+    let prepared = match measure::prepare(planned, service, &options, &line, observer) {
         Err(failure) if failure.is_interrupted => {
             terminal.warn("interrupted; nothing was measured");
             return Ok(Exit::Negative);
@@ -82,6 +90,7 @@ fn begin(
         prepared => prepared?,
     };
     print_target(prepared.plan(), prepared.directory(), terminal);
+    print_fleet(&prepared, terminal);
     let mut interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let stop = Arc::clone(&interrupt.stop);
     let mut progress = live::progress(prepared.plan(), arguments, terminal);
@@ -197,6 +206,15 @@ pub(super) fn print_target(plan: &Plan, directory: Option<&TargetDirectory>, ter
             terminal.note(&format!("target: {path} ({}, {direct})", storage.filesystem));
         }
     }
+}
+
+/// Prints the hosts that measure, if there are several, and the target's directory on the first.
+fn print_fleet(prepared: &Prepared, terminal: &Terminal) {
+    let Some((hosts, path)) = prepared.fleet() else { return };
+    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    let count = units::counted(names.len() as u64, "host");
+    let on = path.map_or_else(String::new, |path| format!(" on {path}"));
+    terminal.note_wrapped(&format!("{count}{on}: {}", names.join(", ")));
 }
 
 /// Prints the table and the record's ID, then writes the report, so that the results are shown even

@@ -9,6 +9,6 @@ use crate::terminal::Terminal;
 use crate::tune_args::TuneArguments;
 
 pub(crate) fn run(arguments: &TuneArguments, terminal: &Terminal) -> Outcome {
-    let plan = || tune::plan(&arguments.options(), &arguments.run.experiment.options());
+    let plan = |experiment: &_| tune::plan(&arguments.options(), experiment);
     run::perform(&arguments.run, &PipelineArguments::default(), terminal, plan)
 }

@@ -10,7 +10,7 @@ use metrics::connection::ConnectionInterval;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use runner::event::{Event, Phase};
-use workload::plan::{IoMethod, Plan, Run, TargetSpec};
+use workload::plan::{Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 use super::model::LiveModel;
@@ -27,7 +27,7 @@ fn plan(streams: &str) -> Plan {
          {streams}"
     );
     let experiment = workload::experiment::parse_with(&text, "test", &[]).expect("it is valid");
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
     resolve(&experiment, "test", target, &options).expect("it is possible")
 }

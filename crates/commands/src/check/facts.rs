@@ -15,7 +15,7 @@ use host::cpu::CpuTimes;
 use host::{Root, facts, instance, network, observations};
 use runner::fleet::{Fleet, LocalFleet, Progress};
 use workload::experiment;
-use workload::plan::{IoMethod, TargetSpec};
+use workload::plan::TargetSpec;
 use workload::resolve::{self, ResolveOptions};
 
 /// A host, running or captured, and its target.
@@ -141,7 +141,7 @@ fn ceiling() -> anyhow::Result<(f64, usize)> {
     let text = format!("{CEILING}workers = {workers}\n");
     let invalid = |_| anyhow!("the built-in experiment is invalid");
     let experiment = experiment::parse_with(&text, "ceiling", &[]).map_err(invalid)?;
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let plan =
         resolve::resolve(&experiment, "ceiling", TargetSpec::Null, &options).map_err(invalid)?;
     let run =

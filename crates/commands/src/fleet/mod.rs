@@ -1,11 +1,14 @@
 //! Several hosts: which ones the user named, and what their agents do.
 //!
-//! [`hosts`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`] is what both ends send,
-//! [`check`] asks all hosts for their settings.
+//! [`Fleet`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`] is what both ends send.
+//! [`check`] asks all hosts for their settings; [`remote`] executes a plan on them, each with a [`station`].
 
 pub mod agent;
 pub mod check;
+pub(crate) mod remote;
 mod request;
+mod signals;
+mod station;
 
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -15,6 +18,7 @@ use cluster::ask::Answer;
 use cluster::controller::Lost;
 use cluster::host_list::{self, Entry, Host, Surroundings};
 use cluster::launch::{AgentProgram, Copy, Launcher};
+use cluster::pipes::Pipes;
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Failure;
@@ -66,6 +70,31 @@ impl Fleet {
     /// The names of the hosts.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|host| host.name.as_str())
+    }
+
+    /// Number of hosts.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.hosts.len()).expect("a list of hosts is short")
+    }
+
+    /// Refuses hosts that do not reach a server on this machine's loopback.
+    pub(crate) fn refuse_other_machines(&self) -> Result<(), Failure> {
+        match self.hosts.iter().find(|host| host.launcher != Launcher::Local) {
+            None => Ok(()),
+            Some(host) => Err(Failure::input(anyhow!(
+                "{}: the emulated volume of this process is not reachable from other hosts",
+                host.name
+            ))
+            .with_remedy(
+                "name a target that all hosts reach, for example the nfs:// URL of `fourcorners \
+                 volume serve --listen ADDRESS`",
+            )),
+        }
+    }
+
+    /// Starts the agents.
+    pub(crate) fn connect(&self) -> Pipes {
+        Pipes::open(&self.hosts, &self.agent, &self.version)
     }
 
     /// Sends a request to every host; see [`cluster::pipes::ask`].

@@ -1,11 +1,16 @@
 //! What a controller asks its agents to do, and their answers, as JSON. Both ends have the same version of
-//! the program, so the documents have none.
-
-use std::time::Duration;
+//! the program, so the documents have none. Intervals travel as frames of a journal.
 
 use analysis::host_check::{Facts, RoundTrip, RoundTripSource};
+use metrics::run_record::{Outcome, Prepared};
+use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
+use target::manifest::Manifest;
+use target::refusal::Overrides;
+use target::shared_directory::SharedDirectory;
+use target::storage::Storage;
 use units::BytesPerSec;
+use workload::plan::{Assignment, IoMethodUsed, Plan};
 
 use crate::check;
 
@@ -19,6 +24,85 @@ pub(super) enum Request {
         target_rate_bytes_per_s: Option<f64>,
         round_trip_ns: Option<u64>,
     },
+    /// Use the target of a plan. The answer is [`Opened`].
+    Open(Box<Open>),
+    /// Fill the files. The answer is a list of [`Filled`].
+    Fill { sequence: u32 },
+    /// Use the files of the host that claimed the directory.
+    UseFiles { manifest: Box<Manifest> },
+    /// Choose the I/O method. The answer is [`Chosen`].
+    ChooseIoMethod,
+    /// Execute a share of a run. The answer is [`Ended`].
+    Run { sequence: u32, assignment: Box<Assignment>, io_method: IoMethodUsed },
+    /// The answer is the number and the size of the files that remain, if they can be read.
+    Left,
+}
+
+/// The target of a plan on one host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Open {
+    pub(super) plan: Plan,
+    pub(super) overrides: Overrides,
+    /// The directory that another host has claimed, and its storage; `None` claims it.
+    pub(super) join: Option<(SharedDirectory, Storage)>,
+}
+
+/// The answer to [`Request::Open`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Opened {
+    /// The directory; `None` for the null target.
+    pub(super) path: Option<String>,
+    /// From the host that claimed it.
+    pub(super) shared: Option<(SharedDirectory, Storage)>,
+    /// Facts about the host and its way to the target, `(name, value)`.
+    pub(super) environment: Vec<(String, String)>,
+}
+
+/// The answer to [`Request::Fill`]: what was written, and the manifest that lists it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Filled {
+    pub(super) prepared: Vec<Prepared>,
+    pub(super) manifest: Manifest,
+}
+
+/// The answer to [`Request::Run`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ended {
+    pub(super) outcome: Outcome,
+    pub(super) details: Vec<String>,
+    pub(super) mismatches: Vec<String>,
+    pub(super) started_late_ns: Option<u64>,
+    /// Warnings about the host during the run.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// What concerns the request that a host is doing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Signal {
+    /// That of the request.
+    pub(super) sequence: u32,
+    pub(super) kind: SignalKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum SignalKind {
+    /// Start at this time of the agent's clock.
+    Go { start_ns: u64 },
+    /// End at this time of the run.
+    EndAt { end_ns: u64 },
+    /// Stop now.
+    Stop,
+}
+
+/// The progress of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Report {
+    /// The fill has begun or is at this point.
+    Filling { stream: String, written_bytes: u64, total_bytes: u64 },
+    /// All files are open; the run waits for its start. With the warnings known so far.
+    Ready { warnings: Vec<Warning> },
+    /// It waits for a server, in words.
+    Waiting { wait: String },
 }
 
 /// The answer to [`Request::Facts`].
@@ -56,16 +140,9 @@ impl Request {
         }
     }
 
-    /// The options of the check that it requests.
-    pub(super) fn check_options(self) -> check::Options {
-        let Request::Facts { target, option, target_rate_bytes_per_s, round_trip_ns } = self;
-        check::Options {
-            target,
-            option,
-            target_rate: target_rate_bytes_per_s.map(BytesPerSec::new),
-            round_trip: round_trip_ns.map(Duration::from_nanos),
-            root: None,
-        }
+    pub(super) fn parse(bytes: &[u8]) -> Result<Request, String> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| format!("read the controller's request: {error}"))
     }
 }
 

@@ -7,21 +7,22 @@ use std::path::Path;
 use anyhow::Context;
 use host::Root;
 use metrics::environment::Environment;
+use metrics::fleet::FleetHost;
 use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
 use target::storage::DirectIo;
 use units::Bytes;
-use workload::limit::StatedLimit;
+use workload::limit::{PriorKnowledge, StatedLimit};
 
-use super::experiment::Planned;
 use crate::outcome::Failure;
 
-/// The environment of a run.
+/// The environment of a run on this host.
 ///
+/// * `experiment_text` - the experiment as the user wrote it
 /// * `command_line` - the command that repeats the run
 /// * `stated` - limits that the user states
-pub(super) fn environment(
-    planned: &Planned,
+pub(crate) fn of_host(
+    experiment_text: &str,
     command_line: &str,
     directory: Option<&TargetDirectory>,
     stated: &[StatedLimit],
@@ -40,7 +41,7 @@ pub(super) fn environment(
     environment.extend(host::instance::facts(&root));
     environment.prior.stated_limits.extend_from_slice(stated);
     environment.command_line = Some(command_line.to_owned());
-    environment.experiment_text = Some(planned.text.clone());
+    environment.experiment_text = Some(experiment_text.to_owned());
     if let Some(mounted) = mounted {
         environment.servers.clone_from(&mounted.servers);
         let time = target::nfs::null_round_trip(mounted);
@@ -67,6 +68,24 @@ pub(super) fn environment(
         );
     }
     Ok(environment)
+}
+
+/// The environment of a run on a fleet: what all hosts have in common. Limits of a single host are not
+/// those of the fleet, so they are left to the facts about each host.
+pub(crate) fn of_fleet(
+    experiment_text: &str,
+    command_line: &str,
+    hosts: &[FleetHost],
+    stated: &[StatedLimit],
+) -> Environment {
+    let is_common = |fact: &&(String, String)| hosts.iter().all(|host| host.facts.contains(fact));
+    let facts = hosts.iter().take(1).flat_map(|host| &host.facts);
+    let mut environment: Environment = facts.filter(is_common).cloned().collect();
+    environment.prior = PriorKnowledge::default();
+    environment.prior.stated_limits.extend_from_slice(stated);
+    environment.command_line = Some(command_line.to_owned());
+    environment.experiment_text = Some(experiment_text.to_owned());
+    environment
 }
 
 /// SHA-256 of the running binary, in hexadecimal: builds can share a version number.

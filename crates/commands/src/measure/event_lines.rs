@@ -319,8 +319,7 @@ mod tests {
             workload::experiment::parse_with(text, "example", &[]).expect("it is an experiment");
         let options = workload::resolve::ResolveOptions {
             io_method: IoMethod::Psync,
-            pin: false,
-            verify: false,
+            ..workload::resolve::ResolveOptions::LOCAL
         };
         workload::resolve::resolve(&experiment, "example", TargetSpec::Null, &options)
             .expect("it is a plan")

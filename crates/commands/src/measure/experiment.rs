@@ -72,6 +72,8 @@ pub struct ExperimentOptions {
     pub explain: bool,
     /// Limits that the user knows.
     pub known: Vec<StatedLimit>,
+    /// Number of hosts that the user named; `None` for this host.
+    pub hosts: Option<u32>,
 }
 
 /// A plan, and where it comes from.
@@ -190,6 +192,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
         io_method: options.io_method.unwrap_or(IoMethod::Auto),
         pin: options.pin,
         verify: options.verify,
+        hosts: options.hosts.unwrap_or(1),
     };
     let mut plan =
         resolve::resolve(&experiment, &source.name, target, &resolve_options).map_err(refused)?;
@@ -299,7 +302,8 @@ fn draft(
     overrides: &[Override],
 ) -> Result<Plan, Vec<Diagnostic>> {
     let experiment = experiment::parse_with(&source.text, &source.name, overrides)?;
-    let resolve_options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let resolve_options =
+        ResolveOptions { hosts: options.hosts.unwrap_or(1), ..ResolveOptions::LOCAL };
     // An unusable target is reported when the plan is made.
     let target = target(options, &experiment).unwrap_or(TargetSpec::Null);
     resolve::resolve(&experiment, &source.name, target, &resolve_options)

@@ -154,7 +154,6 @@ fn queue_depth_max(template: &Run, target: &TargetSpec) -> Result<u32, Failure> 
 mod tests {
     use std::num::NonZeroU32;
 
-    use workload::plan::IoMethod;
     use workload::resolve::{self, ResolveOptions};
 
     use super::*;
@@ -163,7 +162,7 @@ mod tests {
         let text = "name = \"one\"\n[stream.main]\nread = \"100%\"\ntransfer_size = \"8KiB\"\n\
                     pattern = \"random\"\nfile_size = \"1MiB\"\nqueue_depth = 4\n";
         let experiment = workload::experiment::parse(text, "one.toml").expect("it is whole");
-        let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+        let options = ResolveOptions::LOCAL;
         let url = "nfs://127.0.0.1/vol1".to_owned();
         let target = TargetSpec::Nfs { url, connections: Some(1) };
         let mut plan =

@@ -8,7 +8,7 @@ use metrics::host_state::HostInterval;
 /// A reader of this host's state.
 ///
 /// * `service` - the thread that serves the emulated volume in this process, if there is one
-pub(super) fn reader(root: Root, service: Option<i32>) -> Box<dyn HostStateReader> {
+pub(crate) fn reader(root: Root, service: Option<i32>) -> Box<dyn HostStateReader> {
     Box::new(Reader(StateMeter::new(root, service)))
 }
 

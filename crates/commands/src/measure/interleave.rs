@@ -20,7 +20,7 @@ use target::nfs::Observer;
 use workload::interleave::{ComparedSide, order};
 use workload::plan::{Plan, Step, TargetSpec};
 
-use super::environment::environment;
+use super::environment;
 use super::experiment::{self, ExperimentOptions, Planned};
 use super::left_on_target::LeftOnTarget;
 use super::record_writer::RecordWriter;
@@ -130,7 +130,8 @@ pub fn prepare(
     for side in ComparedSide::BOTH {
         let index = side.index();
         let (planned, line) = (&planned[index], &command_lines[index]);
-        environments[index] = environment(planned, line, claimed.of(side), &options.known)?;
+        environments[index] =
+            environment::of_host(&planned.text, line, claimed.of(side), &options.known)?;
     }
     let environment_of = |index: usize, partner: &str| {
         let partner = partner.to_owned();

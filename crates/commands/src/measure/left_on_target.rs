@@ -26,11 +26,16 @@ impl LeftOnTarget {
         target: &TargetSpec,
         directory: Option<&TargetDirectory>,
     ) -> Option<LeftOnTarget> {
+        // A target that cannot be read any more is reported by the run itself.
+        LeftOnTarget::new(target, directory.and_then(|directory| directory.existing_files().ok()))
+    }
+
+    /// The same from the number and the size of the files.
+    pub(super) fn new(target: &TargetSpec, files: Option<(u64, u64)>) -> Option<LeftOnTarget> {
         if matches!(target, TargetSpec::Null | TargetSpec::Emulated { .. }) {
             return None;
         }
-        // A target that cannot be read any more is reported by the run itself.
-        let (files, bytes) = directory?.existing_files().ok()?;
+        let (files, bytes) = files?;
         let target = target.in_words();
         (files > 0).then_some(LeftOnTarget { target, files, bytes: Bytes::new(bytes) })
     }

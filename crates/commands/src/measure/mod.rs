@@ -4,12 +4,12 @@
 //! [`prepare`] (claims the target, begins the record), [`Prepared::measure`] (passes every event to
 //! the listeners), [`verdict::verdict`]. Two targets in alternating runs: [`interleave`].
 
-mod environment;
+pub(crate) mod environment;
 mod event_line;
 pub mod event_lines;
 pub mod experiment;
 mod explain;
-mod host_state;
+pub(crate) mod host_state;
 pub mod interleave;
 pub mod known_limit;
 pub mod left_on_target;
@@ -18,7 +18,7 @@ mod record_writer;
 pub mod run_metrics;
 pub mod scrape;
 pub mod verdict;
-mod wire;
+pub(crate) mod wire;
 mod working_set;
 
 use std::path::PathBuf;
@@ -28,11 +28,13 @@ use analysis::Findings;
 use engine::drive::Stop;
 use host::Root;
 use host::cpu::CpuTimes;
+use metrics::fleet::FleetHost;
 use metrics::run_record;
 use report::expect::published::Published;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::Listener;
-use runner::fleet::{Fleet, LocalFleet};
+use runner::fleet::LocalFleet;
+use runner::fleet_run::OnLost;
 use store::{Annotation, Store, Writer};
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
@@ -44,12 +46,13 @@ use workload::limit::StatedLimit;
 use workload::plan::{Plan, TargetSpec};
 
 use crate::emulated_volume::{CheckedFleet, Service};
+use crate::fleet::Fleet;
+use crate::fleet::remote::{Opening, RemoteFleet};
 use crate::keep::listing;
 use crate::named_target;
 use crate::outcome::Failure;
 use crate::predict::published_comparison::{self, ReportOptions};
 use crate::{refusal, unix_ms};
-use environment::environment;
 use experiment::Planned;
 use left_on_target::LeftOnTarget;
 use record_writer::RecordWriter;
@@ -68,6 +71,17 @@ pub struct Options {
     pub scrape: Vec<ScrapeUrl>,
     /// Label and note of the record.
     pub annotation: Annotation,
+    /// The hosts that measure, instead of this one.
+    pub fleet: Option<FleetOptions>,
+}
+
+/// The hosts that measure, instead of this one.
+#[derive(Clone, Debug)]
+pub struct FleetOptions {
+    /// The hosts, and the program on them.
+    pub fleet: Fleet,
+    /// What a lost host means.
+    pub on_lost: OnLost,
 }
 
 /// A plan with its target claimed and its record begun.
@@ -76,8 +90,9 @@ pub struct Prepared {
     planned: Planned,
     store: Store,
     writer: Writer,
-    /// Dropped before the service, which it releases its lock with.
+    /// Dropped before the service, which they release their locks with.
     directory: Option<TargetDirectory>,
+    remote: Option<RemoteFleet>,
     service: Option<Service>,
     scraper: Option<Scraper>,
 }
@@ -126,6 +141,9 @@ pub fn prepare(
     observer: Observer,
 ) -> Result<Prepared, Failure> {
     refuse_taken_label(options, &options.annotation)?;
+    if let Some(fleet) = &options.fleet {
+        return prepare_fleet(planned, service, options, fleet, command_line, observer);
+    }
     let location = match &service {
         Some(service) => Some(TargetLocation::ObservedNfs(service.url().clone(), observer)),
         None => named_target::location(planned.plan.target(), observer)?,
@@ -133,12 +151,45 @@ pub fn prepare(
     let survey = location.map(|at| survey(&planned.plan, at, options.overrides)).transpose()?;
     let store = open_store(options)?;
     let directory = survey.map(Survey::claim).transpose().map_err(refusal::failure)?;
-    let environment = environment(&planned, command_line, directory.as_ref(), &options.known)?;
+    let environment =
+        environment::of_host(&planned.text, command_line, directory.as_ref(), &options.known)?;
     explain::add_facts(&mut planned.plan, &environment.prior);
     let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
     annotate(&store, &writer, &options.annotation)?;
     let scraper = Scraper::start(&options.scrape, &writer)?;
-    Ok(Prepared { planned, store, writer, directory, service, scraper })
+    Ok(Prepared { planned, store, writer, directory, remote: None, service, scraper })
+}
+
+/// The same with the hosts of a fleet: each opens the target before the record begins.
+fn prepare_fleet(
+    planned: Planned,
+    service: Option<Service>,
+    options: &Options,
+    fleet: &FleetOptions,
+    command_line: &str,
+    observer: Observer,
+) -> Result<Prepared, Failure> {
+    let mut plan = planned.plan.clone();
+    if let Some(service) = &service {
+        fleet.fleet.refuse_other_machines()?;
+        let (url, connections) = (service.url().to_string(), plan.target().connections());
+        *plan.target_mut() = TargetSpec::Nfs { url, connections };
+    }
+    let opening = Opening {
+        plan: &plan,
+        overrides: options.overrides,
+        on_lost: fleet.on_lost,
+        observer: &observer,
+    };
+    let remote = RemoteFleet::open(fleet.fleet.connect(), &opening)?;
+    let store = open_store(options)?;
+    let environment =
+        environment::of_fleet(&planned.text, command_line, remote.hosts(), &options.known);
+    let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
+    annotate(&store, &writer, &options.annotation)?;
+    let scraper = Scraper::start(&options.scrape, &writer)?;
+    let remote = Some(remote);
+    Ok(Prepared { planned, store, writer, directory: None, remote, service, scraper })
 }
 
 impl Prepared {
@@ -152,6 +203,11 @@ impl Prepared {
         self.directory.as_ref()
     }
 
+    /// The hosts and the target's directory on the first; `None` without a fleet.
+    pub fn fleet(&self) -> Option<(&[FleetHost], Option<&str>)> {
+        self.remote.as_ref().map(|remote| (remote.hosts(), remote.path()))
+    }
+
     /// Executes the plan, and analyses the record. Every event is stored before the listeners get
     /// it.
     ///
@@ -162,17 +218,21 @@ impl Prepared {
         listeners: &mut [&mut dyn Listener],
         stop: &Arc<Stop>,
     ) -> Result<Measured, Failure> {
-        let Prepared { planned, store, writer, mut directory, service, mut scraper } = self;
+        let Prepared { planned, store, writer, mut directory, mut remote, service, mut scraper } =
+            self;
         let plan = &planned.plan;
         let id = writer.id().to_owned();
         let run_directory = writer.directory().to_owned();
         let serving_thread = service.as_ref().map(Service::thread_id);
         let reader = host_state::reader(Root::of_this_host(), serving_thread);
         let meter = wire::meter(Root::of_this_host(), directory.as_ref());
-        let local = LocalFleet::new(plan).with_host_state(reader).with_wire(meter);
-        let mut fleet: Box<dyn Fleet + '_> = match &service {
-            Some(service) => Box::new(CheckedFleet::new(Box::new(local), service)),
-            None => Box::new(local),
+        let fleet: Box<dyn runner::fleet::Fleet + '_> = match &mut remote {
+            Some(remote) => Box::new(remote),
+            None => Box::new(LocalFleet::new(plan).with_host_state(reader).with_wire(meter)),
+        };
+        let mut fleet = match &service {
+            Some(service) => Box::new(CheckedFleet::new(fleet, service)),
+            None => fleet,
         };
         let mut record_writer = RecordWriter::new(writer);
         let mut all: Vec<&mut dyn Listener> = vec![&mut record_writer];
@@ -184,8 +244,11 @@ impl Prepared {
         drop(fleet);
         // The last scrapes end before the record is read.
         drop(scraper);
-        let left = LeftOnTarget::of(plan.target(), directory.as_ref());
-        drop(directory);
+        let left = match &mut remote {
+            Some(remote) => LeftOnTarget::new(plan.target(), remote.left()),
+            None => LeftOnTarget::of(plan.target(), directory.as_ref()),
+        };
+        drop((directory, remote));
         drop(service);
         let record = store.load(&id).map_err(Failure::target)?;
         let (findings, published) =

@@ -29,14 +29,21 @@ pub(super) fn failure(
     target: &TargetSpec,
 ) -> Result<run_record::Outcome, Failure> {
     match ended {
-        Err(ConductError::Refused(refused)) => Err(refusal::failure(refused)),
-        Err(ConductError::Fill(error)) => Err(refusal::of_fill(error, target)),
-        Err(error) => Err(Failure::target(error)),
+        Err(error) => Err(of_error(error, target)),
         Ok(run_record::Outcome::Failed { reason }) => Err(Failure::target(anyhow!("{reason}"))),
         Ok(run_record::Outcome::Aborted) => {
             Err(Failure::internal(anyhow!("the runs ended without an outcome")))
         }
         Ok(ended) => Ok(ended),
+    }
+}
+
+/// The failure of an execution that could not continue.
+pub(crate) fn of_error(error: ConductError, target: &TargetSpec) -> Failure {
+    match error {
+        ConductError::Refused(refused) => refusal::failure(refused),
+        ConductError::Fill(error) => refusal::of_fill(error, target),
+        error => Failure::target(error),
     }
 }
 

@@ -7,7 +7,7 @@ use target::directory::TargetDirectory;
 
 /// The counters that a target's bytes pass: for an export the interface to its server, for a
 /// directory its mount or block device, for the null target none.
-pub(super) fn meter(root: Root, directory: Option<&TargetDirectory>) -> WireMeter {
+pub(crate) fn meter(root: Root, directory: Option<&TargetDirectory>) -> WireMeter {
     let mut meter = match directory.map(|directory| (directory, directory.mounted())) {
         None => Meter::of_nothing(root),
         Some((directory, None)) => Meter::of_directory(root, directory.path()),

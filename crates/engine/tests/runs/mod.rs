@@ -45,6 +45,7 @@ pub(crate) fn small_run() -> Run {
         parameters: Vec::new(),
         repeat: 0,
         seed: 11,
+        hosts: 1,
         connections: None,
         streams: vec![stream],
         phases: Phases { warm_up_ns: 0, measure_ns: 200_000_000, interval_ns: 50_000_000 },
@@ -96,7 +97,7 @@ pub(crate) fn measure_with(
     setting: &Setting,
     host: Option<&mut dyn HostStateReader>,
 ) -> (Vec<Interval>, RunEnd) {
-    let assignment = run_of.split(1).remove(0);
+    let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
         target: match directory {

@@ -209,13 +209,21 @@ fn warning(
         24 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
         25 => Warning::ServerRestarted { times: c, rewritten_bytes: d },
         26 => Warning::WorkingSetFitsServerCache { working_set_bytes: c },
-        _ => panic!("there are 27 tags"),
+        27 => Warning::OnHosts {
+            hosts: vec![text.clone()],
+            of: c as u32,
+            warning: Box::new(Warning::HostNoisy { steal: a }),
+        },
+        28 => Warning::HostsLost { lost: vec![(text.clone(), c, text)], of: d as u32 },
+        29 => Warning::HostsStartedApart { spread_ns: c, error_ns: d, last: text },
+        30 => Warning::HostSlower { host: text, rate: a, median: b },
+        _ => panic!("there are 31 tags"),
     }
 }
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    (0..27usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+    (0..31usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
         |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
     )
 }
@@ -302,6 +310,16 @@ proptest! {
         prop_assert_eq!(Frame::origin_of_interval(HOST_INTERVAL, &payload), Ok(Some((host, run_index))));
         let frame = Frame::decode(HOST_INTERVAL, &payload);
         prop_assert_eq!(frame, Ok(Frame::HostInterval { host, run_index, interval }));
+    }
+
+    #[test]
+    fn nested_warnings_are_refused_before_they_exhaust_the_stack(depth in 2usize..20_000) {
+        // No run; then for each level the variant, one host without a name, of 1.
+        let mut payload = vec![0];
+        for _ in 0..depth {
+            payload.extend([27, 1, 0, 1]);
+        }
+        prop_assert_eq!(Frame::decode(WARNING, &payload), Err(Malformed("its warning is nested")));
     }
 
     #[test]

@@ -35,5 +35,9 @@ pub(crate) const fn brief(warning: &Warning) -> &'static str {
         Warning::NotStorage { .. } => "direct I/O may not have reached a device",
         Warning::ScrapesFailed { .. } => "metrics of another system could not be read",
         Warning::ScrapedDamaged { .. } => "stored metrics of other systems are damaged",
+        Warning::OnHosts { warning, .. } => brief(warning),
+        Warning::HostsLost { .. } => "hosts were lost",
+        Warning::HostsStartedApart { .. } => "hosts did not start together",
+        Warning::HostSlower { .. } => "one host was slower than the others",
     }
 }

@@ -198,6 +198,38 @@ pub fn found(warning: &Warning) -> String {
             "the working set is {}, which the file server's own cache may hold",
             Bytes::new(*working_set_bytes)
         ),
+        Warning::OnHosts { hosts, of, warning } => {
+            let count = hosts.len();
+            let on = match hosts.as_slice() {
+                [only] => only.clone(),
+                all if count == *of as usize => format!("all {} hosts", all.len()),
+                [first, second] => format!("{first} and {second}"),
+                [first, ..] => format!("{first} and {} more of {of} hosts", count - 1),
+                [] => "a host".to_owned(),
+            };
+            format!("on {on}: {}", found(warning))
+        }
+        Warning::HostsLost { lost, of } => {
+            let from_ns = lost.iter().map(|(_, at_ns, _)| *at_ns).min().unwrap_or(0);
+            let left = (*of as usize).saturating_sub(lost.len());
+            let reasons: Vec<String> =
+                lost.iter().map(|(name, _, why)| format!("{name}: {why}")).collect();
+            format!(
+                "{left} of {of} hosts from t = {}; lost {}",
+                Nanos(from_ns as f64),
+                reasons.join("; ")
+            )
+        }
+        Warning::HostsStartedApart { spread_ns, error_ns, last } => format!(
+            "the hosts started within {} (at most {} more or less), {last} last",
+            Nanos(*spread_ns as f64),
+            Nanos(*error_ns as f64)
+        ),
+        Warning::HostSlower { host, rate, median } => format!(
+            "{host} completed {} per second, and half of the other hosts {} or more",
+            thousands(rate.round() as u64),
+            thousands(median.round() as u64)
+        ),
     }
 }
 
@@ -311,6 +343,22 @@ pub fn advice(warning: &Warning) -> Advice {
             "Everything measured until then is kept, but the window is shorter than planned and \
              may not have reached steady state.",
             "Remove the cause and run again.",
+        ),
+        Warning::OnHosts { warning, .. } => return advice(warning),
+        Warning::HostsLost { .. } => (
+            "Totals are those of fewer hosts from then on: rates are lower, and the storage was less \
+             loaded.",
+            "Remove the cause and run again; per-host results are complete until then.",
+        ),
+        Warning::HostsStartedApart { .. } => (
+            "At the beginning and the end of the run not all hosts measured, so totals of those \
+             intervals are too low.",
+            "Use a warm-up that is longer than this, or hosts with a shorter round trip from here.",
+        ),
+        Warning::HostSlower { .. } => (
+            "The total is that of unequal hosts; with equal hosts it would be higher.",
+            "Compare the hosts with `fourcorners check --hosts`, and their results in the table of \
+             hosts.",
         ),
         Warning::ConnectionsUneven { .. } => (
             "The sum over all connections hides slow ones: a limit per network flow, a slower \
@@ -629,6 +677,28 @@ mod tests {
                 "working_set_fits_server_cache",
                 "the working set is 1 GiB, which the file server's own cache may hold",
             ),
+            (
+                Warning::HostsLost {
+                    lost: vec![("vm07".to_owned(), 312_000_000_000, "it is frozen".to_owned())],
+                    of: 24,
+                },
+                "hosts_lost",
+                "23 of 24 hosts from t = 312 s; lost vm07: it is frozen",
+            ),
+            (
+                Warning::HostsStartedApart {
+                    spread_ns: 3_000_000,
+                    error_ns: 200_000,
+                    last: "vm07".to_owned(),
+                },
+                "hosts_started_apart",
+                "the hosts started within 3 ms (at most 200 us more or less), vm07 last",
+            ),
+            (
+                Warning::HostSlower { host: "vm07".to_owned(), rate: 800.0, median: 1000.4 },
+                "host_slower",
+                "vm07 completed 800 per second, and half of the other hosts 1,000 or more",
+            ),
         ]
     }
 
@@ -637,6 +707,24 @@ mod tests {
         for (warning, code, text) in one_of_each() {
             assert_eq!((warning.code(), found(&warning).as_str()), (code, text));
         }
+    }
+
+    #[test]
+    fn a_warning_about_hosts_names_them_and_has_the_kind_and_the_advice_of_the_warning() {
+        let warning = Warning::HostNoisy { steal: 0.031 };
+        let on = |hosts: &[&str]| Warning::OnHosts {
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            of: 3,
+            warning: Box::new(warning.clone()),
+        };
+        for (hosts, begins) in [
+            (&["a"][..], "on a: "),
+            (&["a", "b"], "on a and b: "),
+            (&["a", "b", "c"], "on all 3 hosts: "),
+        ] {
+            assert_eq!(found(&on(hosts)), format!("{begins}{}", found(&warning)));
+        }
+        assert_eq!((on(&["a"]).code(), advice(&on(&["a"]))), (warning.code(), advice(&warning)));
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Load {
             parameters: Vec::new(),
             repeat: 0,
             seed: 1,
+            hosts: 1,
             connections: None,
             streams: vec![Stream {
                 name: "main".to_owned(),
@@ -163,7 +164,7 @@ impl Load {
             files: vec![(run_.streams[0].file_set(), vec![file])],
         };
         let request = Request {
-            assignment: &run_.split(1).pop().expect("one share"),
+            assignment: &run_.split().pop().expect("one share"),
             target: Arc::new(target),
             io_method: IoMethodUsed::NfsClient,
             pin: false,

@@ -91,7 +91,7 @@ fn plan(system: &System, prior: &PriorKnowledge) -> Plan {
 fn profile(name: &str, overrides: &[Override], system: &System) -> Plan {
     let text = experiment::profile(name).expect("the profile is built in");
     let experiment = experiment::parse_with(text, name, overrides).expect("the profile is valid");
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let mut plan =
         resolve::resolve(&experiment, name, target(system), &options).expect("the plan is valid");
     for step in &mut plan.steps {
@@ -138,6 +138,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         data: DataPattern::default(),
     };
     Run {
+        hosts: 1,
         index: 0,
         variant: "main".to_owned(),
         parameters: vec![("queue_depth".to_owned(), queue_depth.to_string())],

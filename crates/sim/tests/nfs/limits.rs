@@ -24,7 +24,7 @@ fn sweep(transfer_size: &str, queue_depths: &str) -> Plan {
          pattern = \"random\"\nfiles = 2\nfile_size = \"512MiB\"\nqueue_depth = [{queue_depths}]\n"
     );
     let experiment = parse(&text, "sweep").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, "sweep", TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{wrong:#?}"))
 }

@@ -94,6 +94,7 @@ pub(crate) fn run(streams: Vec<Stream>, measure_ns: u64, interval_ns: u64) -> Ru
         parameters: Vec::new(),
         repeat: 0,
         seed: 42,
+        hosts: 1,
         connections: None,
         streams,
         phases: Phases { warm_up_ns: 0, measure_ns, interval_ns },

@@ -21,7 +21,7 @@ fn sweep(measure: &str, load: &str) -> Plan {
          files = 1\nfile_size = \"1GiB\"\n{load}\n"
     );
     let experiment = parse(&text, "sweep").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, "sweep", TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{wrong:#?}"))
 }

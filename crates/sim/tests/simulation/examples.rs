@@ -20,7 +20,7 @@ fn store() -> Model {
 /// The plan of an experiment, each run shortened to at most ten intervals after two of warm-up.
 fn plan(text: &str, source: &str) -> Plan {
     let experiment = parse(text, source).unwrap_or_else(|wrong| panic!("{source}: {wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let mut plan = resolve(&experiment, source, TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{source}: {wrong:#?}"));
     for step in &mut plan.steps {

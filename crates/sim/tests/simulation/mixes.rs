@@ -13,7 +13,7 @@ fn ranges_keep_every_mix_if_writes_take_five_times_as_long_as_reads() {
                 read = '100%..0% step 10%'\ntransfer_size = '8k'\npattern = 'random'\n\
                 file_size = '1GiB'\nqueue_depth = 8\nworkers = 2\n";
     let experiment = parse(text, "mixed").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let plan = resolve(&experiment, "mixed", TargetSpec::Null, &options).unwrap();
     let slow_writes = Fault {
         from_ns: 0,

@@ -26,7 +26,7 @@ fn plan(search: &str, run: &str) -> Plan {
          file_size = '1GiB'\nqueue_depth = 256\n"
     );
     let experiment = parse(&text, "searched").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     resolve(&experiment, "searched", TargetSpec::Null, &options).unwrap()
 }
 
@@ -257,7 +257,7 @@ fn until(model: &Model, until: &str) -> (ExperimentRecord, Findings) {
          transfer_size = '8k'\npattern = 'random'\nfile_size = '1GiB'\nqueue_depth = [1, 2, 8]\n"
     );
     let experiment = parse(&text, "repeated").unwrap_or_else(|wrong| panic!("{wrong:#?}"));
-    let options = ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false };
+    let options = ResolveOptions::LOCAL;
     let plan = resolve(&experiment, "repeated", TargetSpec::Null, &options).unwrap();
     searched(&plan, model)
 }

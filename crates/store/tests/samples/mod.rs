@@ -38,6 +38,7 @@ pub(crate) fn run(index: u32) -> Run {
         parameters: vec![("queue_depth".to_owned(), index.to_string())],
         repeat: 0,
         seed: u64::MAX - u64::from(index),
+        hosts: 1,
         connections: None,
         streams: vec![Stream {
             name: "data".to_owned(),

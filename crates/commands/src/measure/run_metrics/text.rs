@@ -201,11 +201,7 @@ mod tests {
     fn plan() -> Plan {
         let text = workload::experiment::profile("four-corners").expect("a profile");
         let experiment = workload::experiment::parse(text, "t").expect("it is valid");
-        let options = workload::resolve::ResolveOptions {
-            io_method: workload::plan::IoMethod::Auto,
-            pin: false,
-            verify: false,
-        };
+        let options = workload::resolve::ResolveOptions::LOCAL;
         let target = TargetSpec::Null;
         workload::resolve::resolve(&experiment, "t", target, &options).expect("it is valid")
     }

@@ -1,0 +1,529 @@
+//! Hosts as the fleet of a plan: agents execute it, this process keeps the time and the results.
+//!
+//! The first host claims the target's directory and fills its files; the others join it. Each run is
+//! conducted by [`FleetRun`].
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use cluster::controller::{Event, Lost};
+use cluster::pipes::Pipes;
+use engine::drive::Stop;
+use engine::run::RunEnd;
+use metrics::fleet::{self, FleetHost};
+use metrics::run_record::{ChosenIoMethod, Outcome};
+use metrics::warning::Warning;
+use record::frame::{self, Frame};
+use runner::announce::Announcer;
+use runner::conduct::ConductError;
+use runner::event::{Event as PlanEvent, Phase};
+use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
+use runner::fleet_run::{FleetRun, HostClock, OnLost, RunAction, StopLevel};
+use serde::de::DeserializeOwned;
+use target::directory::TargetDirectory;
+use target::nfs::Observer;
+use target::refusal::Overrides;
+use workload::plan::{IoMethodUsed, Plan, Run, TargetSpec};
+
+use super::request::{Ended, Filled, Open, Opened, Report, Request, Signal, SignalKind};
+use crate::outcome::Failure;
+
+/// Longest wait between two looks at deadlines and at the request to stop.
+const TURN: Duration = Duration::from_millis(50);
+/// In the path of a directory, the name of the host that uses it.
+const HOST: &str = "{host}";
+/// Facts that do not differ between hosts.
+const COMMON_FACTS: [&str; 2] = ["command.line", "experiment.text"];
+
+/// Agents with the target of a plan open.
+#[derive(Debug)]
+pub(crate) struct RemoteFleet {
+    pipes: Pipes,
+    hosts: Vec<FleetHost>,
+    /// Why a host takes no further part.
+    lost: Vec<Option<String>>,
+    on_lost: OnLost,
+    /// The number of the last request that signals concern.
+    sequence: u32,
+    /// The directory on the first host; `None` for the null target.
+    path: Option<String>,
+    io_method: IoMethodUsed,
+    observer: Observer,
+}
+
+/// What agents need to open the target of a plan.
+pub(crate) struct Opening<'a> {
+    /// The plan, with a target that all hosts reach.
+    pub(crate) plan: &'a Plan,
+    pub(crate) overrides: Overrides,
+    pub(crate) on_lost: OnLost,
+    /// Whether the user has asked to stop, and takes waits for a server.
+    pub(crate) observer: &'a Observer,
+}
+
+/// Why a request was not done by every host.
+enum NotDone {
+    /// The user stopped it.
+    Stopped,
+    /// A host could not, or is lost.
+    Host(usize, String),
+}
+
+impl RemoteFleet {
+    /// Waits until all agents run, has the first claim the target, and has the others join it.
+    ///
+    /// # Errors
+    /// A host cannot be reached or cannot use the target; it is named.
+    pub(crate) fn open(pipes: Pipes, opening: &Opening<'_>) -> Result<RemoteFleet, Failure> {
+        let host = |name: &str| FleetHost { name: name.to_owned(), ..FleetHost::default() };
+        let hosts: Vec<FleetHost> = pipes.names().map(host).collect();
+        let mut fleet = RemoteFleet {
+            pipes,
+            lost: vec![None; hosts.len()],
+            hosts,
+            on_lost: opening.on_lost,
+            sequence: 0,
+            path: None,
+            io_method: opening.plan.io_method.into(),
+            observer: Arc::clone(opening.observer),
+        };
+        let opened = fleet.connect(opening).and_then(|()| fleet.open_target(opening));
+        opened.map_err(|why| fleet.failure(why))?;
+        Ok(fleet)
+    }
+
+    /// The hosts, with facts about each.
+    pub(crate) fn hosts(&self) -> &[FleetHost] {
+        &self.hosts
+    }
+
+    /// The directory on the first host; `None` for the null target.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Number and size of the files that remain on the target.
+    pub(crate) fn left(&mut self) -> Option<(u64, u64)> {
+        let asked = self.ask(vec![(0, Request::Left)], &|| false, &mut |_, _| ());
+        asked.ok()?.pop()?.1
+    }
+
+    fn connect(&mut self, opening: &Opening<'_>) -> Result<(), NotDone> {
+        let mut connected = 0;
+        while connected < self.hosts.len() {
+            if opening.observer.is_cancelled() {
+                return Err(NotDone::Stopped);
+            }
+            for event in self.turn() {
+                match event {
+                    Event::Connected { host } => {
+                        connected += 1;
+                        if let Some(hello) = self.pipes.controller().hello(host) {
+                            self.hosts[host].boot_id.clone_from(&hello.boot_id);
+                        }
+                    }
+                    Event::Lost { host, why } => return Err(NotDone::Host(host, why.to_string())),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn open_target(&mut self, opening: &Opening<'_>) -> Result<(), NotDone> {
+        let mut join = None;
+        let count = self.hosts.len();
+        for hosts in [0..1, 1..count] {
+            let open = |host: usize| {
+                let mut plan = opening.plan.clone();
+                *plan.target_mut() = target_of_host(plan.target(), &self.hosts[host].name);
+                let open = Open { plan, overrides: opening.overrides, join: join.clone() };
+                (host, Request::Open(Box::new(open)))
+            };
+            let requests: Vec<(usize, Request)> = hosts.map(open).collect();
+            let is_stopped = || opening.observer.is_cancelled();
+            let answers: Vec<(usize, Opened)> = self.ask(requests, &is_stopped, &mut |_, _| ())?;
+            for (host, opened) in answers {
+                let mut facts = opened.environment;
+                facts.retain(|(name, _)| !COMMON_FACTS.contains(&name.as_str()));
+                self.hosts[host].facts = facts;
+                if host == 0 {
+                    (self.path, join) = (opened.path, opened.shared);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for something to happen, briefly.
+    fn turn(&mut self) -> Vec<Event> {
+        self.pipes.turn(TURN);
+        let controller = self.pipes.controller();
+        std::iter::from_fn(|| controller.next_event()).collect()
+    }
+
+    /// Sends requests and waits for their answers. If the user stops, each is told to, and the answers are
+    /// still awaited.
+    fn ask<A: DeserializeOwned>(
+        &mut self,
+        requests: Vec<(usize, Request)>,
+        is_stopped: &dyn Fn() -> bool,
+        on_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<Vec<(usize, A)>, NotDone> {
+        let mut missing = Vec::new();
+        for (host, request) in requests {
+            if let Some(why) = &self.lost[host] {
+                return Err(NotDone::Host(host, why.clone()));
+            }
+            let number = self.pipes.controller().request(host, request.to_bytes());
+            missing.push((host, number));
+        }
+        let mut answers = Vec::new();
+        let mut is_told = false;
+        while !missing.is_empty() {
+            if is_stopped() && !is_told {
+                is_told = true;
+                for (host, _) in &missing {
+                    self.signal(*host, SignalKind::Stop);
+                }
+            }
+            for event in self.turn() {
+                match event {
+                    Event::Reply { host, number, result } => {
+                        let is_missing = |one: &(usize, u32)| *one == (host, number);
+                        let Some(at) = missing.iter().position(is_missing) else { continue };
+                        missing.swap_remove(at);
+                        let answer = result.and_then(|answer| parse(&answer));
+                        answers.push((
+                            host,
+                            answer.map_err(|why| match is_stopped() {
+                                true => NotDone::Stopped,
+                                false => NotDone::Host(host, why),
+                            })?,
+                        ));
+                    }
+                    Event::Report { host, report } => self.report(host, &report, on_report),
+                    Event::Lost { host, why } => {
+                        self.lost[host] = Some(why.to_string());
+                        return Err(NotDone::Host(host, why.to_string()));
+                    }
+                    Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
+                }
+            }
+        }
+        answers.sort_by_key(|(host, _)| *host);
+        Ok(answers)
+    }
+
+    /// Passes a report on; waits are told to the user.
+    fn report(&mut self, host: usize, report: &[u8], take: &mut dyn FnMut(usize, Report)) {
+        match parse(report) {
+            Ok(Report::Waiting { wait }) => {
+                self.observer.report_of_host(&self.hosts[host].name, &wait);
+            }
+            Ok(report) => take(host, report),
+            Err(why) => self.pipes.controller().lose(host, Lost::Failed(why)),
+        }
+    }
+
+    fn signal(&mut self, host: usize, kind: SignalKind) {
+        let signal = Signal { sequence: self.sequence, kind };
+        let bytes = serde_json::to_vec(&signal).expect("a signal is numbers");
+        self.pipes.controller().signal(host, bytes);
+        self.pipes.perform();
+    }
+
+    fn failure(&self, why: NotDone) -> Failure {
+        match why {
+            NotDone::Stopped => Failure {
+                is_interrupted: true,
+                ..Failure::input(anyhow!("interrupted by the user"))
+            },
+            NotDone::Host(host, why) => {
+                let (why, remedy) = why.split_once('\n').unwrap_or((&why, ""));
+                let failure = Failure::input(anyhow!("{}: {why}", self.hosts[host].name));
+                match remedy {
+                    "" => failure,
+                    remedy => failure.with_remedy(remedy),
+                }
+            }
+        }
+    }
+
+    fn error(&self, why: NotDone) -> FleetError {
+        match why {
+            NotDone::Stopped => FleetError::Host("interrupted by the user".to_owned()),
+            NotDone::Host(host, why) => {
+                FleetError::Host(format!("{}: {}", self.hosts[host].name, why.replace('\n', "; ")))
+            }
+        }
+    }
+}
+
+/// The target as one host uses it.
+fn target_of_host(target: &TargetSpec, host: &str) -> TargetSpec {
+    match target {
+        TargetSpec::Directory { path } => TargetSpec::Directory { path: path.replace(HOST, host) },
+        other => other.clone(),
+    }
+}
+
+fn parse<A: DeserializeOwned>(bytes: &[u8]) -> Result<A, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("read its answer: {error}"))
+}
+
+impl Fleet for &mut RemoteFleet {
+    fn prepare(
+        &mut self,
+        stop: &Stop,
+        announcer: &mut Announcer<'_>,
+    ) -> Result<ControlFlow<Outcome>, ConductError> {
+        announcer.send(&PlanEvent::FleetReady { hosts: self.hosts.clone() });
+        if self.path.is_none() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        announcer.send(&PlanEvent::PhaseStarted { run_index: None, phase: Phase::Prepare });
+        self.sequence += 1;
+        let fill = vec![(0, Request::Fill { sequence: self.sequence })];
+        let is_stopped = || stop.is_requested();
+        let filled = self.ask::<Filled>(fill, &is_stopped, &mut |_, report| {
+            if let Report::Filling { stream, written_bytes, total_bytes } = report {
+                announcer.send(&PlanEvent::PrepareProgress { stream, written_bytes, total_bytes });
+            }
+        });
+        let used = filled.and_then(|mut filled| {
+            let Some((_, Filled { prepared, manifest })) = filled.pop() else { return Ok(()) };
+            for one in prepared {
+                announcer.send(&PlanEvent::PrepareFinished(one));
+            }
+            let use_files =
+                |host| (host, Request::UseFiles { manifest: Box::new(manifest.clone()) });
+            let requests = (1..self.hosts.len()).map(use_files).collect();
+            self.ask::<()>(requests, &is_stopped, &mut |_, _| ()).map(drop)
+        });
+        match used {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(NotDone::Stopped) => Ok(ControlFlow::Break(Outcome::Interrupted)),
+            Err(why) => Err(ConductError::Fleet(self.error(why))),
+        }
+    }
+
+    fn choose_io_method(
+        &mut self,
+        _plan: &Plan,
+        _directory: Option<&TargetDirectory>,
+    ) -> Result<ChosenIoMethod, FleetError> {
+        let asked = self.ask(vec![(0, Request::ChooseIoMethod)], &|| false, &mut |_, _| ());
+        let mut answers: Vec<(usize, ChosenIoMethod)> = asked.map_err(|why| self.error(why))?;
+        let (_, chosen) = answers.pop().expect("the first host answered");
+        self.io_method = chosen.io_method;
+        Ok(chosen)
+    }
+
+    fn run(
+        &mut self,
+        run: &Run,
+        stop: &Arc<Stop>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<RunEnd, FleetError> {
+        self.sequence += 1;
+        // A run may use only the first hosts.
+        let names: Vec<String> =
+            self.pipes.names().take(run.hosts as usize).map(str::to_owned).collect();
+        let mut session = RunSession {
+            numbers: vec![None; self.hosts.len()],
+            warnings: Vec::new(),
+            core: FleetRun::new(
+                run,
+                &names,
+                &self.lost[..names.len()],
+                self.on_lost,
+                fleet::are_separate_machines(&self.hosts),
+                self.pipes.now_ns(),
+            ),
+            run_index: run.index,
+        };
+        for (host, assignment) in run.split().into_iter().enumerate() {
+            if self.lost[host].is_some() {
+                continue;
+            }
+            let request = Request::Run {
+                sequence: self.sequence,
+                assignment: Box::new(assignment),
+                io_method: self.io_method,
+            };
+            let number = self.pipes.controller().request(host, request.to_bytes());
+            session.numbers[host] = Some(number);
+            let now_ns = self.pipes.now_ns();
+            self.pipes.controller().sample_clock(host, now_ns);
+        }
+        let mut is_started = false;
+        loop {
+            session.tell(stop, self.pipes.now_ns());
+            is_started |= self.perform(&mut session);
+            if is_started {
+                for warning in session.grouped_warnings(&self.hosts) {
+                    session.pass(on_progress(Progress::Warning(warning)), self.pipes.now_ns());
+                }
+            }
+            while let Some(progress) = session.core.next_progress() {
+                session.pass(on_progress(progress), self.pipes.now_ns());
+            }
+            if session.core.is_over() {
+                break;
+            }
+            for event in self.turn() {
+                self.handle(event, &mut session);
+            }
+            session.core.tick(self.pipes.now_ns());
+        }
+        // What the last event led to.
+        self.perform(&mut session);
+        for warning in session.grouped_warnings(&self.hosts) {
+            session.pass(on_progress(Progress::Warning(warning)), self.pipes.now_ns());
+        }
+        Ok(session.core.into_end())
+    }
+}
+
+impl RemoteFleet {
+    fn handle(&mut self, event: Event, session: &mut RunSession) {
+        let now_ns = self.pipes.now_ns();
+        match event {
+            Event::ClockSampled { host } if session.numbers[host].is_some() => {
+                if let Some(clock) = self.pipes.controller().clock(host) {
+                    let (ahead_ns, error_ns) = (clock.monotonic_ns, clock.error_ns);
+                    let clock = HostClock { ahead_ns, error_ns };
+                    session.core.clock_sampled(host, clock, now_ns);
+                }
+            }
+            Event::Report { host, report } => self.report(host, &report, &mut |host, report| {
+                if let Report::Ready { warnings } = report {
+                    session.warn(host, warnings);
+                    session.core.ready(host, now_ns);
+                }
+            }),
+            Event::Frame { host, kind: frame::INTERVAL, payload } => {
+                match Frame::decode(frame::INTERVAL, &payload) {
+                    Ok(Frame::Interval { run_index, interval })
+                        if run_index == session.run_index =>
+                    {
+                        session.core.interval(host, *interval, now_ns);
+                    }
+                    // Of a run that has ended.
+                    Ok(_) => {}
+                    Err(malformed) => {
+                        let why =
+                            format!("it sent an interval that cannot be read: {}", malformed.0);
+                        self.pipes.controller().lose(host, Lost::Failed(why));
+                    }
+                }
+            }
+            Event::Reply { host, number, result } if session.numbers[host] == Some(number) => {
+                match result.and_then(|answer| parse::<Ended>(&answer)) {
+                    Ok(ended) => {
+                        session.warn(host, ended.warnings);
+                        session.core.ended(
+                            host,
+                            RunEnd {
+                                outcome: ended.outcome,
+                                details: ended.details,
+                                mismatches: ended.mismatches,
+                                started_late_ns: ended.started_late_ns,
+                            },
+                        );
+                    }
+                    Err(why) => {
+                        // Its target is lost, so it takes no part in later runs either.
+                        self.lost[host] = Some(why.clone());
+                        session.core.lost(host, &why.replace('\n', "; "));
+                    }
+                }
+            }
+            Event::Lost { host, why } => {
+                let why = why.to_string();
+                if session.numbers[host].is_some() {
+                    session.core.lost(host, &why.replace('\n', "; "));
+                }
+                self.lost[host] = Some(why);
+            }
+            Event::Connected { .. }
+            | Event::ClockSampled { .. }
+            | Event::Frame { .. }
+            | Event::Reply { .. } => {}
+        }
+    }
+
+    /// Performs the actions of a run; whether it was started.
+    fn perform(&mut self, session: &mut RunSession) -> bool {
+        let mut is_started = false;
+        while let Some(action) = session.core.next_action() {
+            match action {
+                RunAction::Go { host, start_ns } => {
+                    is_started = true;
+                    self.signal(host, SignalKind::Go { start_ns });
+                }
+                RunAction::EndAt { host, end_ns } => {
+                    self.signal(host, SignalKind::EndAt { end_ns })
+                }
+                RunAction::Stop { host } => self.signal(host, SignalKind::Stop),
+                RunAction::GiveUp { host, why } => {
+                    self.pipes.controller().lose(host, Lost::Failed(why));
+                }
+            }
+        }
+        is_started
+    }
+}
+
+/// A run on the hosts of a fleet.
+struct RunSession {
+    /// `numbers[host]`: of the request to do its share.
+    numbers: Vec<Option<u32>>,
+    /// Warnings about hosts that are not passed on yet.
+    warnings: Vec<(usize, Warning)>,
+    core: FleetRun,
+    run_index: u32,
+}
+
+impl RunSession {
+    /// Tells the core what the user wants.
+    fn tell(&mut self, stop: &Stop, now_ns: u64) {
+        let level = match (stop.is_requested(), stop.is_now()) {
+            (_, true) => StopLevel::Now,
+            (true, false) => StopLevel::AtInterval,
+            (false, false) => StopLevel::None,
+        };
+        self.core.stop(level, None, now_ns);
+    }
+
+    /// Ends the run if a listener wants that.
+    fn pass(&mut self, wanted: ControlFlow<String>, now_ns: u64) {
+        if let ControlFlow::Break(reason) = wanted {
+            self.core.stop(StopLevel::Now, Some(reason), now_ns);
+        }
+    }
+
+    fn warn(&mut self, host: usize, warnings: Vec<Warning>) {
+        self.warnings.extend(warnings.into_iter().map(|warning| (host, warning)));
+    }
+
+    /// The warnings about hosts since the last call, each kind once with the hosts that it concerns.
+    fn grouped_warnings(&mut self, hosts: &[FleetHost]) -> Vec<Warning> {
+        let mut groups: Vec<(Warning, Vec<usize>)> = Vec::new();
+        for (host, warning) in self.warnings.drain(..) {
+            match groups.iter_mut().find(|(known, _)| known.code() == warning.code()) {
+                Some((_, hosts)) => hosts.push(host),
+                None => groups.push((warning, vec![host])),
+            }
+        }
+        let group = |(warning, concerned): (Warning, Vec<usize>)| Warning::OnHosts {
+            hosts: concerned.iter().map(|host| hosts[*host].name.clone()).collect(),
+            of: hosts.len() as u32,
+            warning: Box::new(warning),
+        };
+        groups.into_iter().map(group).collect()
+    }
+}

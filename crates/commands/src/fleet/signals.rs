@@ -1,0 +1,102 @@
+//! Signals of the controller for the request that an agent is doing. They arrive on another thread than the
+//! one that does the work, and may arrive before that request begins or after it has ended.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use engine::drive::Stop;
+
+use super::request::{Signal, SignalKind};
+
+/// How often a wait for the start looks at the request to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The signals for one request.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// That of the request; signals for an earlier one are too late.
+    sequence: u32,
+    start_ns: Option<u64>,
+    stop: Arc<Stop>,
+}
+
+impl Signals {
+    /// Takes a signal. One that cannot be read is ignored: both ends have the same version.
+    pub(super) fn take(&self, signal: &[u8]) {
+        let Ok(Signal { sequence, kind }) = serde_json::from_slice(signal) else { return };
+        let Some(mut state) = self.of(sequence) else { return };
+        match kind {
+            SignalKind::Go { start_ns } => state.start_ns = Some(start_ns),
+            SignalKind::EndAt { end_ns } => state.stop.finish_at(end_ns),
+            SignalKind::Stop => state.stop.now(),
+        }
+        self.changed.notify_all();
+    }
+
+    /// The state of a request; `None` if a later one has begun.
+    fn of(&self, sequence: u32) -> Option<MutexGuard<'_, State>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.sequence < sequence {
+            *state = State { sequence, ..State::default() };
+        }
+        (state.sequence == sequence).then_some(state)
+    }
+
+    /// The request to stop the request with this number.
+    pub(super) fn stop(&self, sequence: u32) -> Arc<Stop> {
+        self.of(sequence).map_or_else(Arc::default, |state| Arc::clone(&state.stop))
+    }
+
+    /// Waits for the start, by the agent's clock; `None` if the request is stopped.
+    pub(super) fn await_start(&self, sequence: u32) -> Option<u64> {
+        loop {
+            let state = self.of(sequence)?;
+            if state.stop.is_requested() {
+                return None;
+            }
+            if let Some(start_ns) = state.start_ns {
+                return Some(start_ns);
+            }
+            let waited = self.changed.wait_timeout(state, LOOK_EVERY);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal(sequence: u32, kind: SignalKind) -> Vec<u8> {
+        serde_json::to_vec(&Signal { sequence, kind }).expect("numbers")
+    }
+
+    #[test]
+    fn a_signal_counts_for_its_request_even_if_it_comes_first_and_not_for_a_later_one() {
+        let signals = Signals::default();
+        signals.take(&signal(2, SignalKind::Go { start_ns: 7 }));
+        signals.take(&signal(1, SignalKind::Stop));
+        assert_eq!(signals.await_start(2), Some(7));
+        assert!(!signals.stop(2).is_requested());
+        signals.take(&signal(2, SignalKind::Stop));
+        assert!(signals.stop(2).is_now());
+        assert!(!signals.stop(3).is_requested());
+        assert_eq!(signals.await_start(2), None, "a later one has begun");
+    }
+
+    #[test]
+    fn a_stop_ends_the_wait_for_the_start() {
+        let signals = Signals::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| signals.await_start(1));
+            signals.take(&signal(1, SignalKind::Stop));
+            assert_eq!(waiting.join().expect("it does not panic"), None);
+        });
+    }
+}

@@ -1,0 +1,245 @@
+//! What an agent measures with: the target of a plan on this host.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cluster::agent_loop::Outbox;
+use cluster::message::Message;
+use host::Root;
+use host::cpu::CpuTimes;
+use metrics::interval::Interval;
+use metrics::run_record::{ChosenIoMethod, Outcome};
+use record::frame;
+use runner::announce::Announcer;
+use runner::event::{Event, Listener, ListenerError};
+use runner::fleet::{Fleet, LocalFleet};
+use runner::host_warnings::{self, HostLimits};
+use runner::prepare::prepare;
+use target::directory::TargetDirectory;
+use target::inventory::RequiredFiles;
+use target::manifest::Manifest;
+use target::nfs::{WaitObserver, WaitReport};
+use target::refusal::Refusal;
+use target::shared_directory;
+use workload::plan::{Assignment, IoMethodUsed, Plan};
+
+use super::request::{Ended, Filled, Open, Opened, Report};
+use super::signals::Signals;
+use crate::measure::{self, environment, host_state, verdict, wire};
+use crate::outcome::Failure;
+use crate::{named_target, refusal};
+
+/// What the agent gives to each request.
+pub(super) struct StationContext<'a> {
+    /// When the clock that the controller samples was 0.
+    pub(super) begun: Instant,
+    pub(super) signals: &'a Arc<Signals>,
+    pub(super) outbox: &'a Outbox,
+}
+
+/// The target of a plan on this host.
+pub(super) struct Station {
+    plan: Plan,
+    directory: Option<TargetDirectory>,
+    fleet: LocalFleet,
+    /// The method of the last run; its files are found again when it changes.
+    io_method: Option<IoMethodUsed>,
+}
+
+impl Station {
+    /// Claims the target's directory, or joins the one that another host has claimed.
+    pub(super) fn open(
+        open: Open,
+        context: &StationContext<'_>,
+    ) -> Result<(Station, Opened), Failure> {
+        let Open { plan, overrides, join } = open;
+        let observer = Arc::new(WaitsOfAgent(context.outbox.clone()));
+        let location = named_target::location(plan.target(), observer)?;
+        let (mut directory, mut shared) = (None, None);
+        if let Some(location) = location {
+            directory = Some(match join {
+                None => {
+                    let survey = measure::survey(&plan, location.clone(), overrides)?;
+                    let claimed = survey.claim().map_err(refusal::failure)?;
+                    let token = claimed.share(&location).map_err(refusal::failure)?;
+                    shared = Some((token, claimed.storage().clone()));
+                    claimed
+                }
+                Some((token, storage)) => {
+                    let required = RequiredFiles::of(&plan);
+                    let joined = shared_directory::join(&location, &token, required, storage);
+                    joined.map_err(refusal::failure)?
+                }
+            });
+        }
+        let environment = environment::of_host("", "", directory.as_ref(), &[])?.pairs();
+        let root = Root::of_this_host;
+        let fleet = LocalFleet::new(&plan)
+            .with_host_state(host_state::reader(root(), None))
+            .with_wire(wire::meter(root(), directory.as_ref()));
+        let path = directory.as_ref().map(|directory| directory.path().display().to_string());
+        let opened = Opened { path, shared, environment };
+        Ok((Station { plan, directory, fleet, io_method: None }, opened))
+    }
+
+    /// Makes the files ready, and ends the sharing of the token: every other host has joined.
+    pub(super) fn fill(
+        &mut self,
+        sequence: u32,
+        context: &StationContext<'_>,
+    ) -> Result<Filled, Failure> {
+        let stop = context.signals.stop(sequence);
+        let Some(directory) = &mut self.directory else {
+            return Err(Failure::internal(anyhow::anyhow!("the null target has no files")));
+        };
+        directory.end_sharing().map_err(refusal::failure)?;
+        let mut filling = Filling { outbox: context.outbox, filled: Vec::new() };
+        let result = prepare(
+            directory,
+            &stop,
+            &mut Announcer::new(&mut [&mut filling as &mut dyn Listener]),
+        );
+        result.map_err(|error| verdict::of_error(error.into(), self.plan.target()))?;
+        Ok(Filled { prepared: filling.filled, manifest: directory.manifest().clone() })
+    }
+
+    /// Uses the files of the host that claimed the directory.
+    pub(super) fn use_files(&mut self, manifest: Manifest) -> Result<(), Failure> {
+        match &mut self.directory {
+            Some(directory) => directory.use_manifest(manifest).map_err(refusal::failure),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn choose_io_method(&mut self) -> Result<ChosenIoMethod, Failure> {
+        let chosen = self.fleet.choose_io_method(&self.plan, self.directory.as_ref());
+        let chosen = chosen.map_err(Failure::target)?;
+        self.io_method = Some(chosen.io_method);
+        Ok(chosen)
+    }
+
+    /// Executes this host's share of a run: reports when it is ready, starts when the controller says, and
+    /// sends each interval.
+    pub(super) fn run(
+        &mut self,
+        sequence: u32,
+        assignment: &Assignment,
+        io_method: IoMethodUsed,
+        context: &StationContext<'_>,
+    ) -> Result<Ended, Failure> {
+        let stop = context.signals.stop(sequence);
+        if self.io_method != Some(io_method) {
+            let used = self.fleet.use_io_method(io_method, self.directory.as_ref());
+            used.map_err(Failure::target)?;
+            self.io_method = Some(io_method);
+        }
+        let root = Root::of_this_host();
+        let before = CpuTimes::read(&root);
+        let warnings = self.warnings_before(assignment, io_method);
+        let start = || {
+            send_report(context.outbox, &Report::Ready { warnings });
+            let start_ns = context.signals.await_start(sequence)?;
+            Some(context.begun + Duration::from_nanos(start_ns))
+        };
+        let run_index = assignment.run.index;
+        let mut on_interval = |interval: Interval| {
+            let mut payload = Vec::new();
+            record::interval::encode(run_index, &interval, &mut payload);
+            let message = Message::Frame { kind: frame::INTERVAL, payload };
+            match context.outbox.send(&message) {
+                Ok(()) => std::ops::ControlFlow::Continue(()),
+                Err(error) => {
+                    std::ops::ControlFlow::Break(format!("the controller is gone: {error}"))
+                }
+            }
+        };
+        let end = self.fleet.execute(assignment, &stop, start, &mut on_interval);
+        let mut end = end.map_err(Failure::target)?;
+        if end.outcome == Outcome::Done
+            && let Err(changed) = self.refuse_changed()
+        {
+            end.outcome = Outcome::Failed { reason: changed.to_string() };
+        }
+        let steal = before.zip(CpuTimes::read(&root)).and_then(|(from, to)| to.steal_since(&from));
+        Ok(Ended {
+            outcome: end.outcome,
+            details: end.details,
+            mismatches: end.mismatches,
+            started_late_ns: end.started_late_ns,
+            warnings: steal.and_then(host_warnings::of_steal).into_iter().collect(),
+        })
+    }
+
+    fn warnings_before(
+        &self,
+        assignment: &Assignment,
+        io_method: IoMethodUsed,
+    ) -> Vec<metrics::warning::Warning> {
+        let can = self.plan.target().capabilities();
+        let blocking = io_method == IoMethodUsed::Psync && can.local_files;
+        let limits = HostLimits {
+            memory_bytes: host::facts::memory_bytes(&Root::of_this_host()),
+            available_processors: engine::processor::available(),
+        };
+        let storage = self.directory.as_ref().filter(|_| can.local_files);
+        host_warnings::before_run(
+            &assignment.run,
+            assignment.threads(blocking),
+            limits,
+            storage.map(TargetDirectory::storage),
+        )
+    }
+
+    /// The handles of an export's files stay valid when other files take their names. (Files of a directory
+    /// are checked by the engine.)
+    fn refuse_changed(&self) -> Result<(), Refusal> {
+        let is_export = self.plan.target().capabilities().own_client;
+        self.directory.iter().filter(|_| is_export).try_for_each(TargetDirectory::refuse_changed)
+    }
+
+    /// Number and size of the files that remain on the target.
+    pub(super) fn left(&self) -> Option<(u64, u64)> {
+        self.directory.as_ref()?.existing_files().ok()
+    }
+}
+
+fn send_report(outbox: &Outbox, report: &Report) {
+    let bytes = serde_json::to_vec(report).expect("a report is numbers, texts and lists");
+    // If the controller is gone, the agent's loop sees it too.
+    let _ = outbox.send(&Message::Report(bytes));
+}
+
+/// Sends the progress of a fill.
+struct Filling<'a> {
+    outbox: &'a Outbox,
+    filled: Vec<metrics::run_record::Prepared>,
+}
+
+impl Listener for Filling<'_> {
+    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        match event {
+            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
+                let (written_bytes, total_bytes) = (*written_bytes, *total_bytes);
+                let stream = stream.clone();
+                send_report(self.outbox, &Report::Filling { stream, written_bytes, total_bytes });
+            }
+            Event::PrepareFinished(prepared) => self.filled.push(prepared.clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Sends waits for a server. They end with the agent.
+#[derive(Debug)]
+struct WaitsOfAgent(Outbox);
+
+impl WaitObserver for WaitsOfAgent {
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    fn report(&self, wait: &WaitReport) {
+        send_report(&self.0, &Report::Waiting { wait: wait.to_string() });
+    }
+}
