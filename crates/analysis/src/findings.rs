@@ -1,11 +1,13 @@
 //! All results of an experiment, computed once for every output.
 
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
+use metrics::warning::Warning;
 use workload::plan::{Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
+use crate::fleet::{self, FleetFindings, HostsOfPoint};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
@@ -77,6 +79,8 @@ pub struct Findings {
     pub wire: Vec<Vec<RunWire>>,
     /// The service-side counters; `None` without them.
     pub service_check: Option<ServiceCheck>,
+    /// The hosts that measured; `None` if it was only one.
+    pub fleet: Option<FleetFindings>,
     /// Metrics of other systems, by exporter.
     pub scraped: Vec<ScrapedFindings>,
     /// Warnings by kind.
@@ -122,6 +126,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         .iter()
         .map(|records| records.iter().filter_map(|record| wire::of_run(record, cache)).collect())
         .collect();
+    let fleet = fleet::findings(record, &groups, generator);
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
             warnings::of_load_point(
@@ -131,9 +136,12 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
                 &steadiness[index],
                 &wire[index],
                 generator,
+                HostsOfPoint::of(&record.hosts, fleet.as_ref(), index),
             )
         });
-    let of_experiment = warnings::of_experiment(&record.warnings).into_iter();
+    let differing = fleet.as_ref().and_then(fleet::differing);
+    let of_all: Vec<Warning> = record.warnings.iter().cloned().chain(differing).collect();
+    let of_experiment = warnings::of_experiment(&of_all).into_iter();
     let of_server = server_cache::sightings(record, &groups);
     let mut sightings: Vec<Sighting> =
         of_experiment.chain(of_server).chain(of_load_points).collect();
@@ -177,6 +185,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         steadiness,
         wire,
         series: series::series(&record.runs),
+        fleet,
         scraped: scraped::of_record(record),
         warnings,
         notes: notes(record),

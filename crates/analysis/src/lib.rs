@@ -20,6 +20,7 @@ pub mod emulated;
 pub mod estimate;
 pub mod findings;
 pub mod fit;
+pub mod fleet;
 pub mod headline;
 pub mod heat;
 pub mod host_check;

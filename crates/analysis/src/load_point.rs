@@ -13,6 +13,7 @@ use workload::plan::{IoMethodUsed, Plan, Stream};
 
 use crate::connections::{self, ConnectionSummary};
 use crate::estimate::{self, Estimate};
+use crate::fleet::MissingHosts;
 use crate::host_state::HostSummary;
 use crate::little::LittleCheck;
 use crate::overload::Overload;
@@ -43,6 +44,8 @@ pub struct LoadPoint {
     pub merged: Summary,
     /// The workload's properties.
     pub signature: WorkloadSignature,
+    /// Hosts that are missing from its totals; `None` without a fleet, or if none was lost.
+    pub missing_hosts: Option<MissingHosts>,
 }
 
 impl LoadPoint {
@@ -281,5 +284,9 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
         runs,
         merged,
         signature,
+        missing_hosts: records
+            .iter()
+            .filter_map(|record| MissingHosts::of(&record.hosts))
+            .min_by_key(|missing| (missing.remaining, missing.from_ns)),
     }
 }

@@ -6,6 +6,7 @@ use workload::op::OpKind;
 
 use crate::connections;
 use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
+use crate::fleet::HostsOfPoint;
 use crate::load_point::{Generator, LoadPoint, RunSummary, StreamSummary};
 use crate::percentile::Percentile;
 use crate::steadiness::{RepeatSteadiness, Steadiness, StreamSteadiness};
@@ -51,8 +52,19 @@ pub(crate) fn of_load_point(
     steadiness: &Steadiness,
     wire: &[RunWire],
     generator: Generator,
+    hosts: Option<HostsOfPoint<'_>>,
 ) -> Vec<Sighting> {
     let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
+    if let Some(hosts) = hosts {
+        for (run, record) in load_point.runs.iter().zip(records) {
+            for warning in hosts.warnings_of_run(record) {
+                gathered.add(None, Some(run.repeat), warning);
+            }
+        }
+        if let Some(warning) = hosts.slower(load_point) {
+            gathered.add(None, None, warning);
+        }
+    }
     for (run, record) in load_point.runs.iter().zip(records) {
         let of_connections = connections::warnings(&run.connections);
         for warning in of_run(run, record).into_iter().chain(of_connections) {

@@ -255,6 +255,11 @@ pub enum Warning {
         /// The median of the others.
         median: f64,
     },
+    /// Facts differ between the hosts of a fleet.
+    HostsDiffer {
+        /// Each with the hosts that differ from most.
+        facts: Vec<(String, Vec<String>)>,
+    },
 }
 
 /// A figure that is checked for steady state. Journals store its position.
@@ -303,6 +308,7 @@ impl Warning {
             Warning::HostsLost { .. } => "hosts_lost",
             Warning::HostsStartedApart { .. } => "hosts_started_apart",
             Warning::HostSlower { .. } => "host_slower",
+            Warning::HostsDiffer { .. } => "hosts_differ",
         }
     }
 }

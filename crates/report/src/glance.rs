@@ -20,7 +20,7 @@ use crate::emulated;
 use crate::look::Tone;
 use crate::record::{Record, overrides};
 use crate::sections::bottleneck::{by_answer, least_certain};
-use crate::sections::tune;
+use crate::sections::{hosts, tune};
 use crate::verdict::{self, Brief, brief};
 
 use curves::Causes;
@@ -58,6 +58,8 @@ pub struct Glance {
     pub caveats: Vec<Caveat>,
     /// Caveats that are not in `caveats`.
     pub caveats_left_out: usize,
+    /// How many hosts measured, and how far apart they started; `None` for one.
+    pub hosts: Option<String>,
     /// Whether the service-side counters agree; `None` without them.
     pub service_counters: Option<String>,
 }
@@ -92,6 +94,7 @@ impl Glance {
             },
             caveats,
             caveats_left_out,
+            hosts: findings.fleet.as_ref().map(hosts::introduction),
             service_counters: emulated::service_counters_in_brief(findings),
         })
     }

@@ -91,6 +91,13 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          answered, and the result is not one of the storage.",
     ),
     (
+        "Several hosts",
+        "Totals are merged from the hosts' intervals by their numbers: counts are added, and percentiles \
+         are those of all samples. All hosts start at one instant; the spread is between the first and \
+         the last start, and its error that of the two least known clocks. A lost host is missing from \
+         totals from the end of its last interval on.",
+    ),
+    (
         "Repeatability",
         "Repeats are not repeatable if their achieved rates differ by more than their confidence \
          intervals explain (Welch's analysis of variance, 1 %).",

@@ -4,8 +4,11 @@
 use analysis::Findings;
 use analysis::curve::{Curve, CurvePoint};
 use analysis::estimate::Estimate;
+use analysis::fleet::MissingHosts;
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
 use analysis::percentile::Percentile;
+
+use units::Nanos;
 
 use crate::number::{NONE, TOO_FEW, TimeUnit, half_width, mib, plain, us};
 use crate::table::{Column, Table};
@@ -266,5 +269,17 @@ pub fn load_point_name(load_point: &LoadPoint) -> String {
     for (key, value) in &load_point.parameters {
         name.push_str(&format!(", {key}={value}"));
     }
+    if let Some(missing) = load_point.missing_hosts {
+        name.push_str(&format!(" ({})", missing_hosts(missing)));
+    }
     name
+}
+
+/// `23 of 24 hosts from t = 312 s`
+pub fn missing_hosts(missing: MissingHosts) -> String {
+    let MissingHosts { remaining, of, from_ns } = missing;
+    match from_ns {
+        0 => format!("{remaining} of {of} hosts"),
+        _ => format!("{remaining} of {of} hosts from t = {}", Nanos(from_ns as f64)),
+    }
 }

@@ -16,7 +16,7 @@ use target::directory::TargetDirectory;
 use workload::experiment::parse;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, Step, TargetSpec};
+use workload::plan::{IoMethodUsed, Plan, Run, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 const SECOND: u64 = 1_000_000_000;

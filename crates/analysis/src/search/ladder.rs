@@ -180,6 +180,26 @@ mod tests {
         refine_max: 4,
     };
 
+    const ONE: Units = Units { workers: 1, hosts: 1 };
+
+    #[test]
+    fn several_hosts_have_equal_depths() {
+        let units = Units { workers: 6, hosts: 3 };
+        let (mut steps, mut depths): (Vec<Step>, Vec<u32>) = Default::default();
+        while let Ok(depth) =
+            next_depth(&QueueDepthLadder { queue_depth_max: 96, ..LADDER }, units, &steps)
+        {
+            depths.push(depth);
+            // Saturated from a depth of 16 in total.
+            steps.push(step(depth, f64::from(depth.min(16)), 0.001, 5));
+        }
+        assert_eq!(depths[..5], [3, 6, 12, 24, 48]);
+        assert!(
+            depths.len() > 5 && depths.iter().all(|depth| depth.is_multiple_of(3)),
+            "{depths:?}"
+        );
+    }
+
     /// A depth with this rate, relative half-width and number of runs.
     fn step(depth: u32, rate: f64, half: f64, runs: u32) -> Step {
         let uncertainty = Some(half * rate);
@@ -256,7 +276,7 @@ mod tests {
     fn a_failed_run_ends_everything() {
         let good = step(1, 1000.0, 0.002, 1);
         let failed = Step { depth: 2, failed: true, ..good };
-        assert_eq!(next_depth(&LADDER, 1, &[good, failed]), Err(Ended::Failed));
+        assert_eq!(next_depth(&LADDER, ONE, &[good, failed]), Err(Ended::Failed));
     }
 
     #[test]
@@ -266,11 +286,11 @@ mod tests {
         let mut steps: Vec<Step> =
             calm.into_iter().map(|(depth, rate)| step(depth, rate, 0.01, 1)).collect();
         steps.push(step(16, 8960.0, 0.6, 1));
-        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(16), "again");
+        assert_eq!(next_depth(&LADDER, ONE, &steps), Ok(16), "again");
         steps[4] = step(16, 8960.0, 0.6, plateau::RUNS_PER_POINT);
-        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "repeats are limited");
+        assert_eq!(next_depth(&LADDER, ONE, &steps), Ok(32), "repeats are limited");
         steps[4] = step(16, 16_384.0, 0.01, 2);
-        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "only one doubling is flat");
+        assert_eq!(next_depth(&LADDER, ONE, &steps), Ok(32), "only one doubling is flat");
     }
 
     #[test]

@@ -217,13 +217,14 @@ fn warning(
         28 => Warning::HostsLost { lost: vec![(text.clone(), c, text)], of: d as u32 },
         29 => Warning::HostsStartedApart { spread_ns: c, error_ns: d, last: text },
         30 => Warning::HostSlower { host: text, rate: a, median: b },
-        _ => panic!("there are 31 tags"),
+        31 => Warning::HostsDiffer { facts: vec![(text.clone(), vec![text])] },
+        _ => panic!("there are 32 tags"),
     }
 }
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    (0..31usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+    (0..32usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
         |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
     )
 }

@@ -200,7 +200,8 @@ fn without_heading(column: &mut Column) {
     *column = Column { content, dispensable, ..Column::default() };
 }
 
-/// The letters of a load point: caveats that do not concern all load points, and the limit.
+/// The letters of a load point: caveats that do not concern all load points, and the limit; and how many
+/// hosts its totals have, if some are missing.
 fn marks_of(findings: &Findings, explained: &[char], load_point: usize) -> String {
     let concerns = |warning: usize| {
         let sightings = &findings.warnings[warning].sightings;
@@ -217,7 +218,11 @@ fn marks_of(findings: &Findings, explained: &[char], load_point: usize) -> Strin
         .collect();
     marks.sort_unstable();
     marks.extend(is_at_limit(findings, load_point).then_some(AT_LIMIT));
-    marks.into_iter().collect()
+    let mut marks: String = marks.into_iter().collect();
+    if let Some(missing) = findings.load_points[load_point].missing_hosts {
+        marks.push_str(&format!(" {}/{} hosts", missing.remaining, missing.of));
+    }
+    marks
 }
 
 /// Whether throughput has stopped rising at this load point of its curve.

@@ -118,8 +118,8 @@ fn laid_out(
         out.push('\n');
     }
     caveats(glance, width, &mut out);
-    if let Some(counters) = &glance.service_counters {
-        wrap(counters, "", "  ", width, &mut out);
+    for sentence in glance.hosts.iter().chain(&glance.service_counters) {
+        wrap(sentence, "", "  ", width, &mut out);
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -26,6 +26,44 @@ pub(super) struct LoadPointJson<'a> {
     runs: Vec<RunJson<'a>>,
     /// The codes of the warnings about it.
     warnings: Vec<&'a str>,
+    /// Hosts that are missing from its totals, if some were lost while the others continued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_hosts: Option<MissingHostsJson>,
+    /// Each host's share, if several measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<HostJson<'a>>,
+}
+
+/// Hosts that were lost while the others continued.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct MissingHostsJson {
+    /// Hosts that remained.
+    remaining: usize,
+    /// Hosts of the run.
+    of: usize,
+    /// Time from the run's start from which the first was missing.
+    from_ns: u64,
+}
+
+/// One host's share of a load point.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HostJson<'a> {
+    /// Its name.
+    name: &'a str,
+    /// What it measured, over all repeats.
+    summary: SummaryJson<'a>,
+    /// Why it was lost, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<LostJson<'a>>,
+}
+
+/// How a host was lost.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LostJson<'a> {
+    /// Time from the run's start.
+    at_ns: u64,
+    /// The reason.
+    reason: &'a str,
 }
 
 /// One repeat of a load point.
@@ -107,7 +145,25 @@ pub(super) fn load_point<'a>(
         merged: summary(&load_point.merged, Depth::Whole),
         runs: load_point.runs.iter().map(run).collect(),
         warnings: warnings.map(|g| g.code).collect(),
+        missing_hosts: load_point.missing_hosts.map(|missing| MissingHostsJson {
+            remaining: missing.remaining,
+            of: missing.of,
+            from_ns: missing.from_ns,
+        }),
+        hosts: hosts(findings, index),
     }
+}
+
+fn hosts(findings: &Findings, load_point: usize) -> Vec<HostJson<'_>> {
+    let Some(fleet) = &findings.fleet else { return Vec::new() };
+    let shares = fleet.load_points.get(load_point).into_iter().flat_map(|point| &point.hosts);
+    shares
+        .map(|share| HostJson {
+            name: fleet.hosts.get(share.host).map_or("", String::as_str),
+            summary: summary(&share.summary, Depth::WithoutDistributions),
+            lost: share.lost.as_ref().map(|(at_ns, reason)| LostJson { at_ns: *at_ns, reason }),
+        })
+        .collect()
 }
 
 pub(super) fn run(run: &RunSummary) -> RunJson<'_> {

@@ -8,6 +8,7 @@ pub(crate) mod bottleneck;
 mod confidence;
 mod curves;
 pub(crate) mod environment;
+pub(crate) mod hosts;
 mod mix;
 mod network;
 pub(crate) mod scraped;
@@ -36,6 +37,7 @@ pub(crate) fn is_answer(section: &Section) -> bool {
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
     const ANSWERS: &[Maker] = &[tune::answer, tune::settings, bottleneck::section];
     const EVIDENCE: &[Maker] = &[
+        hosts::section,
         curves::section,
         searches::section,
         mix::section,

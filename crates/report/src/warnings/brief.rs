@@ -38,6 +38,7 @@ pub(crate) const fn brief(warning: &Warning) -> &'static str {
         Warning::OnHosts { warning, .. } => brief(warning),
         Warning::HostsLost { .. } => "hosts were lost",
         Warning::HostsStartedApart { .. } => "hosts did not start together",
+        Warning::HostsDiffer { .. } => "hosts differ in their settings",
         Warning::HostSlower { .. } => "one host was slower than the others",
     }
 }

@@ -225,6 +225,16 @@ pub fn found(warning: &Warning) -> String {
             Nanos(*spread_ns as f64),
             Nanos(*error_ns as f64)
         ),
+        Warning::HostsDiffer { facts } => {
+            let of_fact = |(fact, hosts): &(String, Vec<String>)| match hosts.as_slice() {
+                [first, second, rest @ ..] if !rest.is_empty() => {
+                    format!("{fact} on {first}, {second} and {} more", rest.len())
+                }
+                hosts => format!("{fact} on {}", hosts.join(" and ")),
+            };
+            let facts: Vec<String> = facts.iter().map(of_fact).collect();
+            format!("different from the other hosts: {}", facts.join("; "))
+        }
         Warning::HostSlower { host, rate, median } => format!(
             "{host} completed {} per second, and half of the other hosts {} or more",
             thousands(rate.round() as u64),
@@ -354,6 +364,12 @@ pub fn advice(warning: &Warning) -> Advice {
             "At the beginning and the end of the run not all hosts measured, so totals of those \
              intervals are too low.",
             "Use a warm-up that is longer than this, or hosts with a shorter round trip from here.",
+        ),
+        Warning::HostsDiffer { .. } => (
+            "Hosts with different hardware, kernels or settings may differ in speed, and the slowest \
+             of them is not visible in a total.",
+            "Make them equal, or compare them in the table of hosts. `fourcorners check --hosts` judges \
+             the settings that matter for a network file system.",
         ),
         Warning::HostSlower { .. } => (
             "The total is that of unequal hosts; with equal hosts it would be higher.",
@@ -693,6 +709,20 @@ mod tests {
                 },
                 "hosts_started_apart",
                 "the hosts started within 3 ms (at most 200 us more or less), vm07 last",
+            ),
+            (
+                Warning::HostsDiffer {
+                    facts: vec![
+                        ("kernel.release".to_owned(), vec!["vm07".to_owned()]),
+                        (
+                            "nic.mtu_bytes".to_owned(),
+                            ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+                        ),
+                    ],
+                },
+                "hosts_differ",
+                "different from the other hosts: kernel.release on vm07; nic.mtu_bytes on a, b and 2 \
+                 more",
             ),
             (
                 Warning::HostSlower { host: "vm07".to_owned(), rate: 800.0, median: 1000.4 },

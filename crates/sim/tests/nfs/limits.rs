@@ -5,7 +5,7 @@ use sim::nfs_setup::{Client, Incident, Setup};
 use sim::nfs_world::{experiment, simulate};
 use volume::delay::Distribution;
 use workload::experiment::parse;
-use workload::plan::{IoMethod, Plan, Stream, TargetSpec};
+use workload::plan::{Plan, Stream, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 use crate::setups::{

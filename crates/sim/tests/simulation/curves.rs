@@ -8,7 +8,7 @@ use analysis::{Findings, analyze};
 use sim::storage::{Demand, Model, ThroughputLimit};
 use statistics::queueing::{md1_response_s, mm1_response_s, mmc_response_s};
 use workload::experiment::parse;
-use workload::plan::{IoMethod, Plan, TargetSpec};
+use workload::plan::{Plan, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 use crate::runs::{MS, assert_near};

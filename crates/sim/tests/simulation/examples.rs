@@ -7,7 +7,7 @@ use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use sim::storage::{Demand, Model, ThroughputLimit};
 use workload::experiment::{PROFILES, parse, profile};
-use workload::plan::{IoMethod, Plan, Step, TargetSpec};
+use workload::plan::{Plan, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
 /// A storage with eight channels of 0.4 ms behind a limit of 512 MiB/s.

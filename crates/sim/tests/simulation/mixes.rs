@@ -4,7 +4,7 @@ use analysis::analyze;
 use sim::storage::{Demand, Effect, Fault, Model};
 use workload::experiment::parse;
 use workload::op::OpKind;
-use workload::plan::{IoMethod, TargetSpec};
+use workload::plan::TargetSpec;
 use workload::resolve::{ResolveOptions, resolve};
 
 #[test]

@@ -11,7 +11,7 @@ use sim::storage::{Demand, Model, ThroughputLimit};
 use statistics::queueing::mmc_response_s;
 use workload::experiment::parse;
 use workload::limit::{PriorKnowledge, StatedLimit};
-use workload::plan::{IoMethod, IoMethodUsed, Plan, Step, TargetSpec};
+use workload::plan::{IoMethodUsed, Plan, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 use workload::scale::{RUNS_MAX, Scale};
 use workload::search::SearchMethod;

@@ -1,0 +1,306 @@
+//! Several hosts in one experiment: what each of them measured, whether they started together, and who was
+//! lost.
+
+use metrics::fleet::{FleetHost, HostRun};
+use metrics::run_record::{ExperimentRecord, RunRecord};
+use metrics::warning::Warning;
+
+use crate::load_point::{self, Generator, LoadPoint, Summary};
+
+/// Hosts that start further apart than this share of an interval make its totals wrong.
+const APART_MAX: f64 = 0.1;
+/// A host is slower than the others if its rate is below their median by more than this share, and by
+/// more than both are uncertain.
+const SLOWER_MIN: f64 = 0.1;
+/// Fewer hosts have no median that an outlier leaves alone.
+const COMPARED_MIN: usize = 3;
+/// Facts that differ between hosts without a reason to mention it.
+const EXPECTED_TO_DIFFER: [&str; 4] =
+    ["host.name", "filesystem.free_bytes", "target.directory", "target.null_round_trip_ns"];
+
+/// The hosts of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetFindings {
+    /// Their names.
+    pub hosts: Vec<String>,
+    /// Facts that differ between them: each value with the hosts that have it.
+    pub differences: Vec<FactDifference>,
+    /// What each measured, in the order of the load points.
+    pub load_points: Vec<FleetLoadPoint>,
+    /// Between the first and the last start of a run, the longest of all runs; `None` if none is known.
+    pub start_spread: Option<StartSpread>,
+}
+
+/// A fact that differs between hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactDifference {
+    /// The fact.
+    pub name: String,
+    /// Each value, and the hosts that have it; `None` for hosts without the fact.
+    pub values: Vec<(Option<String>, Vec<String>)>,
+}
+
+/// A load point on each host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetLoadPoint {
+    /// Hosts that executed it, with their share's summary over all repeats.
+    pub hosts: Vec<HostSummary>,
+}
+
+/// One host's share of a load point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSummary {
+    /// The host's position.
+    pub host: usize,
+    /// What it measured, over all repeats.
+    pub summary: Summary,
+    /// Time from the start of a run from which it is missing, in nanoseconds, and why.
+    pub lost: Option<(u64, String)>,
+}
+
+/// How far apart hosts started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartSpread {
+    /// Between the first and the last start, in nanoseconds.
+    pub spread_ns: u64,
+    /// At most this much more or less, in nanoseconds: the errors of the two least known clocks.
+    pub error_ns: u64,
+    /// The host that started last.
+    pub last: usize,
+}
+
+/// Hosts that were lost while the others continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingHosts {
+    /// Hosts that remained.
+    pub remaining: usize,
+    /// Hosts of the run.
+    pub of: usize,
+    /// Time from the run's start from which the first was missing, in nanoseconds.
+    pub from_ns: u64,
+}
+
+impl StartSpread {
+    /// Of one run; `None` if fewer than two hosts are known to have started.
+    pub fn of(hosts: &[HostRun]) -> Option<StartSpread> {
+        let started = hosts.iter().enumerate().filter_map(|(at, host)| Some((at, host.started()?)));
+        let started: Vec<(usize, (u64, u64))> = started.collect();
+        let first_ns = started.iter().map(|(_, (late_ns, _))| *late_ns).min()?;
+        let (last, (last_ns, _)) = *started.iter().max_by_key(|(_, (late_ns, _))| *late_ns)?;
+        let mut errors: Vec<u64> = started.iter().map(|(_, (_, error_ns))| *error_ns).collect();
+        errors.sort_unstable();
+        let error_ns = errors.iter().rev().take(2).sum();
+        (started.len() > 1).then_some(StartSpread { spread_ns: last_ns - first_ns, error_ns, last })
+    }
+}
+
+impl MissingHosts {
+    /// Of one run, whose totals are those of fewer hosts from some time on.
+    pub fn of(hosts: &[HostRun]) -> Option<MissingHosts> {
+        let lost: Vec<u64> = hosts.iter().filter_map(|host| Some(host.lost()?.0)).collect();
+        let from_ns = *lost.iter().min()?;
+        Some(MissingHosts { remaining: hosts.len() - lost.len(), of: hosts.len(), from_ns })
+    }
+}
+
+/// The hosts of a record; `None` without a fleet.
+pub(crate) fn findings(
+    record: &ExperimentRecord,
+    groups: &[Vec<&RunRecord>],
+    generator: Generator,
+) -> Option<FleetFindings> {
+    if record.hosts.is_empty() {
+        return None;
+    }
+    let spreads = record.runs.iter().filter_map(|run| StartSpread::of(&run.hosts));
+    Some(FleetFindings {
+        hosts: record.hosts.iter().map(|host| host.name.clone()).collect(),
+        differences: differences(&record.hosts),
+        load_points: groups.iter().map(|records| of_load_point(records, generator)).collect(),
+        start_spread: spreads.max_by_key(|spread| spread.spread_ns),
+    })
+}
+
+/// A load point's summary on each host, computed as that of all hosts together.
+fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint {
+    let count = records.iter().map(|record| record.hosts.len()).max().unwrap_or(0);
+    let of_host = |host: usize| {
+        let has_share = |record: &&RunRecord| record.hosts.len() > host;
+        let shares: Vec<RunRecord> = records
+            .iter()
+            .copied()
+            .filter(has_share)
+            .map(|record| RunRecord {
+                intervals: record.hosts[host].intervals.clone(),
+                hosts: Vec::new(),
+                ..(*record).clone()
+            })
+            .collect();
+        let lost = records.iter().filter_map(|record| record.hosts.get(host)?.lost());
+        let lost = lost.map(|(at_ns, why)| (at_ns, why.to_owned())).min();
+        let point = load_point::load_point(&shares.iter().collect::<Vec<_>>(), generator);
+        HostSummary { host, summary: point.merged, lost }
+    };
+    FleetLoadPoint { hosts: (0..count).map(of_host).collect() }
+}
+
+fn differences(hosts: &[FleetHost]) -> Vec<FactDifference> {
+    let mut names: Vec<&str> =
+        hosts.iter().flat_map(|host| &host.facts).map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let of_fact = |name: &str| {
+        let mut values: Vec<(Option<String>, Vec<String>)> = Vec::new();
+        for host in hosts {
+            let fact = host.facts.iter().find(|(fact, _)| fact == name);
+            let value = fact.map(|(_, value)| without_client_address(value));
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, hosts)) => hosts.push(host.name.clone()),
+                None => values.push((value, vec![host.name.clone()])),
+            }
+        }
+        values.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+        FactDifference { name: name.to_owned(), values }
+    };
+    let names = names.into_iter().filter(|name| !EXPECTED_TO_DIFFER.contains(name));
+    names.map(of_fact).filter(|one| one.values.len() > 1).collect()
+}
+
+/// Mount options without the address of the client, which differs for each.
+fn without_client_address(value: &str) -> String {
+    let options = value.split(',').filter(|option| !option.starts_with("clientaddr="));
+    options.collect::<Vec<_>>().join(",")
+}
+
+/// The warning about facts that differ between hosts, each with the hosts that differ from most.
+pub(crate) fn differing(fleet: &FleetFindings) -> Option<Warning> {
+    let unusual = |one: &FactDifference| {
+        let hosts = one.values.iter().skip(1).flat_map(|(_, hosts)| hosts.clone()).collect();
+        (one.name.clone(), hosts)
+    };
+    let facts: Vec<(String, Vec<String>)> = fleet.differences.iter().map(unusual).collect();
+    (!facts.is_empty()).then_some(Warning::HostsDiffer { facts })
+}
+
+/// The hosts of a load point, for its warnings.
+#[derive(Clone, Copy)]
+pub(crate) struct HostsOfPoint<'a> {
+    hosts: &'a [FleetHost],
+    point: &'a FleetLoadPoint,
+}
+
+impl<'a> HostsOfPoint<'a> {
+    pub(crate) fn of(
+        hosts: &'a [FleetHost],
+        fleet: Option<&'a FleetFindings>,
+        load_point: usize,
+    ) -> Option<HostsOfPoint<'a>> {
+        Some(HostsOfPoint { hosts, point: fleet?.load_points.get(load_point)? })
+    }
+
+    fn name(self, host: usize) -> String {
+        self.hosts.get(host).map_or_else(String::new, |host| host.name.clone())
+    }
+
+    /// The warnings about one run's hosts.
+    pub(crate) fn warnings_of_run(self, record: &RunRecord) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let lost = record.hosts.iter().enumerate().filter_map(|(host, of_host)| {
+            let (at_ns, why) = of_host.lost()?;
+            Some((self.name(host), at_ns, why.to_owned()))
+        });
+        let lost: Vec<(String, u64, String)> = lost.collect();
+        if !lost.is_empty() {
+            warnings.push(Warning::HostsLost { lost, of: record.hosts.len() as u32 });
+        }
+        if let Some(StartSpread { spread_ns, error_ns, last }) = StartSpread::of(&record.hosts)
+            && (spread_ns + error_ns) as f64 > APART_MAX * record.run.phases.interval_ns as f64
+        {
+            let last = self.name(last);
+            warnings.push(Warning::HostsStartedApart { spread_ns, error_ns, last });
+        }
+        warnings
+    }
+
+    /// The warning about a host that is slower than the others with the same share of the load.
+    pub(crate) fn slower(self, load_point: &LoadPoint) -> Option<Warning> {
+        let hosts = &self.point.hosts;
+        let has_equal_shares =
+            load_point.signature.workers.is_multiple_of(hosts.len().max(1) as u32);
+        if hosts.len() < COMPARED_MIN || !has_equal_shares {
+            return None;
+        }
+        let rate = |host: &HostSummary| {
+            let rate = host.summary.total.achieved_rate_all_kinds()?;
+            let is_whole = host.lost.is_none() && host.summary.intervals > 0;
+            is_whole.then_some((rate.value, rate.uncertainty?))
+        };
+        let mut rates: Vec<(usize, (f64, f64))> =
+            hosts.iter().filter_map(|host| Some((host.host, rate(host)?))).collect();
+        rates.sort_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
+        let [(host, (slowest, half)), others @ ..] = rates.as_slice() else { return None };
+        let (_, (median, median_half)) = *others.get(others.len() / 2)?;
+        let missing = median - slowest;
+        let is_certain = missing > half.hypot(median_half) && missing > SLOWER_MIN * median;
+        (rates.len() >= COMPARED_MIN && is_certain).then(|| Warning::HostSlower {
+            host: self.name(*host),
+            rate: *slowest,
+            median,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::fleet::HostEvent;
+
+    use super::*;
+
+    fn host(events: &[HostEvent]) -> HostRun {
+        HostRun { intervals: Vec::new(), events: events.to_vec() }
+    }
+
+    #[test]
+    fn the_spread_is_between_the_first_and_the_last_start_with_the_errors_of_two_clocks() {
+        let started = |late_ns, clock_error_ns| HostEvent::Started { late_ns, clock_error_ns };
+        let hosts = [
+            host(&[started(500, 10)]),
+            host(&[]),
+            host(&[started(2_500, 40), HostEvent::Ended]),
+            host(&[started(700, 30)]),
+        ];
+        let spread = StartSpread { spread_ns: 2_000, error_ns: 70, last: 2 };
+        assert_eq!(StartSpread::of(&hosts), Some(spread));
+        assert_eq!(StartSpread::of(&hosts[..2]), None, "one start alone has no spread");
+    }
+
+    #[test]
+    fn a_difference_lists_the_most_frequent_value_first_and_ignores_what_must_differ() {
+        let host = |name: &str, kernel: &str, options: &str| FleetHost {
+            name: name.to_owned(),
+            boot_id: name.to_owned(),
+            facts: vec![
+                ("host.name".to_owned(), name.to_owned()),
+                ("kernel.release".to_owned(), kernel.to_owned()),
+                ("mount.super_options".to_owned(), options.to_owned()),
+            ],
+        };
+        let hosts = [
+            host("a", "6.1", "rw,clientaddr=10.0.0.1"),
+            host("b", "6.8", "rw,clientaddr=10.0.0.2"),
+            host("c", "6.8", "rw,clientaddr=10.0.0.3"),
+        ];
+        let found = differences(&hosts);
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(
+            found,
+            [FactDifference {
+                name: "kernel.release".to_owned(),
+                values: vec![
+                    (Some("6.8".to_owned()), names(&["b", "c"])),
+                    (Some("6.1".to_owned()), names(&["a"])),
+                ],
+            }]
+        );
+    }
+}

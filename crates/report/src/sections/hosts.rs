@@ -1,0 +1,86 @@
+//! What each of several hosts measured, when they started, and how they differ.
+
+use analysis::Findings;
+use analysis::fleet::{FactDifference, FleetFindings, HostSummary};
+use units::{Nanos, counted};
+
+use crate::document::{Block, Section};
+use crate::number::{TimeUnit, mib, plain, us};
+use crate::results::{load_point_name, percentile, printed};
+use crate::table::{Column, Table};
+
+/// More hosts with a value than this are counted, not named.
+const NAMED_MAX: usize = 4;
+
+/// The section; `None` if one host measured.
+pub(super) fn section(findings: &Findings) -> Option<Section> {
+    let fleet = findings.fleet.as_ref()?;
+    let mut blocks = vec![Block::Paragraph(introduction(fleet))];
+    for (point, of_hosts) in findings.load_points.iter().zip(&fleet.load_points) {
+        blocks.push(Block::Heading(load_point_name(point)));
+        let rows = of_hosts.hosts.iter().map(|host| row(fleet, host)).collect();
+        blocks.push(Block::Table(Table { caption: String::new(), columns: columns(), rows }));
+    }
+    if !fleet.differences.is_empty() {
+        blocks.push(Block::Heading("Differences between hosts".to_owned()));
+        blocks.push(Block::List(fleet.differences.iter().map(difference).collect()));
+    }
+    Some(Section { id: "hosts", title: "Hosts".to_owned(), blocks, method: vec!["Several hosts"] })
+}
+
+/// `3 hosts started within 0.21 ms (at most 0.05 ms more or less).`
+pub(crate) fn introduction(fleet: &FleetFindings) -> String {
+    let hosts = counted(fleet.hosts.len() as u64, "host");
+    match &fleet.start_spread {
+        None => format!("{hosts}; it is not known how far apart they started."),
+        Some(spread) => format!(
+            "{hosts}, started within {} (at most {} more or less).",
+            Nanos(spread.spread_ns as f64),
+            Nanos(spread.error_ns as f64)
+        ),
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::words("host"),
+        Column::numbers("rate", "ops/s"),
+        Column::numbers("throughput", "MiB/s"),
+        Column::numbers("mean", "µs"),
+        Column::numbers("p99", "µs"),
+        Column::numbers("CPU", "µs/op"),
+        Column::words("lost"),
+    ]
+}
+
+fn row(fleet: &FleetFindings, host: &HostSummary) -> Vec<String> {
+    let total = &host.summary.total;
+    let data = &total.data;
+    let p99 = percentile(data.response.percentile(0.99), TimeUnit::Micro);
+    let lost = host
+        .lost
+        .as_ref()
+        .map_or_else(String::new, |(at_ns, why)| format!("at t = {}: {why}", Nanos(*at_ns as f64)));
+    vec![
+        fleet.hosts.get(host.host).cloned().unwrap_or_default(),
+        printed(data.achieved_rate, plain),
+        printed(data.throughput, mib),
+        printed(data.response.mean_ns, us),
+        p99,
+        printed(host.summary.cpu_ns_per_op, us),
+        lost,
+    ]
+}
+
+/// `kernel.release: 6.8.0 (3 hosts), 6.1.0 (vm07)`
+fn difference(one: &FactDifference) -> String {
+    let value = |(value, hosts): &(Option<String>, Vec<String>)| {
+        let hosts = match hosts.len() {
+            ..=NAMED_MAX => hosts.join(", "),
+            count => counted(count as u64, "host"),
+        };
+        format!("{} ({hosts})", value.as_deref().unwrap_or("not known"))
+    };
+    let values: Vec<String> = one.values.iter().map(value).collect();
+    format!("{}: {}", one.name, values.join(", "))
+}
