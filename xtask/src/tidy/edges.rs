@@ -137,6 +137,7 @@ const TABLE: &[Row] = &[
             "target",
             "engine",
             "host",
+            "record",
             "store",
             "runner",
             "report",
