@@ -97,7 +97,8 @@ impl StartSpread {
 impl MissingHosts {
     /// Of one run, whose totals are those of fewer hosts from some time on.
     pub fn of(hosts: &[HostRun]) -> Option<MissingHosts> {
-        let lost: Vec<u64> = hosts.iter().filter_map(|host| Some(host.lost()?.0)).collect();
+        let lost = hosts.iter().filter(|host| host.was_left_behind());
+        let lost: Vec<u64> = lost.filter_map(|host| Some(host.lost()?.0)).collect();
         let from_ns = *lost.iter().min()?;
         Some(MissingHosts { remaining: hosts.len() - lost.len(), of: hosts.len(), from_ns })
     }
@@ -131,6 +132,7 @@ fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint
             .copied()
             .filter(has_share)
             .map(|record| RunRecord {
+                run: record.run.split()[host].share(),
                 intervals: record.hosts[host].intervals.clone(),
                 hosts: Vec::new(),
                 ..(*record).clone()
@@ -206,7 +208,8 @@ impl<'a> HostsOfPoint<'a> {
     pub(crate) fn warnings_of_run(self, record: &RunRecord) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let lost = record.hosts.iter().enumerate().filter_map(|(host, of_host)| {
-            let (at_ns, why) = of_host.lost()?;
+            // A run that fails because of a lost host says so itself.
+            let (at_ns, why) = of_host.lost().filter(|_| of_host.was_left_behind())?;
             Some((self.name(host), at_ns, why.to_owned()))
         });
         let lost: Vec<(String, u64, String)> = lost.collect();

@@ -3,7 +3,8 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,6 +14,8 @@ use crate::message::{Hello, Message};
 
 /// Time between two signs of life.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
+/// Time for the work to end and to release what it holds after the controller is gone.
+const RELEASE_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 64 << 10;
 
@@ -52,7 +55,8 @@ pub trait Work: Send + 'static {
 ///
 /// * `begun` - when the clock that the controller samples was 0
 /// * `work` - does what requests say, in a separate thread
-/// * `on_signal` - gets the signals for the request that is being done, at once
+/// * `on_signal` - gets the signals for the request that is being done as they arrive, and `None` when the
+///   controller is gone: what is being done must end
 ///
 /// # Errors
 /// The pipe failed, or the controller sent something that is no message.
@@ -62,24 +66,42 @@ pub fn serve<R: Read + AsFd>(
     mut input: R,
     output: impl Write + Send + 'static,
     mut work: impl Work,
-    mut on_signal: impl FnMut(&[u8]),
+    mut on_signal: impl FnMut(Option<&[u8]>),
 ) -> io::Result<()> {
     let output: Output = Arc::new(Mutex::new(output));
     let (requests, to_do) = mpsc::channel::<(u32, Vec<u8>)>();
     let outbox = Outbox(Arc::clone(&output));
+    // Dropped by the thread when it has released everything.
+    let (is_working, has_ended) = mpsc::channel::<()>();
     std::thread::spawn(move || {
         for (number, request) in to_do {
             let result = work.work(&request, &outbox);
             // If the controller is gone, the loop sees it too and ends the process.
             let _ = outbox.send(&Message::Reply { number, result });
         }
+        drop((work, is_working));
     });
+    let served = serve_requests(hello, begun, &mut input, &output, &requests, &mut on_signal);
+    on_signal(None);
+    drop(requests);
+    let _ = has_ended.recv_timeout(RELEASE_WITHIN);
+    served
+}
+
+fn serve_requests<R: Read + AsFd>(
+    hello: Hello,
+    begun: Instant,
+    input: &mut R,
+    output: &Output,
+    requests: &Sender<(u32, Vec<u8>)>,
+    on_signal: &mut impl FnMut(Option<&[u8]>),
+) -> io::Result<()> {
     let mut agent = Agent::default();
     let mut bytes = vec![0; READ_BYTES];
-    send(&output, &Message::Hello(hello).to_frame())?;
+    send(output, &Message::Hello(hello).to_frame())?;
     loop {
-        if !has_input(&input)? {
-            send(&output, &Message::Alive.to_frame())?;
+        if !has_input(input)? {
+            send(output, &Message::Alive.to_frame())?;
             continue;
         }
         let count = input.read(&mut bytes)?;
@@ -92,13 +114,13 @@ pub fn serve<R: Read + AsFd>(
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         for action in actions {
             match action {
-                AgentAction::Send(frame) => send(&output, &frame)?,
+                AgentAction::Send(frame) => send(output, &frame)?,
                 AgentAction::Work { number, work } => {
                     // Its thread ends only by a panic; the controller then hears nothing more of it.
                     let died = |_| io::Error::other("the thread that does the work has died");
                     requests.send((number, work)).map_err(died)?;
                 }
-                AgentAction::Signal(signal) => on_signal(&signal),
+                AgentAction::Signal(signal) => on_signal(Some(&signal)),
             }
         }
     }

@@ -20,8 +20,8 @@ use crate::launch::AgentProgram;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
 const TURN: Duration = Duration::from_millis(100);
-/// Time for a process to end after its pipe did, before it is killed.
-const END_WITHIN: Duration = Duration::from_millis(500);
+/// Time for a process to end after its pipe did, before it is killed: an agent releases its target.
+const END_WITHIN: Duration = Duration::from_secs(3);
 /// What is kept of a process's last words on standard error.
 const LAST_WORDS_BYTES: usize = 4 << 10;
 const READ_BYTES: usize = 64 << 10;

@@ -63,6 +63,13 @@ impl HostRun {
         })
     }
 
+    /// Whether the others continued without it.
+    pub fn was_left_behind(&self) -> bool {
+        let is_loss =
+            |event: &HostEvent| matches!(event, HostEvent::Lost { others_continued: true, .. });
+        self.events.iter().any(is_loss)
+    }
+
     /// How long after the common instant it started, and the error of its clock, in nanoseconds.
     pub fn started(&self) -> Option<(u64, u64)> {
         self.events.iter().find_map(|event| match event {

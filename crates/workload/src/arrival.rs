@@ -27,6 +27,20 @@ pub enum Arrival {
 }
 
 impl Arrival {
+    /// With this part of an offered rate, 0 to 1.
+    #[must_use]
+    pub fn scaled(self, part: f64) -> Arrival {
+        match self {
+            Arrival::Closed { .. } => self,
+            Arrival::Constant { offered_rate } => {
+                Arrival::Constant { offered_rate: offered_rate * part }
+            }
+            Arrival::Poisson { offered_rate } => {
+                Arrival::Poisson { offered_rate: offered_rate * part }
+            }
+        }
+    }
+
     /// Offered operations per second; `None` for a closed loop.
     pub fn offered_rate(&self) -> Option<OpsPerSec> {
         match *self {

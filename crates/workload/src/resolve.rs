@@ -66,6 +66,17 @@ pub fn resolve(
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
         problems.push(wrong);
     }
+    let is_shared_write = |point: &LoadPoint| {
+        point.hosts > 1 && point.streams.iter().any(|stream| stream.read_permille < 1000)
+    };
+    if options.verify && points.iter().any(is_shared_write) {
+        let option = Source::option("--verify", "").span(0..0);
+        let wrong = option.diagnostic(
+            "several hosts write to the same files, so none knows what a read must return",
+            "`--verify` with one host, or with streams that only read",
+        );
+        problems.push(wrong);
+    }
     if options.io_method != IoMethod::Auto && target.capabilities().own_client {
         let option = Source::option("--engine", "").span(0..0);
         problems.push(option.diagnostic(

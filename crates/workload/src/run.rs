@@ -409,6 +409,18 @@ pub struct Assignment {
 }
 
 impl Assignment {
+    /// The run as this host sees it: its workers, and its part of offered rates.
+    pub fn share(&self) -> Run {
+        let mut run = self.run.clone();
+        run.hosts = 1;
+        for (stream, lanes) in run.streams.iter_mut().zip(&self.lanes) {
+            let part = lanes.len() as f64 / f64::from(stream.workers.max(1));
+            stream.arrival = stream.arrival.scaled(part);
+            stream.workers = lanes.len() as u32;
+        }
+        run
+    }
+
     /// Threads that this host's share needs; with `blocking` calls one per outstanding operation.
     pub fn threads(&self, blocking: bool) -> u64 {
         let streams = self.run.streams.iter().zip(&self.lanes);

@@ -297,6 +297,9 @@ fn warning(verdict: Verdict, findings: &Findings) -> Option<String> {
             findings.not_converged(),
             findings.load_points.len()
         ),
+        Verdict::HostsLost => {
+            "hosts were lost; totals are without them from then on (see the caveats)".to_owned()
+        }
         Verdict::Interrupted if findings.load_points.is_empty() => {
             "interrupted; nothing was measured".to_owned()
         }

@@ -101,7 +101,7 @@ impl Drop for Screen {
     }
 }
 
-/// What happened to one of several hosts, if the user must know at once.
+/// What happened to one of several hosts, if the user must know immediately.
 fn host_event_words(hosts: &[FleetHost], host: u32, event: &HostEvent) -> Option<String> {
     let name = hosts.get(host as usize).map_or("a host", |host| host.name.as_str());
     match event {

@@ -20,6 +20,7 @@ mod explaining;
 mod exporter;
 mod exporting;
 mod fleet;
+mod fleet_runs;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;

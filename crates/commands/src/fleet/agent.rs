@@ -32,7 +32,10 @@ pub fn serve(version: &str) -> Result<(), Failure> {
     let begun = Instant::now();
     let signals = Arc::new(Signals::default());
     let agent = Agent { begun, signals: Arc::clone(&signals), station: None };
-    let on_signal = |signal: &[u8]| signals.take(signal);
+    let on_signal = |signal: Option<&[u8]>| match signal {
+        Some(signal) => signals.take(signal),
+        None => signals.end(),
+    };
     agent_loop::serve(hello, begun, io::stdin(), io::stdout(), agent, on_signal)
         .context("serve the controller on standard input")
         .map_err(Failure::input)

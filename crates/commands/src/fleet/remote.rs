@@ -164,7 +164,7 @@ impl RemoteFleet {
         std::iter::from_fn(|| controller.next_event()).collect()
     }
 
-    /// Sends requests and waits for their answers. If the user stops, each is told to, and the answers are
+    /// Sends requests and waits for their answers. If the user stops, each gets a signal, and the answers are
     /// still awaited.
     fn ask<A: DeserializeOwned>(
         &mut self,
@@ -181,10 +181,10 @@ impl RemoteFleet {
             missing.push((host, number));
         }
         let mut answers = Vec::new();
-        let mut is_told = false;
+        let mut is_signalled = false;
         while !missing.is_empty() {
-            if is_stopped() && !is_told {
-                is_told = true;
+            if is_stopped() && !is_signalled {
+                is_signalled = true;
                 for (host, _) in &missing {
                     self.signal(*host, SignalKind::Stop);
                 }
@@ -217,7 +217,7 @@ impl RemoteFleet {
         Ok(answers)
     }
 
-    /// Passes a report on; waits are told to the user.
+    /// Passes a report on; waits are passed to the observer.
     fn report(&mut self, host: usize, report: &[u8], take: &mut dyn FnMut(usize, Report)) {
         match parse(report) {
             Ok(Report::Waiting { wait }) => {

@@ -39,6 +39,15 @@ impl Signals {
         self.changed.notify_all();
     }
 
+    /// Stops what is being done: the controller is gone.
+    pub(super) fn end(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.stop.now();
+        // No later request begins.
+        *state = State { sequence: u32::MAX, stop: Arc::clone(&state.stop), start_ns: None };
+        self.changed.notify_all();
+    }
+
     /// The state of a request; `None` if a later one has begun.
     fn of(&self, sequence: u32) -> Option<MutexGuard<'_, State>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +59,12 @@ impl Signals {
 
     /// The request to stop the request with this number.
     pub(super) fn stop(&self, sequence: u32) -> Arc<Stop> {
-        self.of(sequence).map_or_else(Arc::default, |state| Arc::clone(&state.stop))
+        let stopped = || {
+            let stop = Stop::new();
+            stop.now();
+            Arc::new(stop)
+        };
+        self.of(sequence).map_or_else(stopped, |state| Arc::clone(&state.stop))
     }
 
     /// Waits for the start, by the agent's clock; `None` if the request is stopped.
@@ -88,6 +102,15 @@ mod tests {
         assert!(signals.stop(2).is_now());
         assert!(!signals.stop(3).is_requested());
         assert_eq!(signals.await_start(2), None, "a later one has begun");
+    }
+
+    #[test]
+    fn the_end_stops_everything() {
+        let signals = Signals::default();
+        let stop = signals.stop(1);
+        signals.end();
+        assert!(stop.is_now() && signals.stop(1).is_now() && signals.stop(2).is_now());
+        assert_eq!(signals.await_start(2), None);
     }
 
     #[test]

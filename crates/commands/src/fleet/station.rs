@@ -42,6 +42,8 @@ pub(super) struct Station {
     plan: Plan,
     directory: Option<TargetDirectory>,
     fleet: LocalFleet,
+    /// Other hosts still look for the token in the directory.
+    is_shared: bool,
     /// The method of the last run; its files are found again when it changes.
     io_method: Option<IoMethodUsed>,
 }
@@ -79,7 +81,8 @@ impl Station {
             .with_wire(wire::meter(root(), directory.as_ref()));
         let path = directory.as_ref().map(|directory| directory.path().display().to_string());
         let opened = Opened { path, shared, environment };
-        Ok((Station { plan, directory, fleet, io_method: None }, opened))
+        let is_shared = opened.shared.is_some();
+        Ok((Station { plan, directory, fleet, is_shared, io_method: None }, opened))
     }
 
     /// Makes the files ready, and ends the sharing of the token: every other host has joined.
@@ -93,6 +96,7 @@ impl Station {
             return Err(Failure::internal(anyhow::anyhow!("the null target has no files")));
         };
         directory.end_sharing().map_err(refusal::failure)?;
+        self.is_shared = false;
         let mut filling = Filling { outbox: context.outbox, filled: Vec::new() };
         let result = prepare(
             directory,
@@ -200,6 +204,16 @@ impl Station {
     /// Number and size of the files that remain on the target.
     pub(super) fn left(&self) -> Option<(u64, u64)> {
         self.directory.as_ref()?.existing_files().ok()
+    }
+}
+
+impl Drop for Station {
+    /// Another host was refused, so nothing was measured.
+    fn drop(&mut self) {
+        if let Some(directory) = self.directory.as_ref().filter(|_| self.is_shared) {
+            // What remains is recognised as ours and replaced by the next run.
+            let _ = directory.end_sharing();
+        }
     }
 }
 

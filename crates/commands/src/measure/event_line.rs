@@ -39,6 +39,8 @@ pub enum Verdict {
     Uncertain,
     /// As planned, but `tune` did not reach its target rate.
     NotReached,
+    /// As planned, but without hosts that were lost (`--on-lost continue`).
+    HostsLost,
     /// Interrupted by the user.
     Interrupted,
     /// The target failed or was refused, or results could not be stored or written.

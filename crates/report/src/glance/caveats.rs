@@ -11,7 +11,8 @@ const CAVEATS_MAX: usize = 5;
 /// What was found is quoted up to this length; otherwise its kind is named.
 const QUOTED_MAX: usize = 56;
 /// Warnings because of which the numbers may not be those of the target; they come first.
-const SEVERE: [&str; 6] = [
+const SEVERE: [&str; 7] = [
+    "hosts_lost",
     "errors_seen",
     "overloaded",
     "served_from_cache",
@@ -19,6 +20,8 @@ const SEVERE: [&str; 6] = [
     "ended_early",
     "nothing_measured",
 ];
+/// Warnings that name a host are quoted whatever their length.
+const NAMING_HOSTS: [&str; 2] = ["hosts_lost", "host_slower"];
 /// The legend of the table explains missing percentiles.
 const IN_LEGEND: &str = "few_samples_for_percentile";
 
@@ -67,7 +70,12 @@ fn line(findings: &Findings, group: &WarningGroup, concerned: usize) -> String {
 /// What was found if that is short and the same everywhere, or the kind of warning.
 fn found(findings: &Findings, group: &WarningGroup) -> String {
     match &sightings(findings, group)[..] {
-        [(text, _)] if text.chars().count() <= QUOTED_MAX && !text.contains('\n') => text.clone(),
+        [(text, _)]
+            if !text.contains('\n')
+                && (text.chars().count() <= QUOTED_MAX || NAMING_HOSTS.contains(&group.code)) =>
+        {
+            text.clone()
+        }
         _ => brief(&group.sightings[0].warning).to_owned(),
     }
 }

@@ -1,0 +1,395 @@
+//! Runs on several hosts under virtual time: every fault at any instant. A run always ends, its totals are
+//! those of the samples of the hosts that they claim to have, and every lost host is named in time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use engine::run::RunEnd;
+use metrics::fleet::{HostEvent, HostRun, totals};
+use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::run_record::Outcome;
+use runner::fleet::Progress;
+use runner::fleet_run::{
+    FleetRun, HostClock, OnLost, READY_WITHIN_NS, RunAction, STALLED_AFTER_NS, StopLevel,
+};
+use units::Nanos;
+use workload::plan::{Phases, Run};
+
+const MS_NS: u64 = 1_000_000;
+const SECOND_NS: u64 = 1_000 * MS_NS;
+const INTERVAL_NS: u64 = SECOND_NS;
+const INTERVALS: u32 = 12;
+/// The shell looks at deadlines this often.
+const TICK_NS: u64 = 100 * MS_NS;
+
+/// A generator of numbers from a seed (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Its pipe ends at this time, or its session learns then that it is silent.
+    Lost(u64),
+    /// It opens its files for ever.
+    NeverReady,
+    /// It delivers nothing from this time on, but its session is alive.
+    Stalled(u64),
+    /// Its share fails at this time, for example because its mount is gone.
+    Fails(u64),
+}
+
+struct Host {
+    fault: Fault,
+    ready_ns: u64,
+    delay_ns: u64,
+    clock: HostClock,
+    /// The common start by its own clock, once it is known.
+    known_start_ns: Option<u64>,
+    /// Operations that complete in each of its intervals.
+    pace: u64,
+    late_ns: u64,
+    is_stopped: bool,
+    ends_after: u32,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Tick,
+    Ready(usize),
+    Clock(usize),
+    Interval(usize, u32),
+    Ended(usize),
+    Lost(usize),
+    UserStops,
+}
+
+fn interval(index: u32, pace: u64) -> Interval {
+    let mut stream = StreamInterval { issued: pace, ..StreamInterval::default() };
+    stream.kinds[0] =
+        KindInterval { completed: pace, bytes: pace * 4096, ..KindInterval::default() };
+    Interval {
+        index,
+        start_ns: u64::from(index) * INTERVAL_NS,
+        end_ns: u64::from(index + 1) * INTERVAL_NS,
+        streams: vec![stream],
+        ..Interval::default()
+    }
+}
+
+fn run(hosts: u32) -> Run {
+    Run {
+        index: 0,
+        variant: "v".to_owned(),
+        parameters: Vec::new(),
+        repeat: 0,
+        seed: 1,
+        hosts,
+        connections: None,
+        streams: Vec::new(),
+        phases: Phases {
+            warm_up_ns: 0,
+            measure_ns: u64::from(INTERVALS) * INTERVAL_NS,
+            interval_ns: INTERVAL_NS,
+        },
+        tolerated_errors: 0,
+        operation_deadline_ns: 60 * SECOND_NS,
+    }
+}
+
+struct World {
+    core: FleetRun,
+    hosts: Vec<Host>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    number: u64,
+    /// What the core reported, in order, with the time.
+    reported: Vec<(u64, Progress)>,
+    /// The start of each host in the caller's time.
+    starts_ns: Vec<u64>,
+}
+
+/// A run that is over.
+struct Finished {
+    end: RunEnd,
+    reported: Vec<(u64, Progress)>,
+    hosts: Vec<Host>,
+    /// The start of each host in the caller's time.
+    starts_ns: Vec<u64>,
+    ended_ns: u64,
+}
+
+impl World {
+    fn new(hosts: Vec<Host>, on_lost: OnLost, stops_at_ns: Option<u64>) -> World {
+        let names: Vec<String> = (0..hosts.len()).map(|host| format!("h{host}")).collect();
+        let lost = vec![None; hosts.len()];
+        let core = FleetRun::new(&run(hosts.len() as u32), &names, &lost, on_lost, false, 0);
+        let (events, reported, starts_ns) = Default::default();
+        let mut world = World { core, hosts, events, number: 0, reported, starts_ns };
+        world.at(0, Event::Tick);
+        for host in 0..world.hosts.len() {
+            let Host { fault, ready_ns, delay_ns, .. } = world.hosts[host];
+            world.at(delay_ns, Event::Clock(host));
+            if fault != Fault::NeverReady {
+                world.at(ready_ns + delay_ns, Event::Ready(host));
+            }
+            if let Fault::Lost(at_ns) = fault {
+                world.at(at_ns, Event::Lost(host));
+            }
+        }
+        if let Some(at_ns) = stops_at_ns {
+            world.at(at_ns, Event::UserStops);
+        }
+        world
+    }
+
+    fn at(&mut self, time_ns: u64, event: Event) {
+        self.number += 1;
+        self.events.push(Reverse((time_ns, self.number, event)));
+    }
+
+    fn run_to_end(mut self) -> Finished {
+        let mut now_ns = 0;
+        while !self.core.is_over() {
+            let Reverse((time_ns, _, event)) = self.events.pop().expect("a run ends");
+            now_ns = time_ns;
+            self.handle(now_ns, event);
+            while let Some(action) = self.core.next_action() {
+                self.perform(now_ns, action);
+            }
+            while let Some(progress) = self.core.next_progress() {
+                self.reported.push((now_ns, progress));
+            }
+        }
+        let World { core, hosts, reported, starts_ns, .. } = self;
+        Finished { end: core.into_end(), reported, hosts, starts_ns, ended_ns: now_ns }
+    }
+
+    fn handle(&mut self, now_ns: u64, event: Event) {
+        match event {
+            Event::Tick => {
+                self.core.tick(now_ns);
+                self.at(now_ns + TICK_NS, Event::Tick);
+            }
+            Event::Clock(host) => self.core.clock_sampled(host, self.hosts[host].clock, now_ns),
+            Event::Ready(host) => self.core.ready(host, now_ns),
+            Event::Interval(host, index) => {
+                let pace = self.hosts[host].pace;
+                self.core.interval(host, interval(index, pace), now_ns);
+            }
+            Event::Ended(host) => {
+                let outcome = match self.hosts[host].fault {
+                    Fault::Fails(_) => Outcome::Failed { reason: "EIO".to_owned() },
+                    _ if self.hosts[host].is_stopped => Outcome::Interrupted,
+                    _ => Outcome::Done,
+                };
+                let started_late_ns = Some(self.hosts[host].late_ns);
+                self.core.ended(host, RunEnd { started_late_ns, ..RunEnd::of(outcome) });
+            }
+            Event::Lost(host) => self.core.lost(host, "killed"),
+            Event::UserStops => self.core.stop(StopLevel::AtInterval, None, now_ns),
+        }
+    }
+
+    fn perform(&mut self, now_ns: u64, action: RunAction) {
+        match action {
+            RunAction::Go { host, start_ns } => {
+                self.hosts[host].known_start_ns = Some(start_ns);
+                // Back from the host's clock, which is wrong by at most its error.
+                let ahead_ns = self.hosts[host].clock.ahead_ns;
+                let start_ns = start_ns.checked_add_signed(-ahead_ns).expect("in range");
+                assert!(start_ns > now_ns, "the start is ahead");
+                self.starts_ns.push(start_ns);
+                let Host { fault, delay_ns, ends_after, .. } = self.hosts[host];
+                let cut_ns = match fault {
+                    Fault::Lost(at_ns) | Fault::Stalled(at_ns) | Fault::Fails(at_ns) => at_ns,
+                    Fault::None | Fault::NeverReady => u64::MAX,
+                };
+                for index in 0..ends_after {
+                    let end_ns = start_ns + u64::from(index + 1) * INTERVAL_NS + delay_ns;
+                    if end_ns < cut_ns {
+                        self.at(end_ns, Event::Interval(host, index));
+                    }
+                }
+                let end_ns = start_ns + u64::from(ends_after) * INTERVAL_NS + 2 * delay_ns;
+                match fault {
+                    Fault::Fails(at_ns) => self.at(at_ns.max(start_ns), Event::Ended(host)),
+                    Fault::Stalled(_) | Fault::Lost(_) => {}
+                    _ => self.at(end_ns, Event::Ended(host)),
+                }
+            }
+            RunAction::EndAt { host, end_ns } => {
+                assert!(end_ns.is_multiple_of(INTERVAL_NS), "an edge of intervals");
+                self.hosts[host].is_stopped = true;
+                let start_ns = self.starts_ns.first().copied().unwrap_or(now_ns);
+                self.at(start_ns + end_ns + self.hosts[host].delay_ns, Event::Ended(host));
+            }
+            RunAction::Stop { host } => {
+                self.hosts[host].is_stopped = true;
+                let answers = !matches!(
+                    self.hosts[host].fault,
+                    Fault::NeverReady | Fault::Stalled(_) | Fault::Lost(_)
+                );
+                if answers {
+                    self.at(now_ns + self.hosts[host].delay_ns, Event::Ended(host));
+                }
+            }
+            RunAction::GiveUp { host, why } => {
+                let fault = self.hosts[host].fault;
+                assert!(
+                    matches!(fault, Fault::NeverReady | Fault::Stalled(_) | Fault::Lost(_)),
+                    "{fault:?}: {why}"
+                );
+            }
+        }
+    }
+}
+
+fn random_host(random: &mut Random) -> Host {
+    let at_ns = random.below(15 * SECOND_NS);
+    let fault = match random.below(9) {
+        0 => Fault::Lost(at_ns),
+        1 => Fault::NeverReady,
+        2 => Fault::Stalled(at_ns),
+        3 => Fault::Fails(at_ns),
+        _ => Fault::None,
+    };
+    Host {
+        fault,
+        ready_ns: random.below(2 * SECOND_NS),
+        delay_ns: random.below(300 * MS_NS),
+        clock: HostClock {
+            ahead_ns: random.below(7_200 * SECOND_NS) as i64,
+            error_ns: random.below(100 * MS_NS),
+        },
+        known_start_ns: None,
+        pace: random.below(1_000),
+        late_ns: random.below(MS_NS),
+        is_stopped: false,
+        ends_after: INTERVALS + random.below(2) as u32,
+    }
+}
+
+/// What the core reported about each host.
+fn by_host(hosts: usize, reported: &[(u64, Progress)]) -> Vec<HostRun> {
+    let mut all = vec![HostRun::default(); hosts];
+    for (_, progress) in reported {
+        match progress {
+            Progress::HostInterval(host, interval) => {
+                all[*host as usize].intervals.push(interval.clone());
+            }
+            Progress::HostEvent(host, event) => all[*host as usize].events.push(event.clone()),
+            Progress::Interval(_) | Progress::Warning(_) => {}
+        }
+    }
+    all
+}
+
+fn check(seed: u64, on_lost: OnLost) {
+    let mut random = Random(seed);
+    let count = 1 + random.below(6) as usize;
+    let hosts: Vec<Host> = (0..count).map(|_| random_host(&mut random)).collect();
+    let stops_at_ns = (random.below(4) == 0).then(|| random.below(12 * SECOND_NS));
+    let faults: Vec<Fault> = hosts.iter().map(|host| host.fault).collect();
+    let context = format!("seed {seed}, {on_lost:?}, {faults:?}, stopped at {stops_at_ns:?}");
+    let Finished { end, reported, hosts, starts_ns, ended_ns } =
+        World::new(hosts, on_lost, stops_at_ns).run_to_end();
+    // All get the same instant.
+    assert!(starts_ns.windows(2).all(|pair| pair[0] == pair[1]), "{context}: {starts_ns:?}");
+    // What a record holds gives the totals that were reported, whatever happened.
+    let stored = by_host(count, &reported);
+    let live: Vec<Interval> = reported
+        .iter()
+        .filter_map(|(_, progress)| match progress {
+            Progress::Interval(interval) => Some(interval.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(live, totals(&stored, false), "{context}");
+    for (index, total) in live.iter().enumerate() {
+        let of_host =
+            |host: &HostRun| host.intervals.get(index).map(|one| one.streams[0].completed());
+        let sum: u64 = stored.iter().filter_map(of_host).sum();
+        assert_eq!(total.streams[0].completed(), sum, "{context}, interval {index}");
+        // A total without a host is labelled, or the host had ended as planned.
+        for (host, of_host) in stored.iter().enumerate() {
+            let is_labelled = of_host.was_left_behind()
+                && of_host.lost().is_some_and(|(at_ns, _)| at_ns <= total.start_ns);
+            let has_ended = of_host.events.contains(&HostEvent::Ended);
+            let is_missing = of_host.intervals.len() <= index;
+            assert!(!is_missing || is_labelled || has_ended, "{context}, {host} in {index}");
+        }
+    }
+    let has_started = !starts_ns.is_empty();
+    let start_ns = starts_ns.first().copied().unwrap_or(0);
+    for (host, (fault, of_host)) in faults.iter().zip(&stored).enumerate() {
+        let context = format!("{context}, host {host}");
+        let noticed_ns = reported.iter().find_map(|(at_ns, progress)| match progress {
+            Progress::HostEvent(of, HostEvent::Lost { .. }) if *of as usize == host => Some(*at_ns),
+            _ => None,
+        });
+        match (fault, noticed_ns) {
+            (Fault::None | Fault::Fails(_), Some(_)) => panic!("{context}: it is not lost"),
+            (Fault::Lost(at_ns), Some(noticed_ns)) => assert_eq!(noticed_ns, *at_ns, "{context}"),
+            (Fault::Stalled(at_ns), Some(noticed_ns)) => {
+                let latest = start_ns.max(*at_ns) + STALLED_AFTER_NS + 2 * INTERVAL_NS + TICK_NS;
+                assert!(noticed_ns <= latest, "{context}: {}", Nanos(noticed_ns as f64));
+            }
+            (Fault::NeverReady, Some(noticed_ns)) => {
+                assert!(noticed_ns <= READY_WITHIN_NS + TICK_NS, "{context}");
+            }
+            // The run had ended, or the fault came after this host's end.
+            (_, None) => {}
+        }
+        if let Some((at_ns, _)) = of_host.lost() {
+            assert_eq!(at_ns, of_host.intervals.len() as u64 * INTERVAL_NS, "{context}");
+        }
+    }
+    let is_lost = stored.iter().any(|host| host.lost().is_some());
+    if on_lost == OnLost::Fail && is_lost {
+        assert!(matches!(end.outcome, Outcome::Failed { .. }), "{context}: {end:?}");
+    }
+    if faults.iter().all(|fault| *fault == Fault::None) && stops_at_ns.is_none() {
+        assert_eq!(end.outcome, Outcome::Done, "{context}");
+        assert!(has_started && live.len() >= INTERVALS as usize, "{context}");
+        let late = stored.iter().map(|host| host.started().map(|(late_ns, _)| late_ns));
+        let expected = hosts.iter().map(|host| Some(host.late_ns));
+        assert!(late.eq(expected), "{context}");
+    }
+    let longest_ns = READY_WITHIN_NS + 40 * SECOND_NS;
+    assert!(ended_ns <= longest_ns, "{context}: {}", Nanos(ended_ns as f64));
+}
+
+#[test]
+fn with_every_fault_at_any_instant_a_run_ends_and_no_total_is_unlabelled() {
+    for seed in 0..10_000 {
+        check(seed, if seed % 2 == 0 { OnLost::Fail } else { OnLost::Continue });
+    }
+}
+
+#[test]
+fn a_run_on_1000_hosts_starts_once_and_adds_up() {
+    let mut random = Random(7);
+    let hosts: Vec<Host> = (0..1_000)
+        .map(|_| Host { fault: Fault::None, ends_after: INTERVALS, ..random_host(&mut random) })
+        .collect();
+    let paces: u64 = hosts.iter().map(|host| host.pace).sum();
+    let Finished { end, reported, .. } = World::new(hosts, OnLost::Fail, None).run_to_end();
+    assert_eq!(end.outcome, Outcome::Done);
+    let totals: Vec<u64> = reported
+        .iter()
+        .filter_map(|(_, progress)| match progress {
+            Progress::Interval(interval) => Some(interval.streams[0].completed()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(totals, vec![paces; INTERVALS as usize]);
+}
