@@ -213,4 +213,81 @@ mod tests {
         assert_eq!(Spread::of(std::iter::empty()), None);
         assert_eq!(Spread::of([0.0].into_iter()).map(|spread| spread.relative()), Some(0.0));
     }
+
+    /// A connection of worker `lane` with its operations in 10 s.
+    fn connection(stream: &str, lane: u32, operations: u64) -> ConnectionSummary {
+        ConnectionSummary {
+            stream: stream.to_owned(),
+            lane,
+            number: 0,
+            local: String::new(),
+            remote: String::new(),
+            operations,
+            calls: operations,
+            bytes: 0,
+            rate: Some(Estimate::bare(operations as f64 / 10.0)),
+            throughput: None,
+            outstanding_mean: None,
+            rtt_mean_ns: None,
+            retransmits: 0,
+            reconnects: 0,
+            replays: 0,
+            retries: 0,
+            rewritten_bytes: 0,
+            verifier_changes: 0,
+            down_ns: 0,
+        }
+    }
+
+    #[test]
+    fn connections_are_uneven_beyond_a_fifth_with_a_thousand_operations_each() {
+        let uneven = |operations: &[u64]| {
+            let all: Vec<_> = operations.iter().map(|count| connection("a", 0, *count)).collect();
+            match &warnings(&all)[..] {
+                [Warning::ConnectionsUneven { least, most, spread }] => {
+                    Some((*least, *most, *spread))
+                }
+                [] => None,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(uneven(&[900, 1100]), None, "a fifth");
+        assert_eq!(uneven(&[800, 1200]), Some((80.0, 120.0, 0.4)));
+        assert_eq!(uneven(&[799, 1200]), None, "fewer than a thousand each");
+        // The stream with the larger spread.
+        let streams = [("a", 1000), ("a", 1500), ("b", 1000), ("b", 3000)];
+        let all = streams.map(|(stream, operations)| connection(stream, 0, operations));
+        let [Warning::ConnectionsUneven { spread, .. }] = &warnings(&all)[..] else {
+            panic!("{:?}", warnings(&all))
+        };
+        assert_eq!(*spread, 1.0);
+    }
+
+    #[test]
+    fn lost_connections_and_their_repeated_calls_are_added_up() {
+        let mut all = [("a", 0), ("a", 1), ("b", 0)].map(|(name, lane)| connection(name, lane, 1));
+        (all[0].reconnects, all[0].replays) = (2, 5);
+        (all[2].reconnects, all[2].replays) = (1, 3);
+        all[1].replays = 100;
+        let [Warning::ConnectionReestablished { connections, reconnects, replays }] =
+            warnings(&all)[..]
+        else {
+            panic!("{:?}", warnings(&all))
+        };
+        assert_eq!((connections, reconnects, replays), (2, 3, 8));
+    }
+
+    #[test]
+    fn each_worker_sees_all_restarts_of_the_server() {
+        let mut all =
+            [("a", 0), ("a", 0), ("a", 1), ("b", 0)].map(|(name, lane)| connection(name, lane, 1));
+        for (one, (changes, bytes)) in all.iter_mut().zip([(1, 10), (1, 20), (1, 30), (2, 40)]) {
+            (one.verifier_changes, one.rewritten_bytes) = (changes, bytes);
+        }
+        let Some(Warning::ServerRestarted { times, rewritten_bytes }) = restarts(&all) else {
+            panic!("{:?}", restarts(&all))
+        };
+        assert_eq!((times, rewritten_bytes), (2, 100));
+        assert_eq!(restarts(&[connection("a", 0, 1)]), None);
+    }
 }

@@ -306,4 +306,21 @@ mod tests {
             }]
         );
     }
+
+    #[test]
+    fn hosts_are_missing_from_the_first_loss_on() {
+        let lost =
+            |at_ns| HostEvent::Lost { at_ns, why: "gone".to_owned(), others_continued: true };
+        let hosts = [host(&[]), host(&[lost(900)]), host(&[lost(300)]), host(&[HostEvent::Ended])];
+        let missing = MissingHosts { remaining: 2, of: 4, from_ns: 300 };
+        assert_eq!(MissingHosts::of(&hosts), Some(missing));
+        assert_eq!(MissingHosts::of(&hosts[..1]), None);
+    }
+
+    #[test]
+    fn only_the_address_of_the_client_is_removed_from_mount_options() {
+        let of = |options| without_client_address(options);
+        assert_eq!(of("rw,clientaddr=10.0.0.1,nconnect=4"), "rw,nconnect=4");
+        assert_eq!(of("addr=10.0.0.9"), "addr=10.0.0.9");
+    }
 }

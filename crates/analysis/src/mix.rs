@@ -61,3 +61,22 @@ pub(crate) fn mixes(load_points: &[LoadPoint], groups: &[Vec<&RunRecord>]) -> Ve
     }
     mixes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mix_holds_below_half_a_percent_in_both_directions() {
+        let check = |achieved| MixCheck {
+            load_point: 0,
+            stream: "main".to_owned(),
+            planned: 0.5,
+            achieved,
+            operations: 1000,
+        };
+        assert!((check(0.7).difference() - 0.2).abs() < 1e-12);
+        let holds = [0.494, 0.4951, 0.5, 0.5049, 0.506].map(|achieved| check(achieved).holds());
+        assert_eq!(holds, [false, true, true, true, false]);
+    }
+}

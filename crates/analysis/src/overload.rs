@@ -73,3 +73,22 @@ fn judged(seen: &Seen, offered_rate: OpsPerSec, queue_depth_total: u64) -> Optio
         backlog_growth: growth,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backlog_may_grow_by_the_queue_depth_or_by_one_percent_of_the_operations() {
+        let judge = |growth, depth| {
+            let seen = Seen { window_s: 10.0, completed: 4500.0, growth };
+            judged(&seen, OpsPerSec::new(500.0), depth)
+        };
+        // 5,000 operations were due: one percent is 50.
+        assert_eq!((judge(50, 1), judge(64, 64)), (None, None));
+        let over = judge(51, 1).expect("more than one percent");
+        assert_eq!((over.achieved_rate.get(), over.backlog_growth), (450.0, 51));
+        assert_eq!(over.offered_rate.get(), 500.0);
+        assert!(judge(65, 64).is_some());
+    }
+}

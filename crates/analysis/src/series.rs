@@ -217,3 +217,34 @@ fn point(phase: PointPhase, group: &[&Interval], streams: Range<usize>) -> Serie
         cpu_used: cpu_ns as f64 / length_ns,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_begins_with_its_first_interval_and_ends_before_its_end() {
+        let phase = |index| phase_of((3, 6), &Interval { index, ..Interval::default() });
+        use PointPhase::{CoolDown, Measure, WarmUp};
+        assert_eq!([2, 3, 5, 6].map(phase), [WarmUp, Measure, Measure, CoolDown]);
+        let names = [WarmUp, Measure, CoolDown].map(PointPhase::name);
+        assert_eq!(names, ["warm_up", "measure", "cool_down"]);
+    }
+
+    #[test]
+    fn a_point_divides_by_the_length_of_its_intervals() {
+        let interval = |index, start_ns, end_ns| Interval {
+            index,
+            start_ns,
+            end_ns,
+            process_user_ns: 300_000_000,
+            process_system_ns: 200_000_000,
+            ..Interval::default()
+        };
+        let (first, second) =
+            (interval(0, 0, 1_000_000_000), interval(1, 1_000_000_000, 2_000_000_000));
+        let point = point(PointPhase::Measure, &[&first, &second], 0..0);
+        assert_eq!((point.start_ns, point.end_ns, point.cpu_used), (0, 2_000_000_000, 0.5));
+        assert_eq!((point.achieved_rate.get(), point.response_mean), (0.0, None));
+    }
+}

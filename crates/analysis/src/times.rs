@@ -124,3 +124,56 @@ fn distribution(counts: &Counts) -> Vec<DistributionRow> {
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metrics::histogram::Histogram;
+
+    fn counts(samples: &[u64]) -> Counts {
+        let mut histogram = Histogram::default();
+        samples.iter().for_each(|ns| histogram.record(*ns));
+        let mut counts = Counts::default();
+        histogram.drain_into(&mut counts);
+        counts
+    }
+
+    #[test]
+    fn a_distribution_has_five_steps_for_each_halving_and_ends_with_all() {
+        // Exact buckets: 1 to 8 ns.
+        let rows = distribution(&counts(&[1, 2, 3, 4, 5, 6, 7, 8]));
+        let known = [
+            (1, 0.0, 1),
+            (1, 0.1, 1),
+            (2, 0.2, 2),
+            (3, 0.3, 3),
+            (4, 0.4, 4),
+            (4, 0.5, 4),
+            (5, 0.55, 5),
+            (5, 0.6, 5),
+            (6, 0.65, 6),
+            (6, 0.7, 6),
+            (6, 0.75, 6),
+            (7, 0.775, 7),
+            (7, 0.8, 7),
+            (7, 0.825, 7),
+            (7, 0.85, 7),
+            (7, 0.875, 7),
+            (8, 0.8875, 8),
+            (8, 1.0, 8),
+        ];
+        assert_eq!(rows.len(), known.len(), "{rows:?}");
+        for (row, (value_ns, fraction, samples)) in rows.iter().zip(known) {
+            assert_eq!((row.value_ns, row.samples_to_here), (value_ns, samples), "{row:?}");
+            assert!((row.fraction - fraction).abs() < 1e-12, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_the_samples() {
+        // Mean 5, squares 16 + 0 + 16.
+        let found = deviation(&counts(&[1, 5, 9])).expect("there are samples");
+        assert!((found.0 - (32.0_f64 / 3.0).sqrt()).abs() < 1e-9, "{found:?}");
+        assert_eq!(deviation(&Counts::default()), None);
+    }
+}

@@ -185,4 +185,26 @@ mod tests {
         spike[59] = 900.0;
         assert!(!is_real(&spike));
     }
+
+    #[test]
+    fn thirds_need_six_values_and_leave_the_rest_in_the_middle() {
+        let values: Vec<f64> = (0..8).map(f64::from).collect();
+        assert_eq!(thirds(&values[..5]), None);
+        assert_eq!(thirds(&values[..6]), Some((&values[..2], &values[4..6])));
+        assert_eq!(thirds(&values), Some((&values[..2], &values[6..])));
+    }
+
+    #[test]
+    fn a_line_and_a_step_have_known_residuals() {
+        assert_eq!(slope(&[1.0, 3.0, 5.0, 7.0]), 2.0);
+        let residuals_of = around_line(&[0.0, 2.0, 1.0]);
+        for (found, known) in residuals_of.iter().zip([-0.5, 1.0, -0.5]) {
+            assert!((found - known).abs() < 1e-12, "{residuals_of:?}");
+        }
+        let step = around_step(&[1.0, 3.0, 2.0, 8.0, 10.0, 9.0]);
+        assert_eq!(step, Some(vec![-1.0, 1.0, 0.0, -1.0, 1.0, 0.0]));
+        // The jump after the first value is too close to the end: 2 levels from index 2.
+        let step = around_step(&[9.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(step, Some(vec![4.0, -4.0, 0.0, 0.0, 0.0, 0.0]));
+    }
 }

@@ -263,3 +263,51 @@ fn direction(
 fn moved(interval: &Interval, kind: OpKind) -> u64 {
     interval.streams.iter().map(|stream| stream.kinds[kind as usize].bytes).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(counted: u64, wire: u64) -> WireBytes {
+        WireBytes { counted, wire, is_cached: false }
+    }
+
+    #[test]
+    fn a_ratio_needs_a_mebibyte_and_others_need_a_quarter_more() {
+        assert_eq!(bytes(BYTES_MIN - 1, BYTES_MIN).ratio(), None);
+        assert_eq!(bytes(BYTES_MIN, 2 * BYTES_MIN).ratio(), Some(2.0));
+        let has_others = |wire| bytes(4 * BYTES_MIN, wire).has_others();
+        assert_eq!([has_others(5 * BYTES_MIN), has_others(5 * BYTES_MIN + 1)], [false, true]);
+    }
+
+    #[test]
+    fn bytes_are_missing_beyond_ten_percent_and_beyond_the_edges() {
+        let is_missing = |wire, edges| bytes(10 * BYTES_MIN, wire).is_missing(edges);
+        assert!(!is_missing(9 * BYTES_MIN, 0), "ten percent");
+        assert!(is_missing(9 * BYTES_MIN - 1, 0));
+        assert!(!is_missing(8 * BYTES_MIN, 2 * BYTES_MIN), "all at the edges");
+        assert!(is_missing(8 * BYTES_MIN - 1, 2 * BYTES_MIN));
+        assert!(!bytes(BYTES_MIN - 1, 0).is_missing(0), "too few to check");
+    }
+
+    #[test]
+    fn the_cached_share_is_that_of_the_direction_with_more() {
+        let cached = |counted, wire| WireBytes { is_cached: true, ..bytes(counted, wire) };
+        let share = |read, written| {
+            let (source, intervals) = (CounterSource::ALL[0], Vec::new());
+            WireCheck { source, read, written, intervals }.cached_share()
+        };
+        let (half, quarter) = (cached(4 << 20, 2 << 20), cached(4 << 20, 3 << 20));
+        assert_eq!([share(half, quarter), share(quarter, half)], [0.5, 0.5]);
+        assert_eq!(share(bytes(4 << 20, 0), quarter), 0.25, "only what a cache served");
+        assert_eq!(share(cached(4 << 20, 8 << 20), bytes(0, 0)), 0.0, "never below none");
+    }
+
+    #[test]
+    fn a_cache_answers_by_the_way_a_file_is_opened() {
+        let answers = |cache: HostCache| [cache.may_answer(true), cache.may_answer(false)];
+        assert_eq!(answers(HostCache::Absent), [false, false]);
+        assert_eq!(answers(HostCache::Buffered), [false, true]);
+        assert_eq!(answers(HostCache::Any), [true, true]);
+    }
+}

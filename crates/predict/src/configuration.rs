@@ -187,3 +187,75 @@ pub(crate) fn read_of(figure: &Figure) -> Option<f64> {
 pub(crate) fn is_of_endpoint(figure: &Figure) -> bool {
     figure.scope == Scope::Endpoint
 }
+
+#[cfg(test)]
+mod tests {
+    use cloud::figure;
+
+    use super::*;
+
+    /// Any figure, with other properties.
+    fn figure(change: impl Fn(&mut Figure)) -> Figure {
+        let mut figure = figure::all().into_iter().next().expect("there are figures");
+        change(&mut figure);
+        figure
+    }
+
+    #[test]
+    fn regular_volumes_share_an_endpoint_and_others_have_their_own() {
+        let large = facts::endpoints_of_one(VolumeKind::Large);
+        let breakthrough = facts::endpoints_of_one(VolumeKind::Breakthrough);
+        assert_eq!(usual_endpoints(VolumeKind::Regular, 5), 1);
+        assert_eq!(usual_endpoints(VolumeKind::Large, 5), 5 * large);
+        assert_eq!(usual_endpoints(VolumeKind::Breakthrough, 2), 2 * breakthrough);
+        assert!(breakthrough > large, "{breakthrough} and {large}");
+        let of = |endpoints, volume, volumes| {
+            endpoints_of(&figure(|figure| {
+                (figure.endpoints, figure.volume, figure.volumes) = (endpoints, volume, volumes);
+            }))
+        };
+        assert_eq!(of(Some(3), None, 5), 3);
+        assert_eq!(of(None, None, 5), 1);
+        assert_eq!(of(None, Some(VolumeKind::Large), 5), 5 * large);
+    }
+
+    #[test]
+    fn many_hosts_are_not_a_number_of_hosts() {
+        let of = |hosts| hosts_of(&figure(|figure| figure.hosts = hosts));
+        assert_eq!([of(None), of(Some(MANY - 1)), of(Some(MANY))], [None, Some(MANY - 1), None]);
+    }
+
+    #[test]
+    fn only_a_stated_share_of_reads_is_one() {
+        let of = |read| read_of(&figure(|figure| figure.read = read));
+        assert_eq!(of(Mix::Share(0.7)), Some(0.7));
+        assert_eq!([of(Mix::Peak), of(Mix::Average), of(Mix::NotStated)], [None; 3]);
+    }
+
+    #[test]
+    fn the_unloaded_configuration_has_one_of_everything() {
+        let of = |transfer_bytes| {
+            Configuration::unloaded(&figure(|figure| figure.transfer_bytes = transfer_bytes))
+        };
+        let configuration = of(None);
+        assert_eq!(configuration.transfer_bytes, UNLOADED_BYTES);
+        assert_eq!(of(Some(4096)).transfer_bytes, 4096);
+        let Configuration { hosts, nconnect, volumes, outstanding, .. } = configuration;
+        assert_eq!((hosts, nconnect, volumes, outstanding), (1, 1, 1, Some(1)));
+    }
+
+    #[test]
+    fn outstanding_operations_are_divided_among_the_hosts_rounded_up() {
+        let of = |hosts, outstanding| {
+            let one = Configuration::unloaded(&figure(|_| {}));
+            let topology = Configuration { hosts, outstanding, nconnect: 4, ..one }.topology();
+            let Load::Closed { outstanding } = topology.workloads[0].load else {
+                panic!("the load is closed")
+            };
+            (outstanding, topology.hosts[0].slots)
+        };
+        assert_eq!([of(3, Some(7)).0, of(3, Some(6)).0, of(0, Some(6)).0], [3, 2, 6]);
+        let (all, slots) = of(2, None);
+        assert_eq!(all, 4 * slots, "as many as the connections of a host carry");
+    }
+}

@@ -303,3 +303,53 @@ fn hosts(mine: &Configuration, figure: &Figure, add: &mut Add<'_>) {
 fn doublings(one: u64, other: u64) -> f64 {
     DOUBLING * (one.max(1) as f64 / other.max(1) as f64).log2().abs()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_accounts_for_all_differences_but_those_of_time_and_protocol() {
+        let of = |contrast| Difference { contrast, weight: 1.0 }.is_modelled();
+        let not_modelled = [
+            Contrast::Protocol(Protocol::Nfsv3, Protocol::Smb),
+            Contrast::Cached,
+            Contrast::Age(2024, 2),
+            Contrast::Superseded,
+            Contrast::NotStated(Property::Caching),
+        ];
+        assert!(not_modelled.into_iter().all(|contrast| !of(contrast)));
+        let modelled = [
+            Contrast::Pattern(Access::Random, Access::Sequential),
+            Contrast::Read(1.0, 0.0),
+            Contrast::BestRead,
+            Contrast::TransferSize(Bytes::new(4096), Bytes::new(8192)),
+            Contrast::VmwareClient(true, false),
+            Contrast::Nconnect(1, 8),
+            Contrast::Endpoint,
+            Contrast::Volume(VolumeKind::Large, VolumeKind::Regular),
+            Contrast::Volumes(1, 2),
+            Contrast::Endpoints(1, 2),
+            Contrast::Hosts(1, 2),
+            Contrast::Vm("D8s_v5".to_owned(), "D16s_v5".to_owned()),
+            Contrast::NotStated(Property::Hosts),
+        ];
+        assert!(modelled.into_iter().all(of));
+    }
+
+    #[test]
+    fn a_doubling_counts_half_in_both_directions() {
+        let weights = [(8, 8), (8, 16), (16, 8), (1, 8), (0, 2)].map(|(a, b)| doublings(a, b));
+        assert_eq!(weights, [0.0, 0.5, 0.5, 1.5, 0.5]);
+    }
+
+    #[test]
+    fn each_contrast_belongs_to_its_property() {
+        let names = |contrast: Contrast| contrast.property().name();
+        assert_eq!(names(Contrast::MeanRead), "read");
+        assert_eq!(names(Contrast::Endpoint), "volume");
+        assert_eq!(names(Contrast::VmProcessors("D8s_v5".to_owned(), 8)), "vm");
+        assert_eq!(names(Contrast::Cached), "caching");
+        assert_eq!(names(Contrast::NotStated(Property::Nconnect)), "nconnect");
+    }
+}

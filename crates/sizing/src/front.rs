@@ -127,3 +127,26 @@ pub(crate) fn nearest_of_each(mut shortfalls: Vec<Shortfall>) -> Vec<Shortfall> 
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_beats_another_that_is_better_in_nothing() {
+        let marks = |usd, spare, things, unpriced, contradicted| -> Marks {
+            (Usd::from_micros(usd), Reverse(spare), things, unpriced, contradicted)
+        };
+        let one = marks(10, 5, 3, 2, false);
+        assert!(beats(&one, &one), "an equal one");
+        for worse in [
+            marks(11, 5, 3, 2, false),
+            marks(10, 4, 3, 2, false),
+            marks(10, 5, 4, 2, false),
+            marks(10, 5, 3, 3, false),
+            marks(10, 5, 3, 2, true),
+        ] {
+            assert!(beats(&one, &worse) && !beats(&worse, &one), "{worse:?}");
+        }
+    }
+}

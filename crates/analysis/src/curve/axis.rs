@@ -94,8 +94,9 @@ fn quantity(text: &str) -> Option<f64> {
 /// `queue depth`; of one of several streams, `database queue depth`.
 pub(crate) fn in_words(key: &str) -> String {
     let (stream, key) = match key.rsplit_once('.') {
-        Some((stream, key)) if stream != "run" => (format!("{stream} "), key),
-        _ => (String::new(), key),
+        Some(("run", key)) => (String::new(), key),
+        Some((stream, key)) => (format!("{stream} "), key),
+        None => (String::new(), key),
     };
     match key {
         "arrival" => format!("{stream}offered rate"),
@@ -128,4 +129,39 @@ pub(crate) fn point(index: usize, load_point: &LoadPoint, axis: Option<&str>) ->
         None => (depth as f64, depth.to_string()),
     };
     CurvePoint { load_point: index, x, label, sample: None, little: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_has_any_unit_or_none() {
+        for (text, number) in [
+            ("16", Some(16.0)),
+            ("8KiB", Some(8192.0)),
+            ("poisson 1000/s", Some(1000.0)),
+            ("constant 2500/s", Some(2500.0)),
+            ("250ms", Some(0.25)),
+            ("70%", Some(0.7)),
+            ("random", None),
+        ] {
+            assert_eq!(quantity(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_arrivals_of_a_plan_are_offered_rates() {
+        assert_eq!(offered("poisson 1000/s"), Some(("poisson", "1000/s")));
+        assert_eq!(offered("constant 5/s"), Some(("constant", "5/s")));
+        assert_eq!([offered("poisson 1000"), offered("zipf 5/s"), offered("5/s")], [None; 3]);
+    }
+
+    #[test]
+    fn a_key_in_words_names_the_stream_but_not_the_run() {
+        assert_eq!(in_words("queue_depth"), "queue depth");
+        assert_eq!(in_words("run.hosts"), "hosts");
+        assert_eq!(in_words("database.queue_depth"), "database queue depth");
+        assert_eq!(in_words("database.arrival"), "database offered rate");
+    }
 }

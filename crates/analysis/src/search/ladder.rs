@@ -147,9 +147,8 @@ fn bend(steps: &[Step], units: Units) -> Option<u32> {
         if depth <= from.0 || depth >= to.0 {
             continue;
         }
-        let above = from.1 + before * (depth - from.0);
-        let chord = from.1 + slope(&[from, to]) * (depth - from.0);
-        let gap = above - chord;
+        // The height of the triangle above the chord.
+        let gap = (before - slope(&[from, to])) * (depth - from.0);
         if gap > BEND_MIN * largest && best.is_none_or(|(most, _)| gap > most) {
             best = Some((gap, depth_of(depth)));
         }
@@ -297,6 +296,25 @@ mod tests {
     fn a_ladder_of_fourfold_steps_ends_as_soon_as_one_step_brings_nothing() {
         let ladder = QueueDepthLadder { step: 4, refine_max: 0, ..LADDER };
         assert_eq!(climb(&ladder, 1, limited), (vec![1, 4, 16, 64], Ended::NoGain));
+    }
+
+    #[test]
+    fn the_next_depth_is_where_the_triangle_above_a_chord_is_highest() {
+        let steps = |rates: &[(u32, f64)]| -> Vec<Step> {
+            rates.iter().map(|(depth, rate)| step(*depth, *rate, 0.01, 1)).collect()
+        };
+        // From (10, 1000) to (20, 1400) the extensions with slopes of 100 and 2.5 meet at 13.8, 231
+        // above the chord; from there to (100, 1600) those of 40 and 0 at 25, 187 above it.
+        let known = [(10, 1000.0), (20, 1400.0), (100, 1600.0), (200, 1600.0)];
+        assert_eq!(bend(&steps(&known), ONE), Some(14));
+        // With a rise of x from 1,000 the slopes of 100 and 0 meet x - x^2 / 200 above the chord.
+        let rise = |x: f64| {
+            let most = 1000.0 + x;
+            bend(&steps(&[(10, 1000.0), (12, most), (40, most)]), ONE)
+        };
+        assert_eq!(rise(25.0), Some(11), "21.9 is more than 2 % of 1,025");
+        assert_eq!(rise(22.0), None, "19.6 is less than 2 % of 1,022");
+        assert_eq!(rise(0.0), None, "the slopes meet at the first depth");
     }
 
     #[test]

@@ -60,3 +60,42 @@ pub(crate) fn colder(one: &Chosen, other: &Chosen) -> std::cmp::Ordering {
         .then(other.storage.cmp(&one.storage))
         .then(one.row.cmp(&other.row))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+
+    use units::{Bytes, Share};
+
+    use super::*;
+    use crate::avs::loads::LoadFrom;
+    use crate::avs::machine::StorageUse;
+
+    fn machine(row: u32, storage: u64, bytes_per_s: Option<u64>) -> Chosen {
+        Chosen {
+            name: "vm".to_owned(),
+            row,
+            vcpus: 1,
+            memory: Bytes::ZERO,
+            storage: Bytes::new(storage),
+            storage_use: StorageUse::default(),
+            disks: Vec::new(),
+            ops_per_s: None,
+            bytes_per_s,
+            read: Share::WHOLE,
+            class: None,
+            load_from: LoadFrom::Unknown,
+        }
+    }
+
+    #[test]
+    fn colder_is_less_load_per_size_then_larger_then_earlier() {
+        let one = machine(2, 100, Some(10));
+        assert_eq!(colder(&machine(2, 100, Some(9)), &one), Less);
+        assert_eq!(colder(&machine(2, 99, Some(10)), &one), Greater);
+        assert_eq!(colder(&machine(2, 200, Some(20)), &one), Less, "the larger");
+        assert_eq!(colder(&machine(3, 100, Some(10)), &one), Greater, "the later");
+        assert_eq!(colder(&one, &one), Equal);
+        assert_eq!(colder(&machine(2, 0, None), &machine(2, 5, Some(1))), Less);
+    }
+}
