@@ -71,7 +71,8 @@ const AREAS: &[Area] = &[
         name: "target-nfs",
         files: &["crates/target/src/nfs/**"],
         tests: &["--lib", "--test", "nfs"],
-        dependents: None,
+        // Folders on an export, and the volume service as the server.
+        dependents: Some(Dependents { packages: &["target"], tests: &["--test", "export"] }),
     },
     Area {
         name: "volume-limits",

@@ -177,3 +177,32 @@ impl ListingHistory {
         (!is_new).then_some(Violation::RepeatedPage)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(names: &[&str]) -> Vec<DirEntry> {
+        let entry = |name: &&str| DirEntry {
+            fileid: name.len() as u64,
+            name: name.as_bytes().to_vec(),
+            cookie: 0,
+            attributes: None,
+            handle: None,
+        };
+        names.iter().map(entry).collect()
+    }
+
+    #[test]
+    fn a_listing_repeats_with_a_cookie_or_a_page_of_several_names() {
+        let mut history = ListingHistory::default();
+        assert_eq!(history.violation_of(&entries(&["a", "bb"]), 1), None);
+        assert_eq!(history.violation_of(&entries(&["a", "ccc"]), 2), None);
+        let again = history.violation_of(&entries(&["a", "bb"]), 3);
+        assert_eq!(again, Some(Violation::RepeatedPage));
+        let cookie = history.violation_of(&entries(&["d"]), 2);
+        assert_eq!(cookie, Some(Violation::RepeatedCookie(2)));
+        assert_eq!(history.violation_of(&entries(&["a"]), 4), None);
+        assert_eq!(history.violation_of(&entries(&["a"]), 5), None, "it may be renamed");
+    }
+}

@@ -22,6 +22,8 @@ mod channel;
 mod core;
 mod dispatch;
 mod flow;
+#[cfg(test)]
+mod known_answers;
 mod recovery;
 mod replies;
 mod restart_check;

@@ -29,15 +29,19 @@ impl NfsTarget {
         files.get(..needed.files as usize)
     }
 
-    /// The numbers of the worker's connections. The workers divide the connections of this process
-    /// evenly; each has at least one.
+    /// The numbers of the worker's connections.
     fn connections_of(&self, worker: &WorkerShare<'_>) -> std::ops::Range<u32> {
-        let workers = worker.workers;
-        let requested = worker.connections.or(self.mounted.url.nconnect).unwrap_or(workers);
-        let all = u64::from(requested.max(workers));
-        let first = |number: u32| (all * u64::from(number) / u64::from(workers)) as u32;
-        first(worker.number)..first(worker.number + 1)
+        let requested = worker.connections.or(self.mounted.url.nconnect);
+        connections(requested.unwrap_or(worker.workers), worker.number, worker.workers)
     }
+}
+
+/// The numbers of the connections of worker `number`: the workers divide those of this process
+/// evenly, and each has at least one.
+fn connections(requested: u32, number: u32, workers: u32) -> std::ops::Range<u32> {
+    let all = u64::from(requested.max(workers));
+    let first = |number: u32| (all * u64::from(number) / u64::from(workers)) as u32;
+    first(number)..first(number + 1)
 }
 
 impl RunTarget for NfsTarget {
@@ -63,5 +67,20 @@ impl RunTarget for NfsTarget {
         let reason = "an NFS export is accessed by the built-in NFS client, so there was nothing \
                       to probe";
         Some((IoMethodUsed::NfsClient, reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_divide_the_connections_and_each_has_at_least_one() {
+        let of = |requested, workers: u32| -> Vec<std::ops::Range<u32>> {
+            (0..workers).map(|number| connections(requested, number, workers)).collect()
+        };
+        assert_eq!(of(8, 3), [0..2, 2..5, 5..8]);
+        assert_eq!(of(16, 2), [0..8, 8..16]);
+        assert_eq!(of(1, 3), [0..1, 1..2, 2..3]);
     }
 }

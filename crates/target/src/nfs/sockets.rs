@@ -111,8 +111,8 @@ impl Sockets {
         let Socket { descriptor, retransmits, .. } = &self.all[connection];
         let info = uring::socket::tcp_info(descriptor.as_ref()?).ok()?;
         Some(TcpState {
-            rtt_ns: u64::from(info.rtt_us) * 1000,
-            rtt_deviation_ns: u64::from(info.rtt_deviation_us) * 1000,
+            rtt_ns: nanoseconds(info.rtt_us),
+            rtt_deviation_ns: nanoseconds(info.rtt_deviation_us),
             retransmits: retransmits + u64::from(info.retransmits),
         })
     }
@@ -364,6 +364,11 @@ impl Sockets {
             }
         }
     }
+}
+
+/// Nanoseconds in the kernel's microseconds.
+pub(super) fn nanoseconds(us: u32) -> u64 {
+    u64::from(us) * 1000
 }
 
 fn errno(error: &std::io::Error) -> Errno {

@@ -207,3 +207,45 @@ impl From<&fattr3> for Entry {
 pub(super) fn entry((file, attributes): &(NfsFile, fattr3)) -> Entry {
     Entry { handle: Some(file.handle), ..Entry::from(attributes) }
 }
+
+#[cfg(test)]
+mod tests {
+    use nfs3::types::{nfstime3, specdata3};
+
+    use super::*;
+
+    #[test]
+    fn an_entry_has_the_type_and_the_numbers_of_its_attributes() {
+        let time = nfstime3 { seconds: 1, nseconds: 2 };
+        let attributes = |ftype| fattr3 {
+            ftype,
+            mode: 0o644,
+            nlink: 2,
+            uid: 3,
+            gid: 4,
+            size: 5,
+            used: 6,
+            rdev: specdata3 { specdata1: 0, specdata2: 0 },
+            fsid: 7,
+            fileid: 8,
+            atime: time,
+            mtime: time,
+            ctime: time,
+        };
+        let of = |ftype| Entry::from(&attributes(ftype));
+        for (ftype, kind) in [
+            (ftype3::NF3REG, Kind::File),
+            (ftype3::NF3DIR, Kind::Directory),
+            (ftype3::NF3LNK, Kind::Link),
+            (ftype3::NF3BLK, Kind::BlockDevice),
+            (ftype3::NF3CHR, Kind::CharacterDevice),
+            (ftype3::NF3SOCK, Kind::PipeOrSocket),
+            (ftype3::NF3FIFO, Kind::PipeOrSocket),
+        ] {
+            assert_eq!(of(ftype).kind, kind);
+        }
+        let found = of(ftype3::NF3REG);
+        assert_eq!((found.links, found.size_bytes, found.allocated_bytes), (2, 5, 6));
+        assert_eq!((found.inode, found.created_unix_ns, found.handle), (8, None, None));
+    }
+}
