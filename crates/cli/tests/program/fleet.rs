@@ -2,30 +2,20 @@
 //! srun and kubectl. Requires root, as in CI.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::harness::{Ended, TestDir};
-use crate::private_network::{Network, ip};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_fourcorners");
-
-/// Writes a program that a test puts first in PATH.
-fn script(dir: &TestDir, name: &str, text: &str) {
-    fs::create_dir_all(dir.path().join("bin")).expect("make a folder");
-    let path = dir.file(&format!("bin/{name}"), text);
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("make it executable");
-}
+use crate::ssh_hosts::{Hub, PROGRAM, path_with_scripts, script};
 
 /// Runs the program with the scripts of the test first in PATH.
 fn with_scripts(dir: &TestDir, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
-    let path = std::env::var("PATH").expect("there is a PATH");
     let mut command = dir.command(arguments);
-    command.env("PATH", format!("{}:{path}", dir.path().join("bin").display()));
+    command.env("PATH", path_with_scripts(dir));
     command.envs(variables.iter().copied());
     ended(&mut command)
 }
@@ -229,105 +219,22 @@ fn the_program_is_copied_once_and_a_damaged_copy_is_replaced() {
     }
 }
 
-/// A daemon that ends with the test.
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // SIGKILL also ends a stopped process.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A network namespace with an sshd at 10.215.0.NUMBER, on the bridge of `hub`.
-fn host_with_sshd(hub: &Network, number: u8, dir: &Path, keys: &str) -> (Network, Daemon) {
-    let network = Network::new(&format!("h{number}"));
-    let (hub, name) = (&hub.name, &network.name);
-    ip(&format!("link add e0 netns {name} type veth peer name p{number} netns {hub}"));
-    ip(&format!("-n {hub} link set p{number} master bridge0 up"));
-    ip(&format!("-n {name} address add 10.215.0.{number}/24 dev e0"));
-    ip(&format!("-n {name} link set e0 up"));
-    let keys = dir.join(keys).display().to_string();
-    let key = dir.join("host_key").display().to_string();
-    let mut sshd = network.command("/usr/sbin/sshd");
-    sshd.args(["-f", "/dev/null", "-D", "-e", "-p", "22", "-h", &key]);
-    for option in ["StrictModes=no", "UsePAM=no", "PidFile=none", "UseDNS=no"] {
-        sshd.args(["-o", option]);
-    }
-    sshd.args(["-o", &format!("AuthorizedKeysFile={keys}")]);
-    let errors = fs::File::create(dir.join(format!("sshd-{number}.log"))).expect("make a log");
-    sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
-    let sshd = sshd.spawn().expect("start sshd (`cargo xtask check --install`)");
-    (network, Daemon(sshd))
-}
-
-/// Waits until a daemon has written that it listens.
-fn wait_until_it_listens(dir: &Path, number: u8) {
-    let until = Instant::now() + Duration::from_secs(30);
-    let log = dir.join(format!("sshd-{number}.log"));
-    while !fs::read_to_string(&log).unwrap_or_default().contains("Server listening") {
-        assert!(Instant::now() < until, "{}", fs::read_to_string(&log).unwrap_or_default());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Makes a key without a passphrase.
-fn key(path: &Path) {
-    let mut keygen = Command::new("ssh-keygen");
-    keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path);
-    assert!(keygen.status().expect("start ssh-keygen").success());
-}
-
 /// Bound for the whole command: ssh gives up after 8 s, and nothing is silent for longer than 10 s.
 const ALL_NAMED_WITHIN: Duration = Duration::from_secs(25);
 
 #[test]
 fn over_ssh_differences_are_found_and_every_fault_is_named_with_its_host() {
     let mut dir = TestDir::new();
-    let root = dir.path().to_owned();
-    fs::create_dir_all("/run/sshd").expect("make sshd's folder");
-    for name in ["host_key", "user_key", "other_key"] {
-        key(&root.join(name));
-    }
-    let public = |name: &str| fs::read_to_string(root.join(name)).expect("a public key");
-    dir.file("keys", &public("user_key.pub"));
-    dir.file("other_keys", &public("other_key.pub"));
-    let known: String =
-        (1..=5).map(|n| format!("10.215.0.{n} {}", public("host_key.pub"))).collect();
-    dir.file("known_hosts", &known);
-    let hosts: String = (1..=5).map(|n| format!("Host h{n}\n  HostName 10.215.0.{n}\n")).collect();
-    let config = dir.file(
-        "ssh_config",
-        &format!(
-            "{hosts}Host *\n  User root\n  IdentitiesOnly yes\n  IdentityFile {0}/user_key\n  \
-             UserKnownHostsFile {0}/known_hosts\n  StrictHostKeyChecking yes\n",
-            root.display()
-        ),
-    );
-    // ssh reads the configuration of the user's real home.
-    let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", config.display());
-    script(&dir, "ssh", &ssh);
-
-    let hub = Network::new("hub");
-    ip(&format!("-n {} link add bridge0 type bridge", hub.name));
-    ip(&format!("-n {} address add 10.215.0.254/24 dev bridge0", hub.name));
-    ip(&format!("-n {} link set bridge0 up", hub.name));
-    let first = host_with_sshd(&hub, 1, &root, "keys");
-    let second = host_with_sshd(&hub, 2, &root, "keys");
-    let refusing = host_with_sshd(&hub, 3, &root, "other_keys");
-    let frozen = host_with_sshd(&hub, 5, &root, "keys");
-    for number in [1, 2, 3, 5] {
-        wait_until_it_listens(&root, number);
-    }
+    let hub = Hub::new(&mut dir, "check", 5, "");
+    let hosts = hub.hosts("check", [1, 2, 5], "keys");
+    let [_first, second, frozen] = &hosts[..] else { panic!("three hosts") };
+    let _refusing = hub.hosts("check", [3], "other_keys");
     // Per namespace, as on a host.
-    let mut sysctl = second.0.command("sysctl");
+    let mut sysctl = second.command("sysctl");
     let changed = sysctl.args(["-q", "-w", "net.ipv4.tcp_window_scaling=0"]).status();
     assert!(changed.expect("start sysctl").success());
-    let stop = Command::new("kill").args(["-STOP", &frozen.1.0.id().to_string()]).status();
-    assert!(stop.expect("start kill").success());
+    frozen.freeze();
 
-    dir.enter(hub.command(PROGRAM));
     let begun = Instant::now();
     let arguments = ["check", "--json", "--agent", PROGRAM, "--hosts", "ssh:h[1-5]"];
     let ended = with_scripts(&dir, &arguments, &[]);
@@ -357,5 +264,4 @@ fn over_ssh_differences_are_found_and_every_fault_is_named_with_its_host() {
     };
     assert_eq!(hosts_with("1"), Some(serde_json::json!(["h1"])));
     assert_eq!(hosts_with("0"), Some(serde_json::json!(["h2"])));
-    drop((first, refusing));
 }

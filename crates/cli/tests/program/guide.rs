@@ -47,7 +47,7 @@ impl Guide {
         let path = format!("{}/../../{document}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).expect("read the document");
         let mut dir = TestDir::new();
-        for folder in ["bin", "mnt/vol1", "mnt/old", "mnt/new", "csv-set", "ci"] {
+        for folder in ["bin", "mnt/vol1", "mnt/volume", "mnt/old", "mnt/new", "csv-set", "ci"] {
             std::fs::create_dir_all(dir.path().join(folder)).expect("make a directory");
         }
         let program = dir.path().join("bin/fourcorners");
@@ -93,6 +93,9 @@ impl Guide {
             .replace("http://filer:9100", &format!("http://{}", self.service.metrics))
             .replace("http://client2:9100", &format!("http://{}", self.service.metrics))
             .replace("ssh:vm[01-24]", "local:2")
+            .replace("ssh:vm[01-03]", "local:2")
+            .replace("--hosts slurm --agent /shared/bin/fourcorners", "--hosts local:2")
+            .replace("\"kubectl:-n load -l app=load\"", "local:2")
             .replace(":9400", "127.0.0.1:0")
             .replace("/var/lib/prometheus/node-exporter", root)
             .replace("volume stat", &format!("volume stat {}", self.service.metrics));
@@ -215,7 +218,7 @@ fn every_command_of_the_readme_works() {
 
 #[test]
 fn every_command_of_the_guides_about_measuring_works() {
-    for name in ["getting-started", "tune", "compare", "volume", "metrics"] {
+    for name in ["getting-started", "tune", "fleet", "compare", "volume", "metrics"] {
         Guide::of(&format!("docs/guide/{name}.md")).execute();
     }
 }

@@ -21,6 +21,7 @@ mod exporter;
 mod exporting;
 mod fleet;
 mod fleet_runs;
+mod fleet_ssh;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;
@@ -49,6 +50,7 @@ mod runs;
 mod scraping;
 mod servers;
 mod size;
+mod ssh_hosts;
 mod tune;
 mod verifying;
 mod volumes;
