@@ -119,7 +119,7 @@ fn volumes(run: &Run) -> u32 {
 fn kind_of(stream: &Stream) -> String {
     let sizes: Vec<String> =
         stream.transfer_sizes.iter().map(|s| format!("{}x{}", s.size_bytes, s.weight)).collect();
-    format!(
+    let mut kind = format!(
         "{} {:?} {} {:?} {} {} {:?} {:?}",
         stream.read_permille,
         stream.access_pattern,
@@ -129,7 +129,11 @@ fn kind_of(stream: &Stream) -> String {
         stream.dsync,
         stream.write_stability,
         stream.fsync_every_writes
-    )
+    );
+    if !stream.file_use.is_all() {
+        kind.push_str(&format!(" {:?}", stream.file_use));
+    }
+    kind
 }
 
 fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {

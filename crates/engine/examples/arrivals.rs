@@ -77,6 +77,7 @@ fn stream(arrival: Arrival) -> Stream {
         transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth: 32,
         workers: 1,
         arrival,

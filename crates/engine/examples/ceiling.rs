@@ -29,6 +29,7 @@ fn main() {
         transfer_sizes: vec![WeightedSize { size_bytes: number(4), weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 1, file_size_bytes, area_bytes: file_size_bytes },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth: number(5) as u32,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },

@@ -2,7 +2,7 @@
 
 use metrics::warning::Warning;
 use target::storage::Storage;
-use workload::plan::Run;
+use workload::plan::{Run, Stream};
 
 /// Share of processor time taken by the hypervisor above which a warning is given: one percent
 /// moves a p99.
@@ -52,8 +52,12 @@ pub fn of_steal(steal: f64) -> Option<Warning> {
     (steal > STEAL_NOISY).then_some(Warning::HostNoisy { steal })
 }
 
-/// Bytes that the run's buffered streams can touch.
+/// Bytes that the run's buffered streams can touch on one host.
 fn buffered_bytes(run: &Run) -> u64 {
     let buffered = run.streams.iter().filter(|stream| !stream.direct);
-    buffered.map(|stream| u64::from(stream.working_set.files) * stream.working_set.area_bytes).sum()
+    let files = |stream: &Stream| match stream.file_use.is_separate() {
+        true => stream.working_set.files.div_ceil(stream.file_use.hosts.max(1)),
+        false => stream.working_set.files,
+    };
+    buffered.map(|stream| u64::from(files(stream)) * stream.working_set.area_bytes).sum()
 }

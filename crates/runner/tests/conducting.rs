@@ -45,6 +45,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
             transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
             access_pattern: AccessPattern::Uniform,
             working_set: WorkingSet { files: 1, file_size_bytes: 3 << 20, area_bytes: 3 << 20 },
+            file_use: workload::file_use::FileUse::ALL,
             queue_depth: 1,
             workers: 1,
             arrival: Arrival::Closed { think_time_ns: 0 },

@@ -33,6 +33,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 1, file_size_bytes: FILE_BYTES, area_bytes: FILE_BYTES },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth: 4,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },

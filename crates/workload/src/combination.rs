@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use settings::{Diagnostic, SourceSpan};
-use units::{Bytes, print_duration};
+use units::{Bytes, counted, print_duration};
 
 use crate::arrival::Arrival;
 use crate::data::DataPattern;
+use crate::file_use::{FileUse, Sharing};
 use crate::keys::TILE;
 use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
 use crate::pattern::AccessPattern;
@@ -28,6 +29,8 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) target: Option<&'a TargetSpec>,
     /// Hosts of the run.
     pub(crate) hosts: u32,
+    /// Hosts that the user named, which fill the files; `None` if that is not known.
+    pub(crate) named_hosts: Option<u32>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
@@ -92,6 +95,21 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
+    fn sharing(&self) -> Option<Sharing> {
+        match self.at("sharing")? {
+            (Value::Text(word), _) => Sharing::ALL.into_iter().find(|known| known.name() == word),
+            _ => None,
+        }
+    }
+
+    /// The position of `read_what = "others"`, if that is given.
+    fn reads_others(&self) -> Option<&'e SourceSpan> {
+        match self.at("read_what")? {
+            (Value::Text(word), span) if word == "others" => Some(span),
+            _ => None,
+        }
+    }
+
     fn arrival(&self) -> Option<Arrival> {
         match self.at("arrival")?.0 {
             Value::Arrival(arrival) => Some(*arrival),
@@ -104,6 +122,7 @@ impl<'e> StreamAt<'_, 'e> {
 /// the same.
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
     let working_set = working_set(at, problems);
+    let file_use = file_use(at, problems);
     check_transfers(at, working_set, problems);
     check_fsync(at, problems);
     check_pattern(at, problems);
@@ -113,6 +132,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         transfer_sizes: at.sizes()?.0.to_vec(),
         access_pattern: at.pattern()?.0,
         working_set: working_set?,
+        file_use: file_use?,
         queue_depth: at.count("queue_depth")?,
         workers: at.workers()?,
         arrival: at.arrival()?,
@@ -194,6 +214,77 @@ fn working_set(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<
     Some(WorkingSet { files, file_size_bytes, area_bytes })
 }
 
+/// Which workers use which files; `None` if a part would have none.
+fn file_use(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<FileUse> {
+    let sharing = at.sharing()?;
+    let reads_others = at.reads_others();
+    if let Some(span) = reads_others {
+        check_reads_of_others(at, sharing, span, problems)?;
+    }
+    if sharing == Sharing::All && reads_others.is_none() {
+        return Some(FileUse::ALL);
+    }
+    let filled_by_others = reads_others.map(|_| at.named_hosts.unwrap_or(at.hosts).max(2));
+    let file_use = FileUse { sharing, hosts: at.hosts, filled_by_others };
+    let (files, workers) = (at.count("files")?, at.workers()?);
+    let files_min = file_use.files_min(workers);
+    if files < files_min {
+        let (key, parts) = match sharing {
+            Sharing::All => ("read_what", "hosts that each read files of another".to_owned()),
+            Sharing::Host => ("sharing", "hosts that each have a part".to_owned()),
+            Sharing::Worker => ("sharing", "workers that each have a part".to_owned()),
+        };
+        let written = at.at("files").filter(|(_, span)| span.file.as_ref() != DEFAULTS_FILE);
+        let (_, span) = written.or_else(|| at.at(key))?;
+        let title = format!("stream `{}` has fewer files than {parts}", at.name);
+        let problem = span
+            .diagnostic(title, format!("`files` of at least {files_min}"))
+            .with_found(format!(
+                "files={files}, {}, {}",
+                counted(at.hosts.into(), "host"),
+                counted(workers.into(), "worker"),
+            ))
+            .with_hint(format!("raise `files` to {files_min} or more, or omit `{key}`"));
+        problems.push(problem);
+        return None;
+    }
+    Some(file_use)
+}
+
+/// Refuses reads of other hosts' files if there are none, or if they would be changed.
+fn check_reads_of_others(
+    at: &StreamAt<'_, '_>,
+    sharing: Sharing,
+    span: &SourceSpan,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let name = at.name;
+    let wrong = match (at.named_hosts, at.share("read")?) {
+        (Some(_), _) if at.hosts < 2 => span
+            .diagnostic(
+                format!("stream `{name}` reads files of other hosts, but a run has one host"),
+                "`read_what = \"others\"` only with several hosts",
+            )
+            .with_hint("name the hosts with `--hosts`, or omit `read_what`"),
+        (_, read) if read < 1000 => span
+            .diagnostic(
+                format!("stream `{name}` writes, so it would change the files of other hosts"),
+                "`read_what = \"others\"` only if `read` is 100 %",
+            )
+            .with_hint("use one stream that reads and another that writes"),
+        (Some(named), _) if sharing != Sharing::All && named % at.hosts != 0 => span
+            .diagnostic(
+                format!("stream `{name}` has parts that its own host filled in part"),
+                format!("`hosts` that divide the {named} hosts that fill the files"),
+            )
+            .with_found(format!("hosts={}", at.hosts))
+            .with_hint("change `run.hosts`, or omit `sharing`"),
+        _ => return Some(()),
+    };
+    problems.push(wrong);
+    None
+}
+
 fn check_transfers(at: &StreamAt<'_, '_>, set: Option<WorkingSet>, problems: &mut Vec<Diagnostic>) {
     let (Some((sizes, span)), Some(set)) = (at.sizes(), set) else { return };
     let largest = sizes.iter().map(|size| size.size_bytes).max().unwrap_or(0);
@@ -244,6 +335,12 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
     };
     let area = at.bytes("area").map_or(file_size, |(area, _)| area / u64::from(files));
     let size = sizes.first().map_or(1, |size| size.size_bytes);
+    let (workers, files) = match at.sharing() {
+        // The smallest part, and the workers that share it.
+        Some(Sharing::Host) => (workers.div_ceil(at.hosts.max(1)), files / at.hosts.max(1)),
+        Some(Sharing::Worker) => (1, files.div_ceil(workers.max(1))),
+        Some(Sharing::All) | None => (workers, files),
+    };
     let transfers = (area / size) * u64::from(files);
     if transfers > 0 && transfers < u64::from(workers) {
         problems.push(
@@ -255,7 +352,7 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
                 ),
                 "a working set of at least one transfer for each worker",
             )
-            .with_found(format!("{transfers} transfers, {workers} workers")),
+            .with_found(format!("{transfers} transfers, {}", counted(workers.into(), "worker"))),
         );
     }
 }

@@ -417,6 +417,29 @@ pub const KEYS: &[Key] = &[
         example: "2",
     },
     Key {
+        name: "sharing",
+        section: Stream,
+        kind: Kind::Word(&["all", "host", "worker"]),
+        presence: Default("\"all\""),
+        sweep: true,
+        doc: "Which workers use which files. `all`: every worker uses all files. `host`: each host \
+              has a separate part of the files, which its workers share; `files` is at least the \
+              number of hosts. `worker`: each worker has a separate part; `files` is at least the \
+              number of workers of all hosts.",
+        example: "\"host\"",
+    },
+    Key {
+        name: "read_what",
+        section: Stream,
+        kind: Kind::Word(&["all", "others"]),
+        presence: Default("\"all\""),
+        sweep: true,
+        doc: "With several hosts, which files a host reads. `others`: only files that another host \
+              filled, so that no read is served from a cache that the fill left on the host. Only \
+              for streams that only read; with `sharing`, a host has the part of the next host.",
+        example: "\"others\"",
+    },
+    Key {
         name: "arrival",
         section: Stream,
         kind: Kind::Arrival,

@@ -7,14 +7,15 @@
 //!
 //! Reading order: [`keys`] (the table of all keys), [`experiment`] (reading a file), [`resolve`] (from
 //! an experiment to a plan), [`plan`] and [`run`] (the resolved types), [`search`] (runs that are
-//! chosen from measurements), [`op`] (one operation and the stream), [`pattern`], [`mix`], [`arrival`],
-//! [`data`].
+//! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
+//! [`arrival`], [`data`].
 
 pub mod arrival;
 mod combination;
 pub mod connection;
 pub mod data;
 pub mod experiment;
+pub mod file_use;
 pub mod interleave;
 pub mod keys;
 mod label;

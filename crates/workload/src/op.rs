@@ -1,5 +1,6 @@
 //! One operation, and the stream of operations as a pure function of (seed, i).
 
+use crate::file_use::{FileUse, Part};
 use crate::mix::Mix;
 use crate::pattern::Positions;
 use crate::random;
@@ -58,6 +59,15 @@ pub struct OpStream {
     data_ops_per_fsync: u64,
     sizes: Vec<SizeClass>,
     size_weight_sum: u64,
+    /// The parts that workers use; `None` if every worker uses all files.
+    parts: Option<Parts>,
+}
+
+/// The files that workers use, if they do not use all of them.
+#[derive(Clone, Debug)]
+struct Parts {
+    file_use: FileUse,
+    files: u32,
 }
 
 /// One transfer size with its positions.
@@ -71,6 +81,8 @@ struct SizeClass {
     positions_per_file: u64,
     one_file: bool,
     positions: Positions,
+    /// The positions in parts of the files: `(files, workers)` with those of such a part.
+    in_parts: Vec<((u32, u32), Positions)>,
 }
 
 impl OpStream {
@@ -79,6 +91,9 @@ impl OpStream {
         let seed = stream.seed(seed);
         let set = &stream.working_set;
         let align_bytes = stream.transfer_sizes.iter().map(|s| s.size_bytes).min().unwrap_or(512);
+        let parts = (!stream.file_use.is_all())
+            .then_some(Parts { file_use: stream.file_use, files: set.files });
+        let shapes = parts.as_ref().map_or_else(Vec::new, |parts| parts.shapes(stream.workers));
         let mut weight = 0;
         let sizes: Vec<SizeClass> = stream
             .transfer_sizes
@@ -103,6 +118,15 @@ impl OpStream {
                         positions_per_file,
                         stream.workers,
                     ),
+                    in_parts: shapes
+                        .iter()
+                        .map(|(files, lanes)| {
+                            let pattern = stream.access_pattern;
+                            let positions =
+                                Positions::new(pattern, *files, positions_per_file, *lanes);
+                            ((*files, *lanes), positions)
+                        })
+                        .collect(),
                 }
             })
             .collect();
@@ -120,6 +144,7 @@ impl OpStream {
             data_ops_per_fsync,
             sizes,
             size_weight_sum: weight,
+            parts,
         }
     }
 
@@ -157,11 +182,15 @@ impl OpStream {
     fn data_op(&self, lane: u32, step: u64, index: u64) -> Op {
         let bits = random::at(self.position_seed, step * u64::from(self.lanes) + u64::from(lane));
         let size = if self.sizes.len() == 1 { &self.sizes[0] } else { self.size_class(bits) };
-        let position = size.positions.position(lane, step, bits);
-        let (file, position_in_file) = if size.one_file {
-            (0, position)
+        let (file, position_in_file) = if let Some(parts) = &self.parts {
+            size.in_part(parts.file_use.part(lane, self.lanes, parts.files), step, bits)
         } else {
-            ((position / size.positions_per_file) as u32, position % size.positions_per_file)
+            let position = size.positions.position(lane, step, bits);
+            if size.one_file {
+                (0, position)
+            } else {
+                ((position / size.positions_per_file) as u32, position % size.positions_per_file)
+            }
         };
         Op {
             index,
@@ -177,5 +206,33 @@ impl OpStream {
         let draw = random::below(random::mix64(!bits), self.size_weight_sum);
         let found = self.sizes.iter().find(|class| draw < class.weight_to_here);
         found.expect("the last class ends at the sum of weights")
+    }
+}
+
+impl Parts {
+    /// The different shapes of parts, as `(files, workers)`.
+    fn shapes(&self, lanes: u32) -> Vec<(u32, u32)> {
+        let mut shapes = Vec::new();
+        for lane in 0..lanes {
+            let part = self.file_use.part(lane, lanes, self.files);
+            let shape = (part.files, part.lanes);
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+        }
+        shapes
+    }
+}
+
+impl SizeClass {
+    /// The file and the position in it of step `step` of a worker that uses `part`.
+    #[inline(never)]
+    fn in_part(&self, part: Part, step: u64, bits: u64) -> (u32, u64) {
+        let shape = (part.files, part.lanes);
+        let found = self.in_parts.iter().find(|(known, _)| *known == shape);
+        let (_, positions) = found.expect("every shape was prepared");
+        let position = positions.position(part.lane, step, bits);
+        let index = (position / self.positions_per_file) as u32;
+        (part.file(index), position % self.positions_per_file)
     }
 }

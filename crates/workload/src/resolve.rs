@@ -67,15 +67,18 @@ pub fn resolve(
         problems.push(wrong);
     }
     let is_shared_write = |point: &LoadPoint| {
-        point.hosts > 1 && point.streams.iter().any(|stream| stream.read_permille < 1000)
+        let writes = |stream: &Stream| stream.read_permille < 1000;
+        let mut streams = point.streams.iter().filter(|stream| writes(stream));
+        point.hosts > 1 && streams.any(|stream| !stream.file_use.is_separate())
     };
     if options.verify && points.iter().any(is_shared_write) {
         let option = Source::option("--verify", "").span(0..0);
         let wrong = option.diagnostic(
             "several hosts write to the same files, so none knows what a read must return",
-            "`--verify` with one host, or with streams that only read",
+            "`--verify` with one host, streams that only read, or a separate part of the files for \
+             each host",
         );
-        problems.push(wrong);
+        problems.push(wrong.with_hint("`--set sharing=host` gives each host separate files"));
     }
     if options.io_method != IoMethod::Auto && target.capabilities().own_client {
         let option = Source::option("--engine", "").span(0..0);
@@ -439,6 +442,7 @@ impl<'e> Variant<'e> {
                         axis_values: &axis_values,
                         target,
                         hosts,
+                        named_hosts,
                     };
                     combination::stream(&at, problems)
                 })

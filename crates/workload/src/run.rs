@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrival::Arrival;
 use crate::data::{DataPattern, TileMaker};
+use crate::file_use::FileUse;
 use crate::pattern::AccessPattern;
 use crate::random;
 
@@ -253,6 +254,9 @@ pub struct Stream {
     pub access_pattern: AccessPattern,
     /// The bytes that can be accessed.
     pub working_set: WorkingSet,
+    /// Which workers use which files.
+    #[serde(default, skip_serializing_if = "FileUse::is_default")]
+    pub file_use: FileUse,
     /// The limit on outstanding operations for each worker.
     pub queue_depth: u32,
     /// Number of workers, over all hosts.
@@ -354,6 +358,12 @@ impl FileSet {
             name.push_str(&format!("-c{compressible_permille}-d{duplicate_permille}"));
         }
         format!("{name}-{index:04}.data")
+    }
+
+    /// Which of `hosts` hosts fills file `index`. It does not depend on the number of files, so that a set
+    /// can grow.
+    pub const fn filling_host(index: u32, hosts: usize) -> usize {
+        index as usize % hosts
     }
 
     /// Size of all files together, in bytes.

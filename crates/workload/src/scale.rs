@@ -49,8 +49,8 @@ impl Run {
     }
 }
 
-/// Whether transfers are whole sectors within the accessed part of a file, and each worker of a
-/// sequential stream has its own starting point.
+/// Whether transfers are whole sectors within the accessed part of a file, each part of the files has
+/// one, and each worker of a sequential stream has its own starting point.
 fn fits_its_files(stream: &Stream) -> bool {
     let set = stream.working_set;
     let fits = |size: &WeightedSize| {
@@ -64,5 +64,6 @@ fn fits_its_files(stream: &Stream) -> bool {
             && starts * u64::from(set.files) >= u64::from(stream.workers)
     };
     stream.transfer_sizes.iter().all(fits)
+        && set.files >= stream.file_use.files_min(stream.workers)
         && (stream.access_pattern != AccessPattern::Sequential || workers_fit())
 }

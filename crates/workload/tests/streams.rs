@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
+use workload::file_use::{FileUse, Sharing};
 use workload::op::{Op, OpKind, OpStream};
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
@@ -51,6 +52,7 @@ fn streams() -> impl Strategy<Value = Stream> {
                 file_size_bytes: file_tiles * 4096,
                 area_bytes: area_tiles * 4096,
             },
+            file_use: workload::file_use::FileUse::ALL,
             queue_depth: 1,
             workers,
             arrival: Arrival::Closed { think_time_ns: 0 },
@@ -169,6 +171,48 @@ proptest! {
         indexes.sort_unstable();
         let all: Vec<u64> = (0..20 * u64::from(run.streams[0].workers)).collect();
         prop_assert_eq!(indexes, all);
+    }
+
+    #[test]
+    fn hosts_with_separate_files_access_no_file_of_another_and_each_offset_of_theirs(
+        pattern in patterns(), hosts in 1..5u32, per_host in 1..4u32, more in 0..9u32,
+        by_worker in any::<bool>(), of_others in any::<bool>(),
+    ) {
+        let sharing = if by_worker { Sharing::Worker } else { Sharing::Host };
+        let filled_by_others = (of_others && hosts > 1).then_some(hosts);
+        let workers = hosts * per_host;
+        let files = workers + more;
+        let positions = 8;
+        let stream = Stream {
+            read_permille: 1000,
+            access_pattern: pattern,
+            working_set: WorkingSet { files, file_size_bytes: 1 << 20, area_bytes: positions * 8192 },
+            file_use: FileUse { sharing, hosts, filled_by_others },
+            workers,
+            ..base_stream()
+        };
+        let operations = OpStream::new(&stream, 9);
+        let steps = positions * u64::from(files);
+        let mut user_of = vec![None; files as usize];
+        for lane in 0..workers {
+            let host = lane / per_host;
+            let user = if by_worker { lane } else { host };
+            let mut accessed = HashSet::new();
+            for step in 0..steps {
+                let op = operations.op(lane, step);
+                prop_assert!(op.file < files && op.offset_bytes < positions * 8192);
+                prop_assert_eq!(*user_of[op.file as usize].get_or_insert(user), user);
+                prop_assert_eq!(filled_by_others.is_some(), op.file % hosts != host);
+                accessed.insert((op.file, op.offset_bytes));
+            }
+            if pattern == AccessPattern::Sequential {
+                let own: HashSet<u32> = accessed.iter().map(|(file, _)| *file).collect();
+                prop_assert_eq!(accessed.len() as u64, own.len() as u64 * positions);
+            }
+        }
+        if pattern == AccessPattern::Sequential {
+            prop_assert!(user_of.iter().all(Option::is_some), "every file is used");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use units::{Bytes, OpsPerSec, Share, print_duration};
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
+use workload::file_use::FileUse;
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
 
@@ -53,6 +54,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         transfer_sizes,
         access_pattern,
         working_set: WorkingSet { files, file_size_bytes, area_bytes },
+        file_use: FileUse { sharing, hosts: _, filled_by_others },
         queue_depth,
         workers,
         arrival,
@@ -69,6 +71,8 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("files", files.to_string()),
         ("file_size", Bytes::new(*file_size_bytes).to_string()),
         ("area", Bytes::new(*area_bytes).to_string()),
+        ("sharing", sharing.name().to_owned()),
+        ("read_what", if filled_by_others.is_some() { "others" } else { "all" }.to_owned()),
         ("queue_depth", queue_depth.to_string()),
         ("workers", (workers / hosts.max(1)).to_string()),
         ("arrival", arrival_words(*arrival)),

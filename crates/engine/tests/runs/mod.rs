@@ -30,6 +30,7 @@ pub(crate) fn small_run() -> Run {
         transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 2, file_size_bytes: 1 << 20, area_bytes: 1 << 20 },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth: 8,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use units::{Bytes, OpsPerSec, counted, print_duration};
 use workload::arrival::Arrival;
+use workload::file_use::Sharing;
 use workload::pattern::AccessPattern;
 use workload::plan::{Run, Stream, WeightedSize};
 
@@ -25,6 +26,14 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
         or_named("workers", counted(u64::from(stream.workers), "worker")),
     ];
+    let file_use = stream.file_use;
+    if named("sharing") || file_use.sharing != Sharing::All {
+        let of = format!("separate files for each {}", file_use.sharing.name());
+        parts.push(or_named("sharing", of));
+    }
+    if named("read_what") || file_use.filled_by_others.is_some() {
+        parts.push(or_named("read_what", "only files that another host filled".to_owned()));
+    }
     if !named("queue_depth") {
         parts.push(format!("queue depth {}", stream.queue_depth));
     }
@@ -66,6 +75,8 @@ fn label(key: &str) -> &str {
         "transfer_size" => "transfer size",
         "fsync_every" => "fsync",
         "write_stability" => "write stability",
+        "sharing" => "sharing of files",
+        "read_what" => "files read",
         other => other,
     }
 }

@@ -2,6 +2,7 @@
 
 use analysis::tune::findings::HostShare;
 use units::{Percent, print_duration};
+use workload::file_use::Sharing;
 use workload::pattern::AccessPattern;
 use workload::plan::{Stream, TargetSpec};
 
@@ -32,6 +33,9 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     let area = stream.working_set.area_bytes;
     if area != stream.working_set.file_size_bytes {
         set("area", bytes(area * u64::from(stream.working_set.files)));
+    }
+    if stream.file_use.sharing != Sharing::All {
+        set("sharing", quoted(stream.file_use.sharing.name()));
     }
     set("workers", share.workers.to_string());
     set("queue_depth", share.queue_depth.to_string());

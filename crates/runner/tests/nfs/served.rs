@@ -123,6 +123,7 @@ impl Load {
                     file_size_bytes: FILE_BYTES,
                     area_bytes: FILE_BYTES,
                 },
+                file_use: workload::file_use::FileUse::ALL,
                 queue_depth: self.queue_depth,
                 workers: 1,
                 arrival: Arrival::Closed { think_time_ns: 0 },

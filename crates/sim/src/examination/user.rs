@@ -127,6 +127,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         transfer_sizes: vec![WeightedSize { size_bytes: system.size_bytes, weight: 1 }],
         access_pattern,
         working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth,
         workers: system.workers,
         arrival: Arrival::Closed { think_time_ns: 0 },

@@ -19,6 +19,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth,
         workers: 1,
         arrival,

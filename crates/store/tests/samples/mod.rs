@@ -46,6 +46,7 @@ pub(crate) fn run(index: u32) -> Run {
             transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
             access_pattern: AccessPattern::Zipf { theta: 0.1 + 0.2 },
             working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+            file_use: workload::file_use::FileUse::ALL,
             queue_depth: 4,
             workers: 2,
             arrival: Arrival::Poisson { offered_rate: 1e5 / 3.0 },

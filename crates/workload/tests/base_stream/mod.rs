@@ -13,6 +13,7 @@ pub(crate) fn base_stream() -> Stream {
         transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 4, file_size_bytes: 1 << 24, area_bytes: 1 << 24 },
+        file_use: workload::file_use::FileUse::ALL,
         queue_depth: 1,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
