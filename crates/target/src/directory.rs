@@ -117,6 +117,14 @@ impl TargetDirectory {
         self.lock.refuse_lost(&self.path)
     }
 
+    /// Writes the manifest, on the host that claimed the directory. The others keep theirs in memory.
+    pub(crate) fn save_manifest(&self) -> Result<(), Refusal> {
+        match self.lock.permits_manifest() {
+            true => self.manifest.save_in(self.folder.as_ref(), &self.path),
+            false => Ok(()),
+        }
+    }
+
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -160,7 +168,7 @@ impl TargetDirectory {
             record.expect("a file that was written is listed").set_durable_bytes(0);
         }
         if !invalid.is_empty() {
-            self.manifest.save_in(self.folder.as_ref(), &self.path)?;
+            self.save_manifest()?;
         }
         Ok(invalid.into_iter().map(|file| file.refusal).collect())
     }

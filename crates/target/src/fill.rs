@@ -23,8 +23,9 @@ use crate::directory::TargetDirectory;
 use crate::folder::{FillFile, Synced};
 use crate::identity::FileIdentity;
 use crate::inventory::find_file;
-use crate::manifest::FileRecord;
+use crate::manifest::{DurableBytes, FileRecord};
 use crate::refusal::Refusal;
+use crate::split_fill::{FillWatcher, Unshared};
 use crate::storage::DirectIo;
 use crate::threads::ThreadError;
 
@@ -91,7 +92,7 @@ struct OpenFile {
 }
 
 /// A file's identity, if the file system provides one.
-type Identity = Option<FileIdentity>;
+pub(crate) type Identity = Option<FileIdentity>;
 
 /// A range of a file that is written with one call.
 struct Chunk {
@@ -130,7 +131,28 @@ impl TargetDirectory {
         stop: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<u64, FillError> {
-        let mut outcome = self.fill_missing(set, stop, progress);
+        let missing = self.missing(set);
+        for index in &missing {
+            if let Some(record) = self.manifest.files.get_mut(&set.file_name(*index)) {
+                record.filled_by = None;
+            }
+        }
+        self.fill_files(set, &missing, stop, &mut Unshared(progress))
+    }
+
+    /// The same for the files with these numbers, all of which are missing. `watcher` also gets what
+    /// becomes durable.
+    ///
+    /// # Errors
+    /// See [`FillError`].
+    pub fn fill_files(
+        &mut self,
+        set: &FileSet,
+        missing: &[u32],
+        stop: &(dyn Fn() -> bool + Sync),
+        watcher: &mut dyn FillWatcher,
+    ) -> Result<u64, FillError> {
+        let mut outcome = self.fill_missing(set, missing, stop, watcher);
         if let Err(FillError::NoSpace { taken_bytes, .. }) = &mut outcome {
             *taken_bytes = self.allocated_bytes();
         }
@@ -140,18 +162,25 @@ impl TargetDirectory {
 
     /// Storage that the files of this directory occupy, in bytes.
     fn allocated_bytes(&self) -> u64 {
-        let paths = self.manifest.files.keys().map(|name| self.path.join(name));
-        let found = paths.filter_map(|path| self.folder.find_entry(&path).ok().flatten());
+        let mut paths: Vec<PathBuf> =
+            self.manifest.files.keys().map(|name| self.path.join(name)).collect();
+        if !self.lock.permits_manifest() {
+            // This host knows only its part of the files.
+            let names = self.folder.list(&self.path).unwrap_or_default();
+            paths = names.iter().map(|name| self.path.join(name)).collect();
+        }
+        let found =
+            paths.into_iter().filter_map(|path| self.folder.find_entry(&path).ok().flatten());
         found.map(|found| found.allocated_bytes).sum()
     }
 
     fn fill_missing(
         &mut self,
         set: &FileSet,
+        missing: &[u32],
         stop: &(dyn Fn() -> bool + Sync),
-        progress: &mut dyn FnMut(u64, u64),
+        watcher: &mut dyn FillWatcher,
     ) -> Result<u64, FillError> {
-        let missing = self.missing(set);
         let durable_bytes: u64 = missing.iter().map(|index| self.durable_bytes(set, *index)).sum();
         let total_bytes = missing.len() as u64 * set.file_size_bytes - durable_bytes;
         let maker = set.tile_maker(self.data_seed());
@@ -180,8 +209,9 @@ impl TargetDirectory {
                 if portion.chunks.is_empty() {
                     break;
                 }
-                let outcome = portion.write_durably(&mut |bytes| progress(bytes, total_bytes));
-                let recorded = self.checkpoint(set, &portion);
+                let outcome =
+                    portion.write_durably(&mut |bytes| watcher.progress(bytes, total_bytes));
+                let recorded = self.checkpoint(set, &portion, watcher);
                 written_bytes = outcome?;
                 recorded?;
             }
@@ -212,22 +242,27 @@ impl TargetDirectory {
         Ok(files)
     }
 
-    /// Records the durable bytes of the files of `portion`.
-    fn checkpoint(&mut self, set: &FileSet, portion: &Portion<'_>) -> Result<(), Refusal> {
+    /// Records the durable bytes of the files of `portion`, and those that other hosts reported.
+    fn checkpoint(
+        &mut self,
+        set: &FileSet,
+        portion: &Portion<'_>,
+        watcher: &mut dyn FillWatcher,
+    ) -> Result<(), Refusal> {
         self.refuse_lost_lock()?;
-        let ends = portion.durable_ends();
-        if ends.is_empty() {
-            return Ok(());
-        }
-        for (file, end_bytes) in ends {
-            let record = self.manifest.files.get_mut(&set.file_name(file.index));
-            record.expect("a file is listed before it is filled").set_durable_bytes(end_bytes);
-        }
-        self.manifest.save_in(self.folder.as_ref(), &self.path)
+        let durable = |(file, bytes): (&OpenFile, u64)| DurableBytes {
+            name: set.file_name(file.index),
+            bytes,
+        };
+        let mut files: Vec<DurableBytes> =
+            portion.durable_ends().into_iter().map(durable).collect();
+        let of_others = watcher.durable(&files);
+        files.extend(of_others);
+        self.record_durable(&files)
     }
 
     /// The identities of the files that exist already; refuses files that are not ours.
-    fn existing_identities(
+    pub(crate) fn existing_identities(
         &self,
         set: &FileSet,
         indexes: &[u32],
@@ -240,8 +275,8 @@ impl TargetDirectory {
         indexes.iter().map(identity).collect()
     }
 
-    /// Lists files as being filled, with their durable bytes.
-    fn record(
+    /// Lists files as being filled, with their durable bytes. Known writers are kept.
+    pub(crate) fn record(
         &mut self,
         set: &FileSet,
         indexes: &[u32],
@@ -253,9 +288,12 @@ impl TargetDirectory {
             let mut record = FileRecord::complete(set, *index, data_seed);
             record.set_durable_bytes(*durable_bytes);
             record.identity = *identity;
-            self.manifest.files.insert(set.file_name(*index), record);
+            let name = set.file_name(*index);
+            let known = self.manifest.files.get(&name);
+            record.filled_by = known.and_then(|known| known.filled_by.clone());
+            self.manifest.files.insert(name, record);
         }
-        self.manifest.save_in(self.folder.as_ref(), &self.path)
+        self.save_manifest()
     }
 
     fn open_for_fill(
@@ -421,7 +459,12 @@ impl Portion<'_> {
     }
 }
 
-fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Error) -> FillError {
+pub(crate) fn failure(
+    action: &'static str,
+    path: &Path,
+    written_bytes: u64,
+    source: io::Error,
+) -> FillError {
     let path = path.to_path_buf();
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -201,6 +201,11 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
 pub(crate) trait Lock: fmt::Debug + Send + Sync {
     /// Fails if another process has taken over the lock.
     fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal>;
+
+    /// Whether its holder writes the manifest; otherwise another host has claimed the directory.
+    fn permits_manifest(&self) -> bool {
+        true
+    }
 }
 
 /// Whether written data survived until the sync.

@@ -27,6 +27,7 @@ pub mod manifest;
 pub mod refusal;
 pub mod run_target;
 pub mod shared_directory;
+pub mod split_fill;
 pub mod storage;
 pub mod survey;
 pub mod threads;

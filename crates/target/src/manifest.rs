@@ -25,10 +25,10 @@ pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
 /// The version of the format that this program writes. Readers refuse newer versions.
 ///
 /// 1: the first. 2: files have an identity. 3: the identity may have an NFS handle. 4: unfinished
-/// files have `filled_bytes`. New reads old: a file without an identity is identified by its name
-/// until it is written again; an unfinished file has no durable bytes. Old refuses new. New
-/// rewrites old as new.
-pub const MANIFEST_VERSION: u32 = 4;
+/// files have `filled_bytes`. 5: files that a fleet wrote have `filled_by`. New reads old: a file
+/// without an identity is identified by its name until it is written again; an unfinished file has
+/// no durable bytes; the writer of a file is unknown. Old refuses new. New rewrites old as new.
+pub const MANIFEST_VERSION: u32 = 5;
 const FORMAT: &str = "fourcorners target directory";
 
 /// The content of `.fourcorners`.
@@ -73,6 +73,29 @@ pub struct FileRecord {
     /// provides no identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<FileIdentity>,
+    /// The host that wrote all of it, if several hosts filled the directory; `None` if that is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled_by: Option<FilledBy>,
+}
+
+/// A host of a fleet that wrote files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilledBy {
+    /// The name by which the user reached it.
+    pub host: String,
+    /// Identifies its machine until that restarts; empty if it is not known.
+    pub boot_id: String,
+}
+
+/// Bytes of a file that are durable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DurableBytes {
+    /// The file's name.
+    pub name: String,
+    /// Bytes from its start that were written and synced.
+    pub bytes: u64,
 }
 
 /// Whether a file is complete.
@@ -97,14 +120,16 @@ impl FileRecord {
             state: FileState::Complete,
             filled_bytes: 0,
             identity: None,
+            filled_by: None,
         }
     }
 
-    /// Whether this is a record of the file that `required` describes, regardless of identity and
-    /// progress.
+    /// Whether this is a record of the file that `required` describes, regardless of identity,
+    /// writer and progress.
     pub(crate) fn describes(&self, required: &FileRecord) -> bool {
         let FileRecord { state, filled_bytes, identity, .. } = *required;
-        FileRecord { state, filled_bytes, identity, ..self.clone() } == *required
+        let filled_by = required.filled_by.clone();
+        FileRecord { state, filled_bytes, identity, filled_by, ..self.clone() } == *required
     }
 
     /// Bytes from its start that were written and synced.
@@ -261,8 +286,8 @@ mod tests {
     #[test]
     fn a_newer_manifest_is_refused_for_its_version_even_with_unknown_fields() {
         let refusal =
-            with_text("{\"format\":\"fourcorners target directory\",\"version\":5,\"new\":{}}");
-        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 5, known: 4, .. })));
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":6,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 6, known: 5, .. })));
     }
 
     #[test]
@@ -279,6 +304,7 @@ mod tests {
         let manifest = with_text(text).unwrap().expect("it is a manifest");
         assert_eq!(manifest.version, MANIFEST_VERSION);
         assert_eq!(manifest.files["main-4096-0000.data"].identity, None);
+        assert_eq!(manifest.files["main-4096-0000.data"].filled_by, None);
     }
 
     #[test]

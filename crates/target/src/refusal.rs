@@ -313,6 +313,22 @@ pub enum Refusal {
         /// What was found, in words.
         found: String,
     },
+    /// The plan reads files that another host wrote, and this one was not written by the host that
+    /// fills it.
+    #[error(
+        "`{}` was filled by {}, but the plan needs it filled by {expected}, so that each host reads \
+         files of others",
+        path.display(),
+        filled_by.as_deref().unwrap_or("an unknown host")
+    )]
+    OtherWriter {
+        /// The file.
+        path: PathBuf,
+        /// The host that wrote it, if that is known.
+        filled_by: Option<String>,
+        /// The host that fills it.
+        expected: String,
+    },
     /// Direct I/O is required and not supported.
     #[error("`{}` ({filesystem}) does not support direct I/O: {reason}", path.display())]
     NoDirectIo {
@@ -405,7 +421,8 @@ impl Refusal {
             Refusal::WrongSize { .. }
             | Refusal::Unwritten { .. }
             | Refusal::Zero { .. }
-            | Refusal::NotOurData { .. } => Some(Override::Refill),
+            | Refusal::NotOurData { .. }
+            | Refusal::OtherWriter { .. } => Some(Override::Refill),
             _ => None,
         }
     }
@@ -477,6 +494,9 @@ impl Refusal {
             | Refusal::NotOurData { .. } => {
                 "run `fourcorners clean` on the directory and run again, or have the file written \
                  again"
+            }
+            Refusal::OtherWriter { .. } => {
+                "name the hosts that filled the files, in the same order, or have them written again"
             }
             Refusal::NoDirectIo { .. } => {
                 "use buffered I/O: `--buffered`, or `direct = false` in the experiment"

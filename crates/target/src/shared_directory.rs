@@ -124,6 +124,10 @@ impl Lock for LockOfAnotherHost {
     fn refuse_lost(&self, _directory: &Path) -> Result<(), Refusal> {
         Ok(())
     }
+
+    fn permits_manifest(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, FallocateFlags, OFlags, SeekFrom};
+use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, OFlags, SeekFrom, StatxFlags};
 use workload::plan::Capabilities;
 
 use crate::folder::{Entry, FillFile, FindHandles, Folder, Lock, SampledFile, Synced};
@@ -36,6 +36,10 @@ impl Folder for LocalFolder {
     }
 
     fn find_entry(&self, path: &Path) -> io::Result<Option<Entry>> {
+        // Another host may have written the file: ask the server of a network file system, which the
+        // kernel otherwise does only every 3 to 60 s. The call below reports errors.
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+        let _ = rustix::fs::statx(CWD, path, flags, StatxFlags::BASIC_STATS);
         match fs::symlink_metadata(path) {
             Ok(found) => Ok(Some(Entry::from(&found))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

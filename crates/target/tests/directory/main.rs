@@ -8,5 +8,6 @@ mod filling;
 mod local;
 mod plans;
 mod refusals;
+mod splitting;
 mod test_volume;
 mod verification;

@@ -18,6 +18,8 @@ mod plans;
 mod refusals;
 mod served;
 mod service;
+#[path = "../directory/splitting.rs"]
+mod splitting;
 mod test_volume;
 #[path = "../directory/verification.rs"]
 mod verification;
