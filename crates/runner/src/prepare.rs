@@ -55,13 +55,7 @@ pub fn prepare(
 ) -> Result<(), PrepareError> {
     announcer.send(&Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
     let sets = directory.file_sets().to_vec();
-    for set in &sets {
-        if directory.refill() {
-            directory.discard_invalid(set)?;
-        } else {
-            directory.check(set)?;
-        }
-    }
+    check_existing(directory)?;
     let mut written = Vec::new();
     for set in &sets {
         let prepared = fill(directory, set, stop, announcer)?;
@@ -72,6 +66,21 @@ pub fn prepare(
     }
     // The others were checked above.
     written.into_iter().try_for_each(|set| directory.check(set))?;
+    Ok(())
+}
+
+/// Checks the files that exist; with `--refill`, invalid ones are marked as missing.
+///
+/// # Errors
+/// The first file that is not as we wrote it.
+pub fn check_existing(directory: &mut TargetDirectory) -> Result<(), PrepareError> {
+    for set in directory.file_sets().to_vec() {
+        if directory.refill() {
+            directory.discard_invalid(&set)?;
+        } else {
+            directory.check(&set)?;
+        }
+    }
     Ok(())
 }
 

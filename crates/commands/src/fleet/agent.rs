@@ -88,7 +88,13 @@ impl Agent {
         let station = self.station.as_mut();
         let station = station.context("no target was opened").map_err(Failure::internal)?;
         Ok(match request {
-            Request::Fill { sequence } => to_bytes(&station.fill(sequence, &context)?),
+            Request::BeginFill { sequence, writers } => {
+                to_bytes(&station.begin_fill(sequence, &writers, &context)?)
+            }
+            Request::FillPart { sequence, part } => {
+                to_bytes(&station.fill_part(sequence, *part, &context)?)
+            }
+            Request::EndFill => to_bytes(&station.end_fill()?),
             Request::UseFiles { manifest } => to_bytes(&station.use_files(*manifest)?),
             Request::ChooseIoMethod => to_bytes(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {

@@ -1,7 +1,9 @@
 //! Hosts as the fleet of a plan: agents execute it, this process keeps the time and the results.
 //!
-//! The first host claims the target's directory and fills its files; the others join it. Each run is
-//! conducted by [`FleetRun`].
+//! The first host claims the target's directory, and the others join it; all of them [`fill`] its files. Each
+//! run is conducted by [`FleetRun`].
+
+mod fill;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,7 +29,7 @@ use target::nfs::Observer;
 use target::refusal::Overrides;
 use workload::plan::{IoMethodUsed, Plan, Run, TargetSpec};
 
-use super::request::{Ended, Filled, Open, Opened, Report, Request, Signal, SignalKind};
+use super::request::{Ended, Open, Opened, Report, Request, Signal, SignalKind};
 use crate::outcome::Failure;
 
 /// Longest wait between two looks at deadlines and at the request to stop.
@@ -285,25 +287,7 @@ impl Fleet for &mut RemoteFleet {
             return Ok(ControlFlow::Continue(()));
         }
         announcer.send(&PlanEvent::PhaseStarted { run_index: None, phase: Phase::Prepare });
-        self.sequence += 1;
-        let fill = vec![(0, Request::Fill { sequence: self.sequence })];
-        let is_stopped = || stop.is_requested();
-        let filled = self.ask::<Filled>(fill, &is_stopped, &mut |_, report| {
-            if let Report::Filling { stream, written_bytes, total_bytes } = report {
-                announcer.send(&PlanEvent::PrepareProgress { stream, written_bytes, total_bytes });
-            }
-        });
-        let used = filled.and_then(|mut filled| {
-            let Some((_, Filled { prepared, manifest })) = filled.pop() else { return Ok(()) };
-            for one in prepared {
-                announcer.send(&PlanEvent::PrepareFinished(one));
-            }
-            let use_files =
-                |host| (host, Request::UseFiles { manifest: Box::new(manifest.clone()) });
-            let requests = (1..self.hosts.len()).map(use_files).collect();
-            self.ask::<()>(requests, &is_stopped, &mut |_, _| ()).map(drop)
-        });
-        match used {
+        match self.fill(stop, announcer) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(NotDone::Stopped) => Ok(ControlFlow::Break(Outcome::Interrupted)),
             Err(why) => Err(ConductError::Fleet(self.error(why))),

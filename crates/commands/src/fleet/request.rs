@@ -2,15 +2,15 @@
 //! the program, so the documents have none. Intervals travel as frames of a journal.
 
 use analysis::host_check::{Facts, RoundTrip, RoundTripSource};
-use metrics::run_record::{Outcome, Prepared};
+use metrics::run_record::Outcome;
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
-use target::manifest::Manifest;
+use target::manifest::{DurableBytes, FilledBy, Manifest};
 use target::refusal::Overrides;
 use target::shared_directory::SharedDirectory;
 use target::storage::Storage;
 use units::BytesPerSec;
-use workload::plan::{Assignment, IoMethodUsed, Plan};
+use workload::plan::{Assignment, FileSet, IoMethodUsed, Plan};
 
 use crate::check;
 
@@ -26,8 +26,13 @@ pub(super) enum Request {
     },
     /// Use the target of a plan. The answer is [`Opened`].
     Open(Box<Open>),
-    /// Fill the files. The answer is a list of [`Filled`].
-    Fill { sequence: u32 },
+    /// Check the files, and create those that are missing, for a fill by these hosts. The answer is
+    /// [`FillBegun`].
+    BeginFill { sequence: u32, writers: Vec<FilledBy> },
+    /// Fill a part of the missing files. The answer is a list of [`PartFilled`].
+    FillPart { sequence: u32, part: Box<FillPart> },
+    /// Check what was filled. The answer is the manifest.
+    EndFill,
     /// Use the files of the host that claimed the directory.
     UseFiles { manifest: Box<Manifest> },
     /// Choose the I/O method. The answer is [`Chosen`].
@@ -58,11 +63,37 @@ pub(super) struct Opened {
     pub(super) environment: Vec<(String, String)>,
 }
 
-/// The answer to [`Request::Fill`]: what was written, and the manifest that lists it.
+/// The answer to [`Request::BeginFill`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Filled {
-    pub(super) prepared: Vec<Prepared>,
+pub(super) struct FillBegun {
+    /// In the plan's order.
+    pub(super) sets: Vec<SetToFill>,
     pub(super) manifest: Manifest,
+}
+
+/// A file set with the files that must be written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SetToFill {
+    pub(super) set: FileSet,
+    /// `(number, bytes to write)`.
+    pub(super) missing: Vec<(u32, u64)>,
+}
+
+/// The files that one host fills.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FillPart {
+    /// That of the host that claimed the directory; `None` on this host itself.
+    pub(super) manifest: Option<Manifest>,
+    /// `files[set]`: numbers of missing files.
+    pub(super) files: Vec<Vec<u32>>,
+}
+
+/// The files of a set that one host has filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PartFilled {
+    pub(super) set: u32,
+    pub(super) written_bytes: u64,
+    pub(super) took_ns: u64,
 }
 
 /// The answer to [`Request::Run`].
@@ -92,13 +123,21 @@ pub(super) enum SignalKind {
     EndAt { end_ns: u64 },
     /// Stop now.
     Stop,
+    /// Record what other hosts have written durably.
+    Durable { files: Vec<DurableBytes> },
+    /// The parts of all other hosts have ended.
+    OthersFilled,
 }
 
 /// The progress of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// The fill has begun or is at this point.
-    Filling { stream: String, written_bytes: u64, total_bytes: u64 },
+    /// How much of its part of a set the host has written.
+    Filling { set: u32, written_bytes: u64 },
+    /// What the host has written durably.
+    Durable { files: Vec<DurableBytes> },
+    /// The part of the host that claimed the directory failed; its answer follows those of the others.
+    PartFailed,
     /// All files are open; the run waits for its start. With the warnings known so far.
     Ready { warnings: Vec<Warning> },
     /// It waits for a server, in words.

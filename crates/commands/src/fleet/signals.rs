@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::drive::Stop;
+use target::manifest::DurableBytes;
 
 use super::request::{Signal, SignalKind};
 
@@ -24,6 +25,10 @@ struct State {
     sequence: u32,
     start_ns: Option<u64>,
     stop: Arc<Stop>,
+    /// What other hosts have written durably, and is not taken yet.
+    durable: Vec<DurableBytes>,
+    /// Nothing more follows in `durable`.
+    others_ended: bool,
 }
 
 impl Signals {
@@ -35,6 +40,8 @@ impl Signals {
             SignalKind::Go { start_ns } => state.start_ns = Some(start_ns),
             SignalKind::EndAt { end_ns } => state.stop.finish_at(end_ns),
             SignalKind::Stop => state.stop.now(),
+            SignalKind::Durable { files } => state.durable.extend(files),
+            SignalKind::OthersFilled => state.others_ended = true,
         }
         self.changed.notify_all();
     }
@@ -44,7 +51,9 @@ impl Signals {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.stop.now();
         // No later request begins.
-        *state = State { sequence: u32::MAX, stop: Arc::clone(&state.stop), start_ns: None };
+        let stop = Arc::clone(&state.stop);
+        let durable = std::mem::take(&mut state.durable);
+        *state = State { sequence: u32::MAX, stop, durable, ..State::default() };
         self.changed.notify_all();
     }
 
@@ -65,6 +74,31 @@ impl Signals {
             Arc::new(stop)
         };
         self.of(sequence).map_or_else(stopped, |state| Arc::clone(&state.stop))
+    }
+
+    /// What other hosts have written durably since the last call, also after [`Signals::end`].
+    pub(super) fn take_durable(&self) -> Vec<DurableBytes> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.durable)
+    }
+
+    /// The same, but waits for it; `None` when the others have ended or the controller is gone.
+    pub(super) fn await_durable(&self, sequence: u32) -> Option<Vec<DurableBytes>> {
+        loop {
+            let durable = self.take_durable();
+            if !durable.is_empty() {
+                return Some(durable);
+            }
+            let state = self.of(sequence)?;
+            if !state.durable.is_empty() {
+                continue;
+            }
+            if state.others_ended {
+                return None;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK_EVERY);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     /// Waits for the start, by the agent's clock; `None` if the request is stopped.
@@ -111,6 +145,21 @@ mod tests {
         signals.end();
         assert!(stop.is_now() && signals.stop(1).is_now() && signals.stop(2).is_now());
         assert_eq!(signals.await_start(2), None);
+    }
+
+    #[test]
+    fn what_others_wrote_is_taken_until_they_have_ended_or_the_controller_is_gone() {
+        let durable = |name: &str| DurableBytes { name: name.to_owned(), bytes: 4096 };
+        let signals = Signals::default();
+        signals.take(&signal(1, SignalKind::Durable { files: vec![durable("a")] }));
+        signals.take(&signal(1, SignalKind::Durable { files: vec![durable("b")] }));
+        signals.take(&signal(1, SignalKind::OthersFilled));
+        assert_eq!(signals.await_durable(1), Some(vec![durable("a"), durable("b")]));
+        assert_eq!(signals.await_durable(1), None);
+        signals.take(&signal(2, SignalKind::Durable { files: vec![durable("c")] }));
+        signals.end();
+        assert_eq!(signals.await_durable(2), Some(vec![durable("c")]));
+        assert_eq!(signals.await_durable(2), None);
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! What an agent measures with: the target of a plan on this host.
+//! What an agent measures with: the target of a plan on this host. Its files: [`fill`].
+
+mod fill;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,11 +12,8 @@ use host::cpu::CpuTimes;
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use record::frame;
-use runner::announce::Announcer;
-use runner::event::{Event, Listener, ListenerError};
 use runner::fleet::{Fleet, LocalFleet};
 use runner::host_warnings::{self, HostLimits};
-use runner::prepare::prepare;
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::manifest::Manifest;
@@ -23,9 +22,9 @@ use target::refusal::Refusal;
 use target::shared_directory;
 use workload::plan::{Assignment, IoMethodUsed, Plan};
 
-use super::request::{Ended, Filled, Open, Opened, Report};
+use super::request::{Ended, Open, Opened, Report};
 use super::signals::Signals;
-use crate::measure::{self, environment, host_state, verdict, wire};
+use crate::measure::{self, environment, host_state, wire};
 use crate::outcome::Failure;
 use crate::{named_target, refusal};
 
@@ -44,6 +43,8 @@ pub(super) struct Station {
     fleet: LocalFleet,
     /// Other hosts still look for the token in the directory.
     is_shared: bool,
+    /// `is_written[set]`: files of the set were missing when the fill began.
+    is_written: Vec<bool>,
     /// The method of the last run; its files are found again when it changes.
     io_method: Option<IoMethodUsed>,
 }
@@ -82,29 +83,8 @@ impl Station {
         let path = directory.as_ref().map(|directory| directory.path().display().to_string());
         let opened = Opened { path, shared, environment };
         let is_shared = opened.shared.is_some();
-        Ok((Station { plan, directory, fleet, is_shared, io_method: None }, opened))
-    }
-
-    /// Makes the files ready, and ends the sharing of the token: every other host has joined.
-    pub(super) fn fill(
-        &mut self,
-        sequence: u32,
-        context: &StationContext<'_>,
-    ) -> Result<Filled, Failure> {
-        let stop = context.signals.stop(sequence);
-        let Some(directory) = &mut self.directory else {
-            return Err(Failure::internal(anyhow::anyhow!("the null target has no files")));
-        };
-        directory.end_sharing().map_err(refusal::failure)?;
-        self.is_shared = false;
-        let mut filling = Filling { outbox: context.outbox, filled: Vec::new() };
-        let result = prepare(
-            directory,
-            &stop,
-            &mut Announcer::new(&mut [&mut filling as &mut dyn Listener]),
-        );
-        result.map_err(|error| verdict::of_error(error.into(), self.plan.target()))?;
-        Ok(Filled { prepared: filling.filled, manifest: directory.manifest().clone() })
+        let is_written = Vec::new();
+        Ok((Station { plan, directory, fleet, is_shared, is_written, io_method: None }, opened))
     }
 
     /// Uses the files of the host that claimed the directory.
@@ -221,27 +201,6 @@ fn send_report(outbox: &Outbox, report: &Report) {
     let bytes = serde_json::to_vec(report).expect("a report is numbers, texts and lists");
     // If the controller is gone, the agent's loop sees it too.
     let _ = outbox.send(&Message::Report(bytes));
-}
-
-/// Sends the progress of a fill.
-struct Filling<'a> {
-    outbox: &'a Outbox,
-    filled: Vec<metrics::run_record::Prepared>,
-}
-
-impl Listener for Filling<'_> {
-    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
-        match event {
-            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
-                let (written_bytes, total_bytes) = (*written_bytes, *total_bytes);
-                let stream = stream.clone();
-                send_report(self.outbox, &Report::Filling { stream, written_bytes, total_bytes });
-            }
-            Event::PrepareFinished(prepared) => self.filled.push(prepared.clone()),
-            _ => {}
-        }
-        Ok(())
-    }
 }
 
 /// Sends waits for a server. They end with the agent.
