@@ -74,15 +74,14 @@ pub(crate) struct TuneArguments {
     )]
     pub(crate) queue_depth_max: Option<u32>,
 
-    /// Split the printed settings across this many client hosts.
+    /// Split the printed settings across this many client hosts; default: the hosts that measure.
     #[arg(
         long,
         value_name = "COUNT",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=10_000),
         help_heading = TUNING
     )]
-    pub(crate) clients: u32,
+    pub(crate) clients: Option<u32>,
 
     /// Bytes per operation (transfer size, block size), a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", help_heading = LOAD)]

@@ -97,7 +97,7 @@ pub fn parsed(text: &str) -> Result<NfsUrl, Failure> {
     text.parse().map_err(refusal::of_url)
 }
 
-/// How many calls all connections of a run can have outstanding; `None` for a target without
+/// How many calls all connections of a run, on all its hosts, can have outstanding; `None` for a target without
 /// connections.
 pub(crate) fn slots(target: &TargetSpec, run: &Run) -> Result<Option<u32>, Failure> {
     let url: NfsUrl = match target {
@@ -105,7 +105,9 @@ pub(crate) fn slots(target: &TargetSpec, run: &Run) -> Result<Option<u32>, Failu
         TargetSpec::Emulated { options, .. } => emulated_volume::url(options)?,
         TargetSpec::Directory { .. } | TargetSpec::Null => return Ok(None),
     };
-    let connections = run.connections.unwrap_or(run.streams[0].workers);
+    // A given number is that of each host.
+    let given = run.connections.map(|count| count.saturating_mul(run.hosts.max(1)));
+    let connections = given.unwrap_or(run.streams[0].workers);
     Ok(Some(url.slots.saturating_mul(connections)))
 }
 

@@ -51,8 +51,8 @@ pub struct Options {
     pub response_time_max_ns: Option<u64>,
     /// The most outstanding operations, over all workers.
     pub outstanding_max: Option<u32>,
-    /// Client hosts that the printed settings are split across.
-    pub clients: u32,
+    /// Client hosts that the printed settings are split across; `None` for those that measure.
+    pub clients: Option<u32>,
     /// Bytes of an operation.
     pub transfer_size: String,
     /// The share of reads.
@@ -147,6 +147,13 @@ fn reach(options: &Options, target: &TargetSpec, run: &Run) -> Result<Reach, Fai
         )));
     }
     let slots = slots(target, run)?;
+    if let Some(count) = options.outstanding_max.filter(|count| *count < run.hosts) {
+        return Err(Failure::input(anyhow!(
+            "keep {count} operations outstanding on {} hosts: each has at least one; raise \
+             --queue-depth-max, or name fewer hosts",
+            run.hosts
+        )));
+    }
     let by_workers = stream.workers.saturating_mul(QUEUE_DEPTH_MAX);
     let most = slots.map_or(by_workers, |slots| slots.min(by_workers));
     let outstanding_max = match options.outstanding_max {
@@ -170,6 +177,6 @@ fn reach(options: &Options, target: &TargetSpec, run: &Run) -> Result<Reach, Fai
         within_permille: options.within.permille(),
         outstanding_max,
         response_time_max_ns: options.response_time_max_ns,
-        hosts: options.clients,
+        hosts: options.clients.unwrap_or(run.hosts),
     })
 }

@@ -17,7 +17,7 @@ pub struct Reach {
     pub outstanding_max: u32,
     /// The objective: maximum mean response time, in nanoseconds.
     pub response_time_max_ns: Option<u64>,
-    /// Number of hosts that the recommended settings are for; the measurement runs on one.
+    /// Number of hosts that the recommended settings are for.
     pub hosts: u32,
 }
 

@@ -181,7 +181,7 @@ pub fn next_step(reach: &Reach, template: &Run, done: &[&LoadPoint]) -> NextStep
     if tried.len() < closed.len() {
         return NextStep::Done(None);
     }
-    let answer = match next(&goal, &points(&tried)) {
+    let answer = match next_on_hosts(&goal, &tried, template.hosts) {
         Next::Measure { outstanding } => {
             return NextStep::Run(Box::new(closed_run(template, outstanding)));
         }
@@ -196,13 +196,50 @@ pub fn next_step(reach: &Reach, template: &Run, done: &[&LoadPoint]) -> NextStep
     NextStep::Done(Some(answer))
 }
 
-/// The load point with this many outstanding operations. One operation at a time uses one
+/// The load point with this many outstanding operations. One operation at a time on each host uses one
 /// connection, as the reference for response times.
 fn closed_run(template: &Run, outstanding: u64) -> Run {
     let run = template.with_queue_depth(depth(outstanding));
-    match outstanding {
-        1 => Run { connections: run.connections.map(|_| 1), ..run },
-        _ => run,
+    match outstanding == floor_depth(template) {
+        true => Run { connections: run.connections.map(|_| 1), ..run },
+        false => run,
+    }
+}
+
+/// One operation at a time on each host.
+pub(super) const fn floor_depth(template: &Run) -> u64 {
+    match template.hosts {
+        0 => 1,
+        hosts => hosts as u64,
+    }
+}
+
+/// The next step of the search. Hosts have equal loads, so it is the search for one of them, at its share
+/// of the rate.
+fn next_on_hosts(goal: &Goal, tried: &[Tried], hosts: u32) -> Next {
+    let hosts = u64::from(hosts.max(1));
+    let share = hosts as f64;
+    let of_each = Goal {
+        ops_per_s: goal.ops_per_s / share,
+        outstanding_max: (goal.outstanding_max / hosts).max(1),
+        ..*goal
+    };
+    let mut points = points(tried);
+    for point in &mut points {
+        point.outstanding /= hosts;
+        point.rate.value /= share;
+        point.rate.uncertainty = point.rate.uncertainty.map(|half| half / share);
+    }
+    let of_all = |outstanding: u64| outstanding * hosts;
+    match next(&of_each, &points) {
+        Next::Measure { outstanding } => Next::Measure { outstanding: of_all(outstanding) },
+        Next::Done(answer) => Next::Done(match answer {
+            Answer::Reached { enough, too_little } => {
+                Answer::Reached { enough: of_all(enough), too_little: too_little.map(of_all) }
+            }
+            Answer::Saturated { top } => Answer::Saturated { top: of_all(top) },
+            Answer::Bounded { top } => Answer::Bounded { top: of_all(top) },
+        }),
     }
 }
 
@@ -231,7 +268,7 @@ pub fn findings(
         .collect();
     tried.sort_by_key(|tried| tried.outstanding);
     let paced = mine().filter(|(_, p)| is_paced(p)).find_map(|(index, p)| self::tried(index, p));
-    let floor = tried.first().filter(|tried| tried.outstanding == 1);
+    let floor = tried.first().filter(|tried| tried.outstanding == floor_depth(template));
     let objective = reach.response_time_max_ns.map(|ns| ns as f64);
     let within = |tried: &&Tried| objective.is_some_and(|most| tried.response_ns.value <= most);
     let of_tried = |tried: &Tried| {
@@ -239,7 +276,8 @@ pub fn findings(
     };
     let verdict = tried.last().and_then(of_tried);
     let state = verdict.map(|index| verdicts[index].plateau.state);
-    let outcome = outcome(&goal, &tried, paced.as_ref(), objective, state);
+    let hosts = template.hosts;
+    let outcome = outcome(&goal, hosts, &tried, paced.as_ref(), objective, state);
     let settings = outcome.enough().map(|enough| settings(reach, template, &goal, &enough));
     let target_throughput = reach.required.throughput(transfer_bytes);
     let named = verdict.map_or(&[][..], |index| verdicts[index].named());
@@ -281,6 +319,7 @@ fn goal(reach: &Reach, stream: &Stream) -> Goal {
 /// The search's answer. Whether the rate has stopped rising comes from the verdict on its curve.
 fn outcome(
     goal: &Goal,
+    hosts: u32,
     tried: &[Tried],
     paced: Option<&Tried>,
     objective: Option<f64>,
@@ -295,7 +334,7 @@ fn outcome(
             State::Inconclusive(why) => Outcome::Inconclusive { top: last, why },
         })
     };
-    let found = match next(goal, &points(tried)) {
+    let found = match next_on_hosts(goal, tried, hosts) {
         Next::Measure { .. } => None,
         Next::Done(Answer::Reached { enough, too_little }) => of(enough).map(|enough| {
             let response_ns = paced.unwrap_or(&enough).response_ns.value;
@@ -320,8 +359,12 @@ fn outcome(
 fn settings(reach: &Reach, template: &Run, goal: &Goal, enough: &Tried) -> Settings {
     let total = enough.outstanding;
     let paced = gives_more(goal, enough);
+    let mut of_host = Run { hosts: 1, ..template.clone() };
+    for stream in &mut of_host.streams {
+        stream.workers = (stream.workers / template.hosts.max(1)).max(1);
+    }
     let share = |share: &crate::tune::share::Share| {
-        let run = template.with_queue_depth(depth(share.each));
+        let run = of_host.with_queue_depth(depth(share.each));
         let of_rate = share.each as f64 / total as f64;
         HostShare {
             hosts: share.holders,

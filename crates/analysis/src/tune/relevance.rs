@@ -51,7 +51,7 @@ fn role(tune: &TuneFindings, load_point: usize) -> Role {
     if tune.paced.is_some_and(|paced| paced.load_point == load_point) {
         return Role::Paced;
     }
-    let alone = tune.tried.iter().find(|tried| tried.outstanding == 1);
+    let alone = tune.tried.first().filter(|_| tune.arithmetic.is_some());
     let named = match &tune.outcome {
         Outcome::Reached { enough, too_little, .. } => vec![Some(*enough), *too_little],
         Outcome::TooSlow { enough, .. } => vec![Some(*enough)],

@@ -50,7 +50,8 @@ pub fn next(
     let workers: u64 = template.streams.iter().map(|stream| u64::from(stream.workers)).sum();
     let workers = workers.max(1);
     let all = series::series(&curve::outlines(done, certain(known)), done);
-    let Some(base) = all.first() else { return Some(at_depth(template, None, 1)) };
+    let unloaded = u64::from(template.hosts.max(1));
+    let Some(base) = all.first() else { return Some(at_depth(template, None, unloaded)) };
     if let State::Inconclusive(Inconclusive::Precision(point) | Inconclusive::Stability(point)) =
         base.plateau.state
         && let Some(step) = base.steps[point].filter(|step| step.runs < RUNS_PER_POINT)
@@ -86,6 +87,7 @@ pub fn next(
 fn again(template: &Run, point: &LoadPoint) -> Run {
     let setting = point.parameters.iter().find_map(|(key, value)| Setting::parse(key, value));
     let connections = point.signature.connections.filter(|_| template.connections.is_some());
+    let connections = connections.map(|count| on_each_host(count, template));
     let run = at_depth(template, setting, point.queue_depth_total);
     Run { connections: connections.or(run.connections), ..run }
 }
@@ -136,13 +138,16 @@ fn changed(
     };
     let workers = u64::from(changed.signature.workers.max(1));
     let most = most.next_multiple_of(workers).min(u64::from(may.queue_depth_max) * workers);
-    let setting = Setting::of(change, &changed.signature);
+    let setting = Setting::of(change, &changed.signature, template);
+    // One operation at a time on each host.
+    let unloaded = u64::from(template.hosts.max(1));
     let keeps_kind = matches!(change, Change::Connections | Change::Workers | Change::Volumes);
-    let totals = if keeps_kind { vec![most] } else { vec![1, most] };
+    let totals = if keeps_kind { vec![most] } else { vec![unloaded, most] };
     let run = |total: u64| {
         let mut run = at_depth(template, Some(setting), total);
         if change == Change::Workers && may.connections {
-            run.connections = changed.signature.connections;
+            let all = changed.signature.connections;
+            run.connections = all.map(|count| on_each_host(count, template));
         }
         run
     };
@@ -184,8 +189,16 @@ pub fn largest(template: &Run, may: PossibleChanges) -> Run {
         }
     }
     let workers: u32 = run.streams.iter().map(|stream| stream.workers).sum();
-    run.connections = run.connections.map(|count| count.max(workers));
+    run.connections = run.connections.map(|count| count.max(on_each_host(workers, template)));
     run
+}
+
+/// The part of each host of a number of connections or workers over all hosts of `run`.
+const fn on_each_host(count: u32, run: &Run) -> u32 {
+    match run.hosts {
+        0 | 1 => count,
+        hosts => count.div_ceil(hosts),
+    }
 }
 
 /// Other files would have to be filled first, and may be elsewhere.
@@ -197,9 +210,10 @@ fn has_the_same_files(run: &Run, template: &Run) -> bool {
 /// A setting that an experiment changes, with its new value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Setting {
+    /// On each host.
     Connections(u32),
     TransferBytes(u64),
-    /// Of all streams together: twice the template's.
+    /// Of all streams together on each host: twice the template's.
     Workers(u32),
     Pattern(AccessPattern),
     ReadPermille(u16),
@@ -208,13 +222,15 @@ enum Setting {
 
 impl Setting {
     /// The setting for `change`, given the changed workload.
-    fn of(change: Change, work: &WorkloadSignature) -> Setting {
+    fn of(change: Change, work: &WorkloadSignature, template: &Run) -> Setting {
         match change {
-            Change::Connections => Setting::Connections(work.connections.unwrap_or(1)),
+            Change::Connections => {
+                Setting::Connections(on_each_host(work.connections.unwrap_or(1), template))
+            }
             Change::LargerTransfers | Change::SmallerTransfers => {
                 Setting::TransferBytes(work.transfer_bytes as u64)
             }
-            Change::Workers => Setting::Workers(work.workers),
+            Change::Workers => Setting::Workers(on_each_host(work.workers, template)),
             Change::Order if work.order == Order::Sequential => {
                 Setting::Pattern(AccessPattern::Sequential)
             }

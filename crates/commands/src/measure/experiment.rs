@@ -121,7 +121,7 @@ pub fn plan(options: &ExperimentOptions) -> Result<Planned, Failure> {
     let mut planned = resolved(options, ExperimentSource::find(options)?)?;
     if options.explain {
         refuse_repeats(options)?;
-        explain::replace(&mut planned.plan, &options.known)?;
+        explain::replace(&mut planned.plan, &options.known, options.hosts.is_none())?;
     }
     Ok(planned)
 }

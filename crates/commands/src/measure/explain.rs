@@ -31,11 +31,20 @@ const BUFFERS_MAX_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// A variant has no load that can be scaled.
-pub(super) fn replace(plan: &mut Plan, stated: &[StatedLimit]) -> Result<(), Failure> {
+///
+/// * `on_this_host` - this host measures, so its facts are known limits
+pub(super) fn replace(
+    plan: &mut Plan,
+    stated: &[StatedLimit],
+    on_this_host: bool,
+) -> Result<(), Failure> {
     let root = Root::of_this_host();
-    let mut environment: Environment = host::facts::of_host(&root).into_iter().collect();
-    if let TargetSpec::Directory { path } = plan.target() {
-        environment.extend(host::facts::of_target(&root, Path::new(path)));
+    let mut environment = Environment::default();
+    if on_this_host {
+        environment = host::facts::of_host(&root).into_iter().collect();
+        if let TargetSpec::Directory { path } = plan.target() {
+            environment.extend(host::facts::of_target(&root, Path::new(path)));
+        }
     }
     let known = PriorKnowledge { stated_limits: stated.to_vec(), ..environment.prior };
     let mut steps: Vec<Step> = Vec::new();

@@ -69,7 +69,13 @@ fn settings(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     let Some(settings) = &tune.settings else { return Vec::new() };
     let connections = tune.outcome.enough().and_then(|enough| {
         let point = findings.load_points.get(enough.load_point)?;
-        settings.connections.or(point.signature.connections)
+        // A measured number is that of all hosts together.
+        let hosts = findings.fleet.as_ref().and_then(|fleet| {
+            fleet.load_points.get(enough.load_point).map(|point| point.hosts.len() as u32)
+        });
+        let hosts = hosts.unwrap_or(1).max(1);
+        let of_each = point.signature.connections.map(|count| count.div_ceil(hosts));
+        settings.connections.or(of_each)
     });
     let of_share = |share: &HostShare| {
         let jobs =
