@@ -28,11 +28,11 @@ queue_depth = 4
 "#;
 
 /// Each line of `--events jsonl`.
-fn events(text: &str) -> Vec<Value> {
+pub(crate) fn events(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
 }
 
-fn number(event: &Value, field: &str) -> u64 {
+pub(crate) fn number(event: &Value, field: &str) -> u64 {
     event[field].as_u64().unwrap_or_else(|| panic!("`{field}` in {event}"))
 }
 
@@ -120,13 +120,13 @@ fn the_number_of_hosts_is_swept_and_each_has_the_workers_of_the_stream() {
 }
 
 /// The agents that a process has started, in their order.
-fn agents(process: u32) -> Vec<String> {
+pub(crate) fn agents(process: u32) -> Vec<String> {
     let listed = Command::new("pgrep").args(["-P", &process.to_string()]).output();
     let listed = listed.expect("start pgrep (`cargo xtask check --install`)");
     String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
 }
 
-fn signal(process: &str, name: &str) {
+pub(crate) fn signal(process: &str, name: &str) {
     let status = Command::new("kill").args([&format!("-{name}"), process]).status();
     assert!(status.expect("start kill").success());
 }

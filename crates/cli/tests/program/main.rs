@@ -20,7 +20,10 @@ mod explaining;
 mod exporter;
 mod exporting;
 mod fleet;
+mod fleet_files;
+mod fleet_fill;
 mod fleet_runs;
+mod fleet_searches;
 mod fleet_ssh;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]

@@ -71,7 +71,7 @@ fn half_of_a_volumes_limit_needs_the_concurrency_of_littles_law() {
     let wanted_mib = LIMIT_MIB / 2.0;
     let want = format!("{wanted_mib}MiB/s");
     // Of a window of 3 s the machine may stop for 90 ms and more.
-    let arguments = [&target, "--target-rate", &want, "--hosts", "2", "--workers", "7"];
+    let arguments = [&target, "--target-rate", &want, "--clients", "2", "--workers", "7"];
     let ended = tune(&dir, "3s", &arguments);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
