@@ -188,6 +188,7 @@ fn the_example_of_every_key_is_allowed() {
             format!("read = '{read}'"),
             "transfer_size = '8k'".to_owned(),
             "pattern = 'random'".to_owned(),
+            "files = 2".to_owned(),
             "file_size = '1g'".to_owned(),
             "queue_depth = 1".to_owned(),
         ];

@@ -426,3 +426,55 @@ fn points(tried: &[Tried]) -> Vec<Point> {
     };
     tried.iter().map(point).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A host completes an operation in 10 ms plus 1 ms for each other one that it has outstanding.
+    fn measured(outstanding: u64, hosts: u64) -> Tried {
+        let response_s = 0.01 + 0.001 * (outstanding / hosts - 1) as f64;
+        Tried {
+            load_point: 0,
+            outstanding,
+            rate: Estimate {
+                uncertainty: Some(0.0),
+                ..Estimate::bare(outstanding as f64 / response_s)
+            },
+            throughput: Estimate::bare(0.0),
+            response_ns: Estimate::bare(response_s * 1e9),
+            runs: 1,
+            agrees: true,
+            worker_busy: None,
+        }
+    }
+
+    /// The concurrencies that the search measures, and its answer.
+    fn search(ops_per_s: f64, hosts: u32) -> (Vec<u64>, Answer) {
+        let goal = Goal { ops_per_s, within: 0.0, outstanding_max: 1024 };
+        let mut tried: Vec<Tried> = Vec::new();
+        loop {
+            match next_on_hosts(&goal, &tried, hosts) {
+                Next::Measure { outstanding } => {
+                    tried.push(measured(outstanding, u64::from(hosts)));
+                }
+                Next::Done(answer) => {
+                    return (tried.iter().map(|tried| tried.outstanding).collect(), answer);
+                }
+            }
+            assert!(tried.len() < 20, "the search ends");
+        }
+    }
+
+    #[test]
+    fn hosts_reach_a_rate_with_the_concurrency_that_one_needs_for_its_share() {
+        let (alone, one) = search(300.0, 1);
+        let (together, three) = search(900.0, 3);
+        // 4 operations give 308 per second.
+        assert_eq!(one, Answer::Reached { enough: 4, too_little: Some(3) });
+        assert_eq!(three, Answer::Reached { enough: 12, too_little: Some(9) });
+        let of_each: Vec<u64> = together.iter().map(|outstanding| outstanding / 3).collect();
+        assert_eq!(of_each, alone);
+        assert!(together.iter().all(|outstanding| outstanding % 3 == 0), "{together:?}");
+    }
+}

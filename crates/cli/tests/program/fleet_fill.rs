@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -146,6 +147,29 @@ fn a_fill_that_the_user_interrupts_is_resumed() {
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     resumes(&dir, &url);
+}
+
+#[test]
+fn a_fill_whose_controller_is_killed_is_resumed() {
+    let dir = TestDir::new();
+    let (_serving, url) = slow_volume(&dir);
+    let running = started(&dir, &url);
+    let agents = agents(running.id());
+    running.signal("KILL");
+    running.end();
+    // They stop, record what the first has written, and release the target.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while agents.iter().any(|agent| is_running(agent)) {
+        assert!(Instant::now() < deadline, "an agent without a controller ends");
+        std::thread::yield_now();
+    }
+    resumes(&dir, &url);
+}
+
+/// Whether a process exists and is not only an unread exit status.
+fn is_running(process: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat"));
+    status.is_ok_and(|status| !status.contains(") Z "))
 }
 
 /// A second run writes only what is missing, and its files pass verification.
