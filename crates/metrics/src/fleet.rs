@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
+use crate::run_record::Outcome;
 
 /// A host of a fleet. Journals store the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,48 @@ pub enum HostEvent {
     },
     /// Its share of the run ended.
     Ended,
+    /// Everything that its share measured is in the record: what was missing came from its spool.
+    Collected {
+        /// How its share ended.
+        outcome: Outcome,
+    },
+}
+
+/// How the hosts of a fleet were reached, to reach them again. Stored with the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The program's path on the hosts.
+    pub agent: String,
+    /// The program was copied to the hosts.
+    pub push: bool,
+    /// The hosts, in their order.
+    pub hosts: Vec<ReachedHost>,
+}
+
+/// How a host was reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReachedHost {
+    /// Its name.
+    pub name: String,
+    /// What starts its agent: `ssh`, `exec:docker exec -i {host}`.
+    pub launcher: String,
+}
+
+/// Whose spool a journal on a host is. Spools store the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpoolOwner {
+    /// The ID of the record that the controller writes.
+    pub record: String,
+    /// The host's position in the fleet.
+    pub host: u32,
+    /// The host's name there.
+    pub host_name: String,
+    /// The boot ID of its machine.
+    pub boot_id: String,
+    /// The agent's process.
+    pub process: u32,
+    /// When the spool was begun, in milliseconds since 1970 by the host's clock.
+    pub begun_unix_ms: u64,
 }
 
 /// One host's part of a run.
@@ -57,24 +100,30 @@ pub struct HostRun {
 impl HostRun {
     /// Time from the run's start from which totals are without it, in nanoseconds, and the reason.
     pub fn lost(&self) -> Option<(u64, &str)> {
-        self.events.iter().find_map(|event| match event {
-            HostEvent::Lost { at_ns, why, .. } => Some((*at_ns, why.as_str())),
-            HostEvent::Started { .. } | HostEvent::Ended => None,
-        })
+        self.loss().map(|(at_ns, why, _)| (at_ns, why))
     }
 
     /// Whether the others continued without it.
     pub fn was_left_behind(&self) -> bool {
-        let is_loss =
-            |event: &HostEvent| matches!(event, HostEvent::Lost { others_continued: true, .. });
-        self.events.iter().any(is_loss)
+        self.loss().is_some_and(|(_, _, others_continued)| others_continued)
+    }
+
+    /// The last loss, unless everything was collected since.
+    fn loss(&self) -> Option<(u64, &str, bool)> {
+        self.events.iter().fold(None, |loss, event| match event {
+            HostEvent::Lost { at_ns, why, others_continued } => {
+                Some((*at_ns, why.as_str(), *others_continued))
+            }
+            HostEvent::Collected { .. } => None,
+            HostEvent::Started { .. } | HostEvent::Ended => loss,
+        })
     }
 
     /// How long after the common instant it started, and the error of its clock, in nanoseconds.
     pub fn started(&self) -> Option<(u64, u64)> {
         self.events.iter().find_map(|event| match event {
             HostEvent::Started { late_ns, clock_error_ns } => Some((*late_ns, *clock_error_ns)),
-            HostEvent::Lost { .. } | HostEvent::Ended => None,
+            HostEvent::Lost { .. } | HostEvent::Ended | HostEvent::Collected { .. } => None,
         })
     }
 }
@@ -85,7 +134,7 @@ impl HostEvent {
         match self {
             HostEvent::Started { .. } => false,
             HostEvent::Lost { others_continued, .. } => *others_continued,
-            HostEvent::Ended => true,
+            HostEvent::Ended | HostEvent::Collected { .. } => true,
         }
     }
 }
@@ -218,6 +267,28 @@ mod tests {
         }
     }
 
+    fn collected() -> HostEvent {
+        HostEvent::Collected { outcome: Outcome::Done }
+    }
+
+    #[test]
+    fn a_host_is_lost_until_everything_is_collected_and_the_last_event_counts() {
+        let lost = |at_ns, others_continued| HostEvent::Lost {
+            at_ns,
+            why: "cut off".to_owned(),
+            others_continued,
+        };
+        let host = |events: &[HostEvent]| HostRun { intervals: vec![], events: events.to_vec() };
+        let cut = host(&[lost(10, true)]);
+        assert_eq!((cut.lost(), cut.was_left_behind()), (Some((10, "cut off")), true));
+        let longer = host(&[lost(10, true), lost(20, true)]);
+        assert_eq!(longer.lost(), Some((20, "cut off")), "more was collected, not all");
+        let whole = host(&[lost(10, true), collected()]);
+        assert_eq!((whole.lost(), whole.was_left_behind()), (None, false));
+        let failed = host(&[lost(10, false)]);
+        assert!(failed.lost().is_some() && !failed.was_left_behind());
+    }
+
     proptest! {
         #[test]
         fn a_total_is_the_interval_of_all_samples_bit_for_bit(
@@ -270,6 +341,7 @@ mod tests {
         // The controller was killed: nothing is known about the second host's later intervals.
         assert_eq!(completed(&[]), [3]);
         assert_eq!(completed(&[HostEvent::Ended]), [3, 1, 1]);
+        assert_eq!(completed(&[lost(false), collected()]), [3, 1, 1]);
     }
 
     #[test]

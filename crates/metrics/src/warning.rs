@@ -260,6 +260,13 @@ pub enum Warning {
         /// Each with the hosts that differ from most.
         facts: Vec<(String, Vec<String>)>,
     },
+    /// A host could not write its spool, from which a record is completed.
+    SpoolFailed {
+        /// The spool's directory on the host.
+        path: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// A figure that is checked for steady state. Journals store its position.
@@ -309,6 +316,7 @@ impl Warning {
             Warning::HostsStartedApart { .. } => "hosts_started_apart",
             Warning::HostSlower { .. } => "host_slower",
             Warning::HostsDiffer { .. } => "hosts_differ",
+            Warning::SpoolFailed { .. } => "spool_failed",
         }
     }
 }

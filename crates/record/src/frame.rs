@@ -41,6 +41,8 @@ pub const FLEET: u8 = 10;
 pub const HOST_INTERVAL: u8 = 11;
 /// An event of one host.
 pub const HOST_EVENT: u8 = 12;
+/// Whose spool a journal is: the first frame of a spool, and not part of a record.
+pub const SPOOL: u8 = 13;
 
 /// An event of an experiment.
 #[derive(Clone, Debug, PartialEq)]

@@ -44,6 +44,13 @@ pub struct RawFrame<'a> {
     pub offset_bytes: u64,
 }
 
+impl RawFrame<'_> {
+    /// The position after it.
+    pub const fn end_bytes(&self) -> u64 {
+        self.offset_bytes + (HEAD_BYTES + self.payload.len()) as u64
+    }
+}
+
 /// The frame that begins at `at`, if it is complete and its checksum is correct.
 pub fn frame_at(bytes: &[u8], at: usize) -> Option<RawFrame<'_>> {
     let rest = bytes.get(at..)?;

@@ -105,7 +105,7 @@ impl Drop for Screen {
 fn host_event_words(hosts: &[FleetHost], host: u32, event: &HostEvent) -> Option<String> {
     let name = hosts.get(host as usize).map_or("a host", |host| host.name.as_str());
     match event {
-        HostEvent::Started { .. } | HostEvent::Ended => None,
+        HostEvent::Started { .. } | HostEvent::Ended | HostEvent::Collected { .. } => None,
         HostEvent::Lost { at_ns, why, others_continued } => {
             let at = print_whole_seconds(Duration::from_nanos(*at_ns));
             let then = if *others_continued { "; the others continue" } else { "" };

@@ -407,6 +407,8 @@ impl<'a> Line<'a> {
                         others_continued: *others_continued,
                     },
                     HostEvent::Ended => Line::HostEnded { run_index, host_index },
+                    // Appended after the experiment.
+                    HostEvent::Collected { .. } => return None,
                 }
             }
             Event::Warning { run_index, warning } => {

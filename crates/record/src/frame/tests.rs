@@ -218,13 +218,14 @@ fn warning(
         29 => Warning::HostsStartedApart { spread_ns: c, error_ns: d, last: text },
         30 => Warning::HostSlower { host: text, rate: a, median: b },
         31 => Warning::HostsDiffer { facts: vec![(text.clone(), vec![text])] },
-        _ => panic!("there are 32 tags"),
+        32 => Warning::SpoolFailed { path: text.clone(), reason: text },
+        _ => panic!("there are 33 tags"),
     }
 }
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    (0..32usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+    (0..33usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
         |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
     )
 }

@@ -39,6 +39,7 @@ pub(crate) const fn brief(warning: &Warning) -> &'static str {
         Warning::HostsLost { .. } => "hosts were lost",
         Warning::HostsStartedApart { .. } => "hosts did not start together",
         Warning::HostsDiffer { .. } => "hosts differ in their settings",
+        Warning::SpoolFailed { .. } => "spool not written",
         Warning::HostSlower { .. } => "one host was slower than the others",
     }
 }

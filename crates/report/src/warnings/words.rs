@@ -240,6 +240,9 @@ pub fn found(warning: &Warning) -> String {
             thousands(rate.round() as u64),
             thousands(median.round() as u64)
         ),
+        Warning::SpoolFailed { path, reason } => {
+            format!("the intervals could not be written to the spool {path}: {reason}")
+        }
     }
 }
 
@@ -375,6 +378,12 @@ pub fn advice(warning: &Warning) -> Advice {
             "The total is that of unequal hosts; with equal hosts it would be higher.",
             "Compare the hosts with `fourcorners check --hosts`, and their results in the table of \
              hosts.",
+        ),
+        Warning::SpoolFailed { .. } => (
+            "The results are complete while the connection lasts. If it is cut, intervals that were not \
+             received are lost.",
+            "Free space there, or name another directory with the variable FOURCORNERS_SPOOL on the \
+             host.",
         ),
         Warning::ConnectionsUneven { .. } => (
             "The sum over all connections hides slow ones: a limit per network flow, a slower \
@@ -728,6 +737,14 @@ mod tests {
                 Warning::HostSlower { host: "vm07".to_owned(), rate: 800.0, median: 1000.4 },
                 "host_slower",
                 "vm07 completed 800 per second, and half of the other hosts 1,000 or more",
+            ),
+            (
+                Warning::SpoolFailed {
+                    path: "/spool/a".to_owned(),
+                    reason: "No space left on device".to_owned(),
+                },
+                "spool_failed",
+                "the intervals could not be written to the spool /spool/a: No space left on device",
             ),
         ]
     }
