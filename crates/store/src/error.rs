@@ -136,6 +136,28 @@ pub enum Error {
         /// The record.
         id: String,
     },
+    /// The journal is locked by the process that writes it.
+    #[error("{} is being written by another process; wait until it has ended", path.display())]
+    BeingWritten {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// A spool is damaged before its end, or has no owner.
+    #[error("the spool {} is damaged: {reason}", path.display())]
+    DamagedSpool {
+        /// Its directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A spool could not be removed.
+    #[error("remove the spool {}: {source}", path.display())]
+    RemoveSpool {
+        /// Its directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A record could not be removed.
     #[error("remove {}: {source}", path.display())]
     RemoveRecord {

@@ -57,6 +57,36 @@ impl Journal {
         Ok(Journal { path, file, end_bytes, closed: false, buffer: Vec::new() })
     }
 
+    /// Opens and locks the journal of a process that has ended, to append what was missing. An incomplete
+    /// frame at its end is removed, because a valid one after it would be reported as damage.
+    ///
+    /// # Errors
+    /// [`Error::BeingWritten`], [`Error::DamagedJournal`], [`Error::NewerVersion`].
+    pub(crate) fn reopen(path: PathBuf) -> Result<Journal, Error> {
+        let fail = |source| Error::AppendJournal { path: path.clone(), source };
+        let file = OpenOptions::new().append(true).open(&path).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::BeingWritten { path }),
+            Err(TryLockError::Error(source)) => return Err(Error::LockJournal { path, source }),
+        }
+        let read = |source| Error::ReadFile { path: path.clone(), source };
+        let bytes = std::fs::read(&path).map_err(read)?;
+        let last = frames(&path, &bytes)?.last().map(RawFrame::end_bytes);
+        if bytes.len() < HEADER_BYTES {
+            return Err(Error::DamagedJournal {
+                path,
+                offset_bytes: 0,
+                reason: "its header is incomplete".to_owned(),
+            });
+        }
+        let end_bytes = last.unwrap_or(HEADER_BYTES as u64);
+        if end_bytes < bytes.len() as u64 {
+            file.set_len(end_bytes).map_err(fail)?;
+        }
+        Ok(Journal { path, file, end_bytes, closed: false, buffer: Vec::new() })
+    }
+
     /// Sets the path that messages show, after the run directory was renamed.
     pub(crate) fn set_path(&mut self, path: PathBuf) {
         self.path = path;
@@ -113,6 +143,22 @@ fn header(version: u32) -> [u8; HEADER_BYTES] {
     let check = crc32c::crc32c(&header[..12]);
     header[12..].copy_from_slice(&check.to_le_bytes());
     header
+}
+
+/// The complete frames of a journal that nothing else vouches for, and the damage after them, if there
+/// is any.
+pub(crate) fn frames_before_damage<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+) -> (Vec<RawFrame<'a>>, Option<Error>) {
+    match frames(path, bytes) {
+        Ok(frames) => (frames, None),
+        Err(damage @ Error::DamagedJournal { offset_bytes, .. }) => {
+            let intact = &bytes[..(offset_bytes as usize).min(bytes.len())];
+            (frames(path, intact).unwrap_or_default(), Some(damage))
+        }
+        Err(other) => (Vec::new(), Some(other)),
+    }
 }
 
 /// The complete frames of a journal. An incomplete frame at the end is ignored.
@@ -246,6 +292,39 @@ mod tests {
         assert!(matches!(journal.append(1, |_| {}), Err(Error::JournalClosed { .. })));
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(read(&bytes).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_journal_cut_at_any_byte_is_continued_after_its_last_whole_frame() {
+        let (bytes, edges) = small_journal();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        for length in 0..=bytes.len() {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            let mut journal = match Journal::reopen(path.clone()) {
+                Ok(journal) => journal,
+                Err(Error::DamagedJournal { .. }) if length < HEADER_BYTES => continue,
+                Err(other) => panic!("{length}: {other}"),
+            };
+            assert!(matches!(Journal::reopen(path.clone()), Err(Error::BeingWritten { .. })));
+            journal.append(7, |out| out.push(1)).unwrap();
+            let written = std::fs::read(&path).unwrap();
+            let frames = read(&written).unwrap();
+            let complete = edges[1..].iter().filter(|edge| **edge <= length).count();
+            assert_eq!((frames.len(), frames[complete].kind), (complete + 1, 7), "{length}");
+        }
+    }
+
+    #[test]
+    fn frames_before_damage_are_read_and_the_damage_is_named() {
+        let (mut bytes, edges) = small_journal();
+        bytes[edges[2] + 20] ^= 1;
+        let (frames, damage) = frames_before_damage(Path::new("journal"), &bytes);
+        assert_eq!(frames.len(), 2);
+        assert!(damage.is_some_and(|damage| damage.to_string().contains("is damaged at byte")));
+        let (frames, damage) =
+            frames_before_damage(Path::new("journal"), b"not a journal, but text");
+        assert!(frames.is_empty() && damage.is_some());
     }
 
     #[test]

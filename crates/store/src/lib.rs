@@ -9,7 +9,7 @@
 //! journal's frames follow the logs of databases (length, checksum, append only).
 //!
 //! Reading order: [`Store`], `manifest`, `journal` (a file of frames; their content is in crate `record`),
-//! `writer`, `reader`, `listing`, `index`, `annotation` (labels), `removal`.
+//! `writer`, `reader`, `listing`, `index`, `annotation` (labels), `removal`, `spool` (of an agent).
 
 mod annotation;
 mod error;
@@ -22,6 +22,8 @@ mod removal;
 mod root;
 mod run_id;
 mod scraped;
+mod spool;
+mod spool_content;
 mod store;
 mod summary;
 mod writer;
@@ -32,5 +34,7 @@ pub use listing::{Listed, State};
 pub use manifest::plan_hash;
 pub use root::default_root;
 pub use scraped::{ScrapedSample, ScrapedWriter};
+pub use spool::{SpoolWriter, Spools, default_spool_root};
+pub use spool_content::{SpoolContent, SpooledRun};
 pub use store::Store;
 pub use writer::Writer;

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use metrics::environment::Environment;
+use metrics::fleet::Reach;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -29,6 +30,8 @@ pub(crate) struct Manifest {
     pub(crate) environment: Environment,
     pub(crate) plan_hash: String,
     pub(crate) plan: Plan,
+    /// How the hosts of a fleet were reached.
+    pub(crate) fleet: Option<Reach>,
 }
 
 /// The file. It contains the plan byte for byte as it was hashed.
@@ -38,6 +41,9 @@ struct ManifestFile {
     id: String,
     started_unix_ms: u64,
     environment: Vec<(String, String)>,
+    /// Only of a fleet; older versions ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fleet: Option<Reach>,
     plan_hash: String,
     plan: Box<RawValue>,
 }
@@ -70,6 +76,7 @@ pub(crate) fn write(
     id: &str,
     plan: &Plan,
     environment: &Environment,
+    fleet: Option<&Reach>,
     started_unix_ms: u64,
 ) -> Result<(), Error> {
     let schema_version = version_of(plan);
@@ -79,6 +86,7 @@ pub(crate) fn write(
         id: id.to_owned(),
         started_unix_ms,
         environment: environment.pairs(),
+        fleet: fleet.cloned(),
         plan_hash: hash(plan.get()),
         plan,
     };
@@ -113,5 +121,6 @@ pub(crate) fn read(path: &Path) -> Result<Manifest, Error> {
         environment: file.environment.into_iter().collect(),
         plan_hash: file.plan_hash,
         plan,
+        fleet: file.fleet,
     })
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use metrics::environment::Environment;
+use metrics::fleet::Reach;
 use metrics::run_record::ExperimentRecord;
 use workload::plan::Plan;
 
@@ -72,12 +73,48 @@ impl Store {
         environment: &Environment,
         started_unix_ms: u64,
     ) -> Result<Writer, Error> {
+        self.create_for(plan, environment, None, started_unix_ms)
+    }
+
+    /// The same for a plan that a fleet executes; with how its hosts are reached.
+    ///
+    /// # Errors
+    /// As for [`Store::create`].
+    pub fn create_for(
+        &self,
+        plan: &Plan,
+        environment: &Environment,
+        fleet: Option<&Reach>,
+        started_unix_ms: u64,
+    ) -> Result<Writer, Error> {
         loop {
             let id = run_id::new_id(&plan.name, started_unix_ms);
-            if let Some(writer) = self.create_as(id, plan, environment, started_unix_ms)? {
+            let created = self.create_as(id, plan, environment, fleet, started_unix_ms)?;
+            if let Some(writer) = created {
                 return Ok(writer);
             }
         }
+    }
+
+    /// Continues the record with this ID, whose experiment has ended in any way: events that were missing
+    /// are appended after those that it has.
+    ///
+    /// # Errors
+    /// [`Error::BeingWritten`], [`Error::DamagedJournal`], [`Error::NewerVersion`],
+    /// [`Error::AppendJournal`].
+    pub fn continue_record(&self, id: &str) -> Result<Writer, Error> {
+        let directory = self.root.run_directory(id);
+        let journal = Journal::reopen(directory.join(journal::NAME))?;
+        let (root, id) = (self.root.clone(), id.to_owned());
+        Ok(Writer { root, id, directory, journal, finished: false })
+    }
+
+    /// How the hosts of the record with this ID were reached; `None` if it does not say so.
+    ///
+    /// # Errors
+    /// [`Error::ReadFile`], [`Error::DamagedManifest`], [`Error::NewerVersion`].
+    pub fn reach(&self, id: &str) -> Result<Option<Reach>, Error> {
+        Ok(manifest::read(&self.root.run_directory(id).join(manifest::NAME))?.fleet)
     }
 
     /// Creates the records of two plans that are executed in alternating runs. `facts_of` returns
@@ -96,11 +133,11 @@ impl Store {
             let ids = plans.map(|plan| run_id::new_id(&plan.name, started_unix_ms));
             let [first, second] = ids.clone();
             let facts = facts_of(0, &second);
-            let Some(a) = self.create_as(first, plans[0], &facts, started_unix_ms)? else {
+            let Some(a) = self.create_as(first, plans[0], &facts, None, started_unix_ms)? else {
                 continue;
             };
             let facts = facts_of(1, &ids[0]);
-            let begun = self.create_as(second, plans[1], &facts, started_unix_ms + 1);
+            let begun = self.create_as(second, plans[1], &facts, None, started_unix_ms + 1);
             if let Ok(Some(b)) = begun {
                 return Ok([a, b]);
             }
@@ -119,6 +156,7 @@ impl Store {
         id: String,
         plan: &Plan,
         environment: &Environment,
+        fleet: Option<&Reach>,
         started_unix_ms: u64,
     ) -> Result<Option<Writer>, Error> {
         let incomplete = self.root.runs().join(format!("{INCOMPLETE}{id}"));
@@ -133,6 +171,7 @@ impl Store {
             &id,
             plan,
             environment,
+            fleet,
             started_unix_ms,
         )
         .and_then(|()| Journal::create(incomplete.join(journal::NAME)))

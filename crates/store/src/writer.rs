@@ -130,6 +130,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Makes the journal durable.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.journal.sync()
+    }
+
     fn append(&mut self, kind: u8, event: &impl Serialize) -> Result<(), Error> {
         self.append_with(kind, |out| frame::encode(event, out))
     }

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use metrics::environment::Environment;
+use metrics::fleet::{FleetHost, HostEvent, Reach, ReachedHost};
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, Prepared, RunRecord};
 use metrics::warning::{Figure, Warning};
 use rusqlite::Connection;
@@ -533,4 +534,55 @@ fn the_environment_of_an_old_manifest_is_read_into_typed_fields_and_kept_whole()
     let stored: serde_json::Value = serde_json::from_str(STORED_MANIFEST).unwrap();
     assert_eq!(serde_json::to_value(environment.pairs()).unwrap(), stored["environment"]);
     assert_eq!(store::plan_hash(&record.plan), record.plan_hash);
+}
+
+#[test]
+fn a_record_of_a_fleet_remembers_how_its_hosts_were_reached_and_can_be_continued() {
+    let (_root, store) = open();
+    let plan = samples::plan("fleet", 1);
+    let mut run = samples::run(0);
+    run.hosts = 2;
+    let host = |name: &str| FleetHost { name: name.to_owned(), ..FleetHost::default() };
+    let reached = |name: &str| ReachedHost { name: name.to_owned(), launcher: "ssh".to_owned() };
+    let hosts = vec![reached("vm1"), reached("vm2")];
+    let reach = Reach { agent: "fourcorners".to_owned(), push: true, hosts };
+    let mut writer = store.create_for(&plan, &environment(), Some(&reach), STARTED).unwrap();
+    let id = writer.id().to_owned();
+    writer.fleet(&[host("vm1"), host("vm2")]).unwrap();
+    writer.run_started(&run, STARTED).unwrap();
+    let intervals = [0, 1].map(|index| samples::interval(index, 1, 5));
+    writer.host_interval(0, 0, &intervals[0]).unwrap();
+    writer.host_interval(0, 0, &intervals[1]).unwrap();
+    assert!(matches!(store.continue_record(&id), Err(Error::BeingWritten { .. })));
+    drop(writer);
+    // The process was killed while it wrote a frame.
+    let path = store.run_directory(&id).unwrap().join("journal");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.truncate(bytes.len() - 7);
+    fs::write(&path, bytes).unwrap();
+
+    assert_eq!(store.reach(&id).unwrap(), Some(reach));
+    let mut writer = store.continue_record(&id).unwrap();
+    writer.host_interval(0, 0, &intervals[1]).unwrap();
+    for (host, interval) in [(1, &intervals[0]), (1, &intervals[1])] {
+        writer.host_interval(host, 0, interval).unwrap();
+    }
+    for host in [0, 1] {
+        let event = HostEvent::Collected { outcome: Outcome::Done };
+        writer.host_event(host, 0, &event).unwrap();
+    }
+    writer.run_finished(0, &Outcome::Done).unwrap();
+    writer.finish(&Outcome::Done).unwrap();
+    drop(writer);
+    let record = store.load(&id).unwrap();
+    assert_eq!(record.outcome, Outcome::Done);
+    assert_eq!(record.runs[0].hosts[1].intervals, intervals);
+    let mut total = intervals[1].clone();
+    total.merge(&intervals[1]);
+    assert_eq!(record.runs[0].intervals[1].streams, total.streams);
+    let listed = store.list().unwrap();
+    assert_eq!(listed[0].state, State::Ended(Outcome::Done));
+    // Records of one host have no such list.
+    let writer = store.create(&plan, &environment(), STARTED).unwrap();
+    assert_eq!(store.reach(writer.id()).unwrap(), None);
 }
