@@ -3,14 +3,14 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::agent::{Agent, AgentAction};
 use crate::message::{Hello, Message};
+use crate::outbox::Outbox;
 
 /// Time between two signs of life.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
@@ -18,29 +18,6 @@ const ALIVE_EVERY: Duration = Duration::from_secs(1);
 const RELEASE_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 64 << 10;
-
-/// The output, which the work's thread uses too: each frame is written as a whole.
-type Output = Arc<Mutex<dyn Write + Send>>;
-
-/// Where the work of a request sends its progress.
-#[derive(Clone)]
-pub struct Outbox(Output);
-
-impl std::fmt::Debug for Outbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Outbox")
-    }
-}
-
-impl Outbox {
-    /// Sends a message to the controller.
-    ///
-    /// # Errors
-    /// The controller is gone.
-    pub fn send(&self, message: &Message) -> io::Result<()> {
-        send(&self.0, &message.to_frame())
-    }
-}
 
 /// What an agent does for its controller.
 pub trait Work: Send + 'static {
@@ -51,12 +28,23 @@ pub trait Work: Send + 'static {
     fn work(&mut self, request: &[u8], outbox: &Outbox) -> Result<Vec<u8>, String>;
 }
 
-/// Serves a controller until it closes the pipe.
+/// What concerns the request that is being done, on the thread that reads from the controller.
+pub trait Attend {
+    /// Takes a signal of the controller.
+    fn signal(&mut self, signal: &[u8]);
+
+    /// The controller is gone: what is being done must end, unless it can be finished alone.
+    fn end(&mut self);
+
+    /// Whether something is being finished alone; called repeatedly after [`Attend::end`].
+    fn is_finishing(&self) -> bool;
+}
+
+/// Serves a controller until it closes the pipe, and then until the work has ended.
 ///
 /// * `begun` - when the clock that the controller samples was 0
 /// * `work` - does what requests say, in a separate thread
-/// * `on_signal` - gets the signals for the request that is being done as they arrive, and `None` when the
-///   controller is gone: what is being done must end
+/// * `attend` - takes what concerns the request that is being done as it arrives
 ///
 /// # Errors
 /// The pipe failed, or the controller sent something that is no message.
@@ -66,11 +54,11 @@ pub fn serve<R: Read + AsFd>(
     mut input: R,
     output: impl Write + Send + 'static,
     mut work: impl Work,
-    mut on_signal: impl FnMut(Option<&[u8]>),
+    mut attend: impl Attend,
 ) -> io::Result<()> {
-    let output: Output = Arc::new(Mutex::new(output));
+    let output = Outbox::to(output);
     let (requests, to_do) = mpsc::channel::<(u32, Vec<u8>)>();
-    let outbox = Outbox(Arc::clone(&output));
+    let outbox = output.clone();
     // Dropped by the thread when it has released everything.
     let (is_working, has_ended) = mpsc::channel::<()>();
     std::thread::spawn(move || {
@@ -81,27 +69,34 @@ pub fn serve<R: Read + AsFd>(
         }
         drop((work, is_working));
     });
-    let served = serve_requests(hello, begun, &mut input, &output, &requests, &mut on_signal);
-    on_signal(None);
+    let served = serve_requests(hello, begun, &mut input, &output, &requests, &mut attend);
+    attend.end();
+    // A writer that waits for room ends.
+    output.close();
     drop(requests);
-    let _ = has_ended.recv_timeout(RELEASE_WITHIN);
-    served
+    loop {
+        let is_finishing = attend.is_finishing();
+        match has_ended.recv_timeout(RELEASE_WITHIN) {
+            Err(RecvTimeoutError::Timeout) if is_finishing => {}
+            _ => return served,
+        }
+    }
 }
 
 fn serve_requests<R: Read + AsFd>(
     hello: Hello,
     begun: Instant,
     input: &mut R,
-    output: &Output,
+    output: &Outbox,
     requests: &Sender<(u32, Vec<u8>)>,
-    on_signal: &mut impl FnMut(Option<&[u8]>),
+    attend: &mut impl Attend,
 ) -> io::Result<()> {
     let mut agent = Agent::default();
     let mut bytes = vec![0; READ_BYTES];
-    send(output, &Message::Hello(hello).to_frame())?;
+    output.send(&Message::Hello(hello))?;
     loop {
         if !has_input(input)? {
-            send(output, &Message::Alive.to_frame())?;
+            output.send(&Message::Alive)?;
             continue;
         }
         let count = input.read(&mut bytes)?;
@@ -114,13 +109,13 @@ fn serve_requests<R: Read + AsFd>(
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         for action in actions {
             match action {
-                AgentAction::Send(frame) => send(output, &frame)?,
+                AgentAction::Send(frame) => output.send_frame(frame)?,
                 AgentAction::Work { number, work } => {
                     // Its thread ends only by a panic; the controller then hears nothing more of it.
                     let died = |_| io::Error::other("the thread that does the work has died");
                     requests.send((number, work)).map_err(died)?;
                 }
-                AgentAction::Signal(signal) => on_signal(Some(&signal)),
+                AgentAction::Signal(signal) => attend.signal(&signal),
             }
         }
     }
@@ -135,12 +130,6 @@ fn has_input(input: &impl AsFd) -> io::Result<bool> {
         Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
-}
-
-fn send(output: &Output, frame: &[u8]) -> io::Result<()> {
-    let mut output = output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    output.write_all(frame)?;
-    output.flush()
 }
 
 /// Nanoseconds since 1970; 0 for a clock before that.

@@ -1,5 +1,7 @@
 //! How an agent is started on a host: the command whose standard input and output are the pipe.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::host_list::Host;
@@ -153,6 +155,41 @@ impl Launcher {
     }
 }
 
+impl fmt::Display for Launcher {
+    /// As it is stored with a record; [`Launcher::from_str`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Launcher::Ssh => f.write_str("ssh"),
+            Launcher::Slurm => f.write_str("slurm"),
+            Launcher::Local => f.write_str("local"),
+            Launcher::Kubectl { arguments } => write!(f, "kubectl:{}", arguments.join(" ")),
+            Launcher::Exec { command } => write!(f, "exec:{command}"),
+        }
+    }
+}
+
+/// A stored launcher that this version does not know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a launcher that this version of fourcorners knows")]
+pub struct UnknownLauncher(String);
+
+impl FromStr for Launcher {
+    type Err = UnknownLauncher;
+
+    fn from_str(text: &str) -> Result<Launcher, UnknownLauncher> {
+        Ok(match (text, text.split_once(':')) {
+            ("ssh", _) => Launcher::Ssh,
+            ("slurm", _) => Launcher::Slurm,
+            ("local", _) => Launcher::Local,
+            (_, Some(("kubectl", arguments))) => {
+                Launcher::Kubectl { arguments: arguments.split_whitespace().map(owned).collect() }
+            }
+            (_, Some(("exec", command))) => Launcher::Exec { command: command.to_owned() },
+            _ => return Err(UnknownLauncher(text.to_owned())),
+        })
+    }
+}
+
 fn owned(word: &str) -> String {
     word.to_owned()
 }
@@ -216,6 +253,21 @@ mod tests {
         assert!(remote.starts_with("exec sh -c 'd=") && remote.ends_with(" agent'"), "{remote}");
         assert!(remote.contains("head -c 5 ") && remote.contains(&"ab".repeat(32)), "{remote}");
         assert!(Launcher::Ssh.copies(&agent) && !Launcher::Local.copies(&agent));
+    }
+
+    #[test]
+    fn every_launcher_reads_back_as_it_is_stored() {
+        for launcher in [
+            Launcher::Ssh,
+            Launcher::Slurm,
+            Launcher::Local,
+            Launcher::Kubectl { arguments: ["-n", "load"].map(str::to_owned).to_vec() },
+            Launcher::Kubectl { arguments: Vec::new() },
+            Launcher::Exec { command: "docker exec -i {host}: x".to_owned() },
+        ] {
+            assert_eq!(launcher.to_string().parse(), Ok(launcher));
+        }
+        assert!("pigeon".parse::<Launcher>().is_err());
     }
 
     #[test]

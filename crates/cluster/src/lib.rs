@@ -10,7 +10,8 @@
 //! around the agent.
 //!
 //! Reading order: [`host_list`] (which hosts), [`launch`] (how an agent is started), [`message`] (what is
-//! sent), [`controller`], [`ask`], [`agent`], [`clock`], [`pipes`], [`agent_loop`].
+//! sent), [`controller`], [`ask`], [`agent`], [`clock`], [`pipes`], [`agent_loop`],
+//! [`outbox`].
 
 pub mod agent;
 pub mod agent_loop;
@@ -20,4 +21,5 @@ pub mod controller;
 pub mod host_list;
 pub mod launch;
 pub mod message;
+pub mod outbox;
 pub mod pipes;
