@@ -10,6 +10,7 @@ use crate::avs_args::{AVS_EXAMPLES, AVS_USAGE, AvsArguments};
 use crate::check_args::{CHECK_EXAMPLES, CheckArguments};
 use crate::compare_args::{COMPARE_EXAMPLES, CompareArguments};
 use crate::expect_args::{EXPECT_EXAMPLES, ExpectArguments};
+use crate::fleet_command::{FLEET_EXAMPLES, FleetCommand};
 use crate::keep_args::{
     BASELINE_EXAMPLES, BaselineCommand, DuArguments, LABEL_EXAMPLES, LabelArguments,
     PRUNE_EXAMPLES, PruneArguments, RM_EXAMPLES, RmArguments,
@@ -98,6 +99,7 @@ Exit codes:
   1  done, but the verdict is negative: interrupted, overloaded, or less
      precise than --until (run), a condition of --fail-if met (run, show),
      target rate not reached (tune), worse or not comparable (compare),
+     intervals still missing (fleet collect),
      problems found (check), no design (size, avs),
      offered rate above a limit (predict)
   2  bad input: arguments, an input file, or a refused target
@@ -202,6 +204,9 @@ pub(crate) enum Command {
     ///
     /// Started by ssh, srun, kubectl exec or another command on each host of a fleet; not by hand.
     Agent,
+    /// Show what runs on the hosts of a fleet, or complete a record from them.
+    #[command(subcommand, disable_help_subcommand = true, after_help = FLEET_EXAMPLES)]
+    Fleet(FleetCommand),
     /// Size Azure VMware Solution for the virtual machines of an RVTools export.
     ///
     /// Sizes hosts by CPU, memory and storage. Compares vSAN only with Azure NetApp Files

@@ -9,7 +9,7 @@ use commands::measure::experiment::Planned;
 use commands::outcome::Failure;
 use engine::drive::Stop;
 use runner::event::{Event, Listener, ListenerError, Phase};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use target::threads::ThreadError;
@@ -49,6 +49,12 @@ impl Listener for Interrupt {
 pub(crate) fn survive_file_size_limit() {
     // Without the handler the signal ends the program, as by default.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+}
+
+/// Ignores SIGHUP, which an agent may get when its connection is cut: it then finishes its run.
+pub(crate) fn survive_hang_up() {
+    // Without the handler the signal ends the program, as by default.
+    let _ = signal_hook::flag::register(SIGHUP, Arc::default());
 }
 
 /// Handles the signals with the returned flag. The thread that waits for them sleeps until one

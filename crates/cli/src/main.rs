@@ -11,6 +11,7 @@ mod connection_state;
 mod diagnostics;
 mod expect_args;
 mod fleet_args;
+mod fleet_command;
 mod foreign_options;
 mod guard;
 mod interrupt;

@@ -9,6 +9,8 @@ mod completions;
 mod config;
 mod expect;
 mod export;
+mod fleet_collect;
+mod fleet_status;
 mod follow_up;
 mod interleave;
 mod keep;
@@ -37,6 +39,8 @@ use metrics::run_record::ExperimentRecord;
 use store::Store;
 
 use crate::args::Command;
+use crate::fleet_command::FleetCommand;
+use crate::interrupt;
 use crate::record_args::{IdArgument, StoreArguments};
 use crate::terminal::Terminal;
 use crate::volume_args::VolumeCommand;
@@ -62,7 +66,14 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Compare(arguments) => compare::run(&arguments, terminal),
         Command::Avs(arguments) => avs::run(&arguments, terminal),
         Command::Check(arguments) => check::run(&arguments, terminal),
-        Command::Agent => fleet::agent::serve(VERSION).map(|()| Exit::Done),
+        Command::Agent => {
+            interrupt::survive_hang_up();
+            fleet::agent::serve(VERSION).map(|()| Exit::Done)
+        }
+        Command::Fleet(FleetCommand::Status(arguments)) => fleet_status::run(&arguments, terminal),
+        Command::Fleet(FleetCommand::Collect(arguments)) => {
+            fleet_collect::run(&arguments, terminal)
+        }
         Command::Label(arguments) => keep::label(&arguments),
         Command::Rm(arguments) => keep::rm(&arguments, terminal),
         Command::Prune(arguments) => keep::prune(&arguments, terminal),

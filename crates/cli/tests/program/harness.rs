@@ -74,6 +74,8 @@ impl TestDir {
             .args(arguments)
             .current_dir(self.root.path())
             .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("FOURCORNERS_SPOOL")
             .env_remove("NO_COLOR")
             .env_remove("RUST_BACKTRACE")
             .env("HOME", self.root.path())

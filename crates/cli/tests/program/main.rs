@@ -11,6 +11,7 @@ mod cable;
 mod checks;
 mod ci_examples;
 mod clean;
+mod collecting;
 mod comparing;
 mod conditions;
 mod emulated;

@@ -5,17 +5,20 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use cluster::agent_loop::{self, Outbox, Work};
+use anyhow::{Context, anyhow};
+use cluster::agent_loop::{self, Attend, Work};
 use cluster::message::{Hello, PROTOCOL};
+use cluster::outbox::Outbox;
+use metrics::fleet::SpoolOwner;
 use serde::Serialize;
 use units::BytesPerSec;
 
 use super::request::{HostFacts, Request};
 use super::signals::Signals;
+use super::spool::{self, Spool, SpoolRequest};
 use super::station::{Station, StationContext};
-use crate::check;
 use crate::outcome::{Failure, Reason};
+use crate::{check, unix_ms};
 
 /// Serves the controller on standard input and output until it closes them.
 ///
@@ -31,14 +34,33 @@ pub fn serve(version: &str) -> Result<(), Failure> {
     };
     let begun = Instant::now();
     let signals = Arc::new(Signals::default());
-    let agent = Agent { begun, signals: Arc::clone(&signals), station: None };
-    let on_signal = |signal: Option<&[u8]>| match signal {
-        Some(signal) => signals.take(signal),
-        None => signals.end(),
+    let agent = Agent {
+        begun,
+        boot_id: hello.boot_id.clone(),
+        signals: Arc::clone(&signals),
+        station: None,
+        spool: Spool::default(),
     };
-    agent_loop::serve(hello, begun, io::stdin(), io::stdout(), agent, on_signal)
+    agent_loop::serve(hello, begun, io::stdin(), io::stdout(), agent, Attending(signals))
         .context("serve the controller on standard input")
         .map_err(Failure::input)
+}
+
+/// The signals, on the thread that reads from the controller.
+struct Attending(Arc<Signals>);
+
+impl Attend for Attending {
+    fn signal(&mut self, signal: &[u8]) {
+        self.0.take(signal);
+    }
+
+    fn end(&mut self) {
+        self.0.end();
+    }
+
+    fn is_finishing(&self) -> bool {
+        self.0.is_finishing()
+    }
 }
 
 fn kernel_value(name: &str) -> String {
@@ -50,13 +72,20 @@ fn kernel_value(name: &str) -> String {
 struct Agent {
     /// When the clock that the controller samples was 0.
     begun: Instant,
+    /// Changes when the machine restarts.
+    boot_id: String,
     signals: Arc<Signals>,
     /// The target of the plan that is measured.
     station: Option<Station>,
+    /// What this host keeps of the record that is measured.
+    spool: Spool,
 }
 
 impl Work for Agent {
     fn work(&mut self, request: &[u8], outbox: &Outbox) -> Result<Vec<u8>, String> {
+        if self.signals.has_ended() {
+            return Err("the controller is gone".to_owned());
+        }
         let request = Request::parse(request)?;
         self.answer(request, outbox).map_err(|failure| in_words(&failure))
     }
@@ -83,6 +112,10 @@ impl Agent {
                 self.station = Some(station);
                 return Ok(to_bytes(&opened));
             }
+            Request::Spool(request) => {
+                let done = answer_about_spools(request, &mut self.spool, &self.boot_id, outbox);
+                return done.map_err(|reason| Failure::target(anyhow!(reason)));
+            }
             other => other,
         };
         let station = self.station.as_mut();
@@ -98,12 +131,41 @@ impl Agent {
             Request::UseFiles { manifest } => to_bytes(&station.use_files(*manifest)?),
             Request::ChooseIoMethod => to_bytes(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {
-                to_bytes(&station.run(sequence, &assignment, io_method, &context)?)
+                let spool = &mut self.spool;
+                to_bytes(&station.run(sequence, &assignment, io_method, spool, &context)?)
             }
             Request::Left => to_bytes(&station.left()),
-            Request::Facts { .. } | Request::Open(_) => unreachable!("answered above"),
+            Request::Facts { .. } | Request::Open(_) | Request::Spool(_) => {
+                unreachable!("answered above")
+            }
         })
     }
+}
+
+/// * `spool` - the one that this agent writes
+fn answer_about_spools(
+    request: SpoolRequest,
+    spool: &mut Spool,
+    boot_id: &str,
+    outbox: &Outbox,
+) -> Result<Vec<u8>, String> {
+    Ok(match request {
+        SpoolRequest::Begin { record, host, host_name } => {
+            spool.begin(SpoolOwner {
+                record,
+                host,
+                host_name,
+                boot_id: boot_id.to_owned(),
+                process: std::process::id(),
+                begun_unix_ms: unix_ms(),
+            });
+            to_bytes(&())
+        }
+        SpoolRequest::End => to_bytes(&spool.end()?),
+        SpoolRequest::List => to_bytes(&spool::list(boot_id)?),
+        SpoolRequest::Send { name, have } => to_bytes(&spool::send(&name, &have, outbox)?),
+        SpoolRequest::Remove { name } => to_bytes(&spool::remove(&name)?),
+    })
 }
 
 fn to_bytes(answer: &impl Serialize) -> Vec<u8> {

@@ -1,14 +1,22 @@
 //! Several hosts: which ones the user named, and what their agents do.
 //!
 //! [`Fleet`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`] is what both ends send.
-//! [`check`] asks all hosts for their settings; [`remote`] executes a plan on them, each with a [`station`].
+//! [`check`] asks all hosts for their settings; [`remote`] executes a plan on them, each with a [`station`]
+//! and a [`spool`]. [`status`] lists the spools, [`collect`] completes a record from them.
 
 pub mod agent;
 pub mod check;
+pub mod collect;
+mod collection;
+mod collector;
+mod hosts;
 pub(crate) mod remote;
 mod request;
+mod run_keeper;
 mod signals;
+mod spool;
 mod station;
+pub mod status;
 
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -19,6 +27,7 @@ use cluster::controller::Lost;
 use cluster::host_list::{self, Entry, Host, Surroundings};
 use cluster::launch::{AgentProgram, Copy, Launcher};
 use cluster::pipes::Pipes;
+use metrics::fleet::{Reach, ReachedHost};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Failure;
@@ -58,13 +67,35 @@ impl Fleet {
             }
         }
         host_list::refuse_twice(&all).map_err(Failure::input)?;
-        let internal =
-            |error: std::io::Error| Failure::internal(anyhow!("read this program: {error}"));
-        let here = std::env::current_exe().map_err(internal)?;
-        let copy = push.then(|| std::fs::read(&here).map(copy_of)).transpose().map_err(internal)?;
-        let here = here.display().to_string();
-        let agent = AgentProgram { on_hosts: agent.to_owned(), here, copy };
+        let agent = agent_program(agent, push)?;
         Ok(Fleet { hosts: all, agent, version: version.to_owned() })
+    }
+
+    /// The hosts of a record.
+    ///
+    /// # Errors
+    /// The record was written by a version that knows other ways to reach a host.
+    pub fn of_reach(reach: &Reach, version: &str) -> Result<Fleet, Failure> {
+        let host = |host: &ReachedHost| {
+            let launcher = host.launcher.parse().map_err(Failure::input)?;
+            Ok(Host { name: host.name.clone(), launcher })
+        };
+        let hosts = reach.hosts.iter().map(host).collect::<Result<_, Failure>>()?;
+        let agent = agent_program(&reach.agent, reach.push)?;
+        Ok(Fleet { hosts, agent, version: version.to_owned() })
+    }
+
+    /// How the hosts are reached, for their record.
+    pub(crate) fn reach(&self) -> Reach {
+        let host = |host: &Host| ReachedHost {
+            name: host.name.clone(),
+            launcher: host.launcher.to_string(),
+        };
+        Reach {
+            agent: self.agent.on_hosts.clone(),
+            push: self.agent.copy.is_some(),
+            hosts: self.hosts.iter().map(host).collect(),
+        }
     }
 
     /// The names of the hosts.
@@ -105,6 +136,15 @@ impl Fleet {
     ) -> Vec<Result<Answer, Lost>> {
         cluster::pipes::ask(&self.hosts, &self.agent, &self.version, request.to_bytes(), observe)
     }
+}
+
+/// The program at this path on the hosts, or a copy of this one.
+fn agent_program(on_hosts: &str, push: bool) -> Result<AgentProgram, Failure> {
+    let internal = |error: std::io::Error| Failure::internal(anyhow!("read this program: {error}"));
+    let here = std::env::current_exe().map_err(internal)?;
+    let copy = push.then(|| std::fs::read(&here).map(copy_of)).transpose().map_err(internal)?;
+    let here = here.display().to_string();
+    Ok(AgentProgram { on_hosts: on_hosts.to_owned(), here, copy })
 }
 
 fn copy_of(bytes: Vec<u8>) -> Copy {

@@ -30,6 +30,7 @@ use target::refusal::Overrides;
 use workload::plan::{IoMethodUsed, Plan, Run, TargetSpec};
 
 use super::request::{Ended, Open, Opened, Report, Request, Signal, SignalKind};
+use super::spool::SpoolRequest;
 use crate::outcome::Failure;
 
 /// Longest wait between two looks at deadlines and at the request to stop.
@@ -164,6 +165,27 @@ impl RemoteFleet {
         self.pipes.turn(TURN);
         let controller = self.pipes.controller();
         std::iter::from_fn(|| controller.next_event()).collect()
+    }
+
+    /// Begins the spool of every host for the record with this ID. A host that is lost meanwhile is
+    /// treated as in a run, so nothing is reported here.
+    pub(crate) fn begin_spools(&mut self, record: &str) {
+        let begin = |host: usize, name: &str| SpoolRequest::Begin {
+            record: record.to_owned(),
+            host: host as u32,
+            host_name: name.to_owned(),
+        };
+        let requests = self.hosts.iter().enumerate();
+        let requests = requests.map(|(host, one)| (host, Request::Spool(begin(host, &one.name))));
+        let _reported_later = self.ask::<()>(requests.collect(), &|| false, &mut |_, _| ());
+    }
+
+    /// Removes the spools of hosts that were not lost: all that they measured is in the record.
+    pub(crate) fn remove_spools(&mut self) {
+        let are_here = (0..self.hosts.len()).filter(|host| self.lost[*host].is_none());
+        let requests = are_here.map(|host| (host, Request::Spool(SpoolRequest::End))).collect();
+        // A spool that remains is removed by `fleet collect`.
+        let _remaining = self.ask::<()>(requests, &|| false, &mut |_, _| ());
     }
 
     /// Sends requests and waits for their answers. If the user stops, each gets a signal, and the answers are
@@ -447,7 +469,9 @@ impl RemoteFleet {
             match action {
                 RunAction::Go { host, start_ns } => {
                     is_started = true;
-                    self.signal(host, SignalKind::Go { start_ns });
+                    let clock = self.pipes.controller().clock(host);
+                    let clock_error_ns = clock.map_or(0, |clock| clock.error_ns);
+                    self.signal(host, SignalKind::Go { start_ns, clock_error_ns });
                 }
                 RunAction::EndAt { host, end_ns } => {
                     self.signal(host, SignalKind::EndAt { end_ns })

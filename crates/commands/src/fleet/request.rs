@@ -12,6 +12,7 @@ use target::storage::Storage;
 use units::BytesPerSec;
 use workload::plan::{Assignment, FileSet, IoMethodUsed, Plan};
 
+use super::spool::SpoolRequest;
 use crate::check;
 
 /// A request.
@@ -41,6 +42,8 @@ pub(super) enum Request {
     Run { sequence: u32, assignment: Box<Assignment>, io_method: IoMethodUsed },
     /// The answer is the number and the size of the files that remain, if they can be read.
     Left,
+    /// Concerns the host's spools.
+    Spool(SpoolRequest),
 }
 
 /// The target of a plan on one host.
@@ -117,8 +120,8 @@ pub(super) struct Signal {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum SignalKind {
-    /// Start at this time of the agent's clock.
-    Go { start_ns: u64 },
+    /// Start at this time of the agent's clock, which is known with this error.
+    Go { start_ns: u64, clock_error_ns: u64 },
     /// End at this time of the run.
     EndAt { end_ns: u64 },
     /// Stop now.

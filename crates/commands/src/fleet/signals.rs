@@ -23,12 +23,25 @@ pub(super) struct Signals {
 struct State {
     /// That of the request; signals for an earlier one are too late.
     sequence: u32,
-    start_ns: Option<u64>,
+    start: Option<Start>,
     stop: Arc<Stop>,
     /// What other hosts have written durably, and is not taken yet.
     durable: Vec<DurableBytes>,
     /// Nothing more follows in `durable`.
     others_ended: bool,
+    /// A run is executed that can be finished without the controller.
+    can_finish_alone: bool,
+    /// The controller is gone.
+    has_ended: bool,
+}
+
+/// When a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    /// By the agent's clock, in nanoseconds.
+    pub(super) at_ns: u64,
+    /// At most this much earlier or later than on the controller, in nanoseconds.
+    pub(super) clock_error_ns: u64,
 }
 
 impl Signals {
@@ -37,7 +50,9 @@ impl Signals {
         let Ok(Signal { sequence, kind }) = serde_json::from_slice(signal) else { return };
         let Some(mut state) = self.of(sequence) else { return };
         match kind {
-            SignalKind::Go { start_ns } => state.start_ns = Some(start_ns),
+            SignalKind::Go { start_ns: at_ns, clock_error_ns } => {
+                state.start = Some(Start { at_ns, clock_error_ns });
+            }
             SignalKind::EndAt { end_ns } => state.stop.finish_at(end_ns),
             SignalKind::Stop => state.stop.now(),
             SignalKind::Durable { files } => state.durable.extend(files),
@@ -46,22 +61,40 @@ impl Signals {
         self.changed.notify_all();
     }
 
-    /// Stops what is being done: the controller is gone.
+    /// The controller is gone: stops what is being done, unless it is a run that can be finished alone.
+    /// No later request begins.
     pub(super) fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.stop.now();
-        // No later request begins.
-        let stop = Arc::clone(&state.stop);
-        let durable = std::mem::take(&mut state.durable);
-        *state = State { sequence: u32::MAX, stop, durable, ..State::default() };
+        if !state.can_finish_alone {
+            state.stop.now();
+        }
+        state.sequence = u32::MAX;
+        state.start = None;
+        state.has_ended = true;
         self.changed.notify_all();
+    }
+
+    /// Whether the controller is gone.
+    pub(super) fn has_ended(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).has_ended
+    }
+
+    /// Whether a run is executed that is not stopped by the end of the controller.
+    pub(super) fn is_finishing(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).can_finish_alone
+    }
+
+    /// The run that was started has ended, or nothing would be left of it.
+    pub(super) fn run_ended(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).can_finish_alone = false;
     }
 
     /// The state of a request; `None` if a later one has begun.
     fn of(&self, sequence: u32) -> Option<MutexGuard<'_, State>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.sequence < sequence {
-            *state = State { sequence, ..State::default() };
+            let has_ended = state.has_ended;
+            *state = State { sequence, has_ended, ..State::default() };
         }
         (state.sequence == sequence).then_some(state)
     }
@@ -101,15 +134,17 @@ impl Signals {
         }
     }
 
-    /// Waits for the start, by the agent's clock; `None` if the request is stopped.
-    pub(super) fn await_start(&self, sequence: u32) -> Option<u64> {
+    /// Waits for the start; `None` if the request is stopped. From the start on, the end of the controller
+    /// does not stop a run that can be finished alone.
+    pub(super) fn await_start(&self, sequence: u32, can_finish_alone: bool) -> Option<Start> {
         loop {
-            let state = self.of(sequence)?;
+            let mut state = self.of(sequence)?;
             if state.stop.is_requested() {
                 return None;
             }
-            if let Some(start_ns) = state.start_ns {
-                return Some(start_ns);
+            if let Some(start) = state.start {
+                state.can_finish_alone = can_finish_alone;
+                return Some(start);
             }
             let waited = self.changed.wait_timeout(state, LOOK_EVERY);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
@@ -125,17 +160,21 @@ mod tests {
         serde_json::to_vec(&Signal { sequence, kind }).expect("numbers")
     }
 
+    fn go() -> SignalKind {
+        SignalKind::Go { start_ns: 7, clock_error_ns: 2 }
+    }
+
     #[test]
     fn a_signal_counts_for_its_request_even_if_it_comes_first_and_not_for_a_later_one() {
         let signals = Signals::default();
-        signals.take(&signal(2, SignalKind::Go { start_ns: 7 }));
+        signals.take(&signal(2, go()));
         signals.take(&signal(1, SignalKind::Stop));
-        assert_eq!(signals.await_start(2), Some(7));
+        assert_eq!(signals.await_start(2, false), Some(Start { at_ns: 7, clock_error_ns: 2 }));
         assert!(!signals.stop(2).is_requested());
         signals.take(&signal(2, SignalKind::Stop));
         assert!(signals.stop(2).is_now());
         assert!(!signals.stop(3).is_requested());
-        assert_eq!(signals.await_start(2), None, "a later one has begun");
+        assert_eq!(signals.await_start(2, false), None, "a later one has begun");
     }
 
     #[test]
@@ -144,7 +183,31 @@ mod tests {
         let stop = signals.stop(1);
         signals.end();
         assert!(stop.is_now() && signals.stop(1).is_now() && signals.stop(2).is_now());
-        assert_eq!(signals.await_start(2), None);
+        assert_eq!(signals.await_start(2, true), None);
+        assert!(signals.has_ended() && !signals.is_finishing());
+    }
+
+    #[test]
+    fn a_run_that_has_started_is_finished_alone_and_what_follows_it_is_not() {
+        let signals = Signals::default();
+        let stop = signals.stop(1);
+        signals.take(&signal(1, go()));
+        assert!(signals.await_start(1, true).is_some());
+        signals.end();
+        assert!(signals.is_finishing() && !stop.is_requested());
+        assert!(signals.stop(2).is_now(), "no later request begins");
+        signals.run_ended();
+        assert!(!signals.is_finishing());
+    }
+
+    #[test]
+    fn a_run_that_waits_for_its_start_ends_with_the_controller() {
+        let signals = Signals::default();
+        let stop = signals.stop(1);
+        signals.end();
+        signals.take(&signal(1, go()));
+        assert!(stop.is_now() && !signals.is_finishing());
+        assert_eq!(signals.await_start(1, true), None);
     }
 
     #[test]
@@ -166,7 +229,7 @@ mod tests {
     fn a_stop_ends_the_wait_for_the_start() {
         let signals = Signals::default();
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| signals.await_start(1));
+            let waiting = scope.spawn(|| signals.await_start(1, true));
             signals.take(&signal(1, SignalKind::Stop));
             assert_eq!(waiting.join().expect("it does not panic"), None);
         });

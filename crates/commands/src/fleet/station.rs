@@ -5,13 +5,13 @@ mod fill;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::agent_loop::Outbox;
 use cluster::message::Message;
+use cluster::outbox::Outbox;
+use engine::run::RunEnd;
 use host::Root;
 use host::cpu::CpuTimes;
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome};
-use record::frame;
 use runner::fleet::{Fleet, LocalFleet};
 use runner::host_warnings::{self, HostLimits};
 use target::directory::TargetDirectory;
@@ -23,7 +23,9 @@ use target::shared_directory;
 use workload::plan::{Assignment, IoMethodUsed, Plan};
 
 use super::request::{Ended, Open, Opened, Report};
+use super::run_keeper::RunKeeper;
 use super::signals::Signals;
+use super::spool::Spool;
 use crate::measure::{self, environment, host_state, wire};
 use crate::outcome::Failure;
 use crate::{named_target, refusal};
@@ -103,12 +105,14 @@ impl Station {
     }
 
     /// Executes this host's share of a run: reports when it is ready, starts when the controller says, and
-    /// sends each interval.
+    /// keeps and sends each interval. If the controller is gone after the start, the run is finished as
+    /// planned, as long as its intervals are kept.
     pub(super) fn run(
         &mut self,
         sequence: u32,
         assignment: &Assignment,
         io_method: IoMethodUsed,
+        spool: &mut Spool,
         context: &StationContext<'_>,
     ) -> Result<Ended, Failure> {
         let stop = context.signals.stop(sequence);
@@ -119,38 +123,35 @@ impl Station {
         }
         let root = Root::of_this_host();
         let before = CpuTimes::read(&root);
-        let warnings = self.warnings_before(assignment, io_method);
+        let mut warnings = self.warnings_before(assignment, io_method);
+        warnings.extend(spool.take_failure());
+        let keeper = RunKeeper::new(spool, context, &assignment.run);
         let start = || {
             send_report(context.outbox, &Report::Ready { warnings });
-            let start_ns = context.signals.await_start(sequence)?;
-            Some(context.begun + Duration::from_nanos(start_ns))
+            let start = keeper.await_start(sequence)?;
+            Some(context.begun + Duration::from_nanos(start.at_ns))
         };
-        let run_index = assignment.run.index;
-        let mut on_interval = |interval: Interval| {
-            let mut payload = Vec::new();
-            record::interval::encode(run_index, &interval, &mut payload);
-            let message = Message::Frame { kind: frame::INTERVAL, payload };
-            match context.outbox.send(&message) {
-                Ok(()) => std::ops::ControlFlow::Continue(()),
-                Err(error) => {
-                    std::ops::ControlFlow::Break(format!("the controller is gone: {error}"))
-                }
-            }
-        };
+        let mut on_interval = |interval: Interval| keeper.interval(&interval);
         let end = self.fleet.execute(assignment, &stop, start, &mut on_interval);
-        let mut end = end.map_err(Failure::target)?;
+        let mut end = end.map_err(|error| {
+            let reason = error.to_string();
+            keeper.finished(&RunEnd::of(Outcome::Failed { reason }), Vec::new());
+            Failure::target(error)
+        })?;
         if end.outcome == Outcome::Done
             && let Err(changed) = self.refuse_changed()
         {
             end.outcome = Outcome::Failed { reason: changed.to_string() };
         }
         let steal = before.zip(CpuTimes::read(&root)).and_then(|(from, to)| to.steal_since(&from));
+        let warnings = steal.and_then(host_warnings::of_steal).into_iter().collect();
+        let warnings = keeper.finished(&end, warnings);
         Ok(Ended {
             outcome: end.outcome,
             details: end.details,
             mismatches: end.mismatches,
             started_late_ns: end.started_late_ns,
-            warnings: steal.and_then(host_warnings::of_steal).into_iter().collect(),
+            warnings,
         })
     }
 

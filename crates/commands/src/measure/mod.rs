@@ -181,11 +181,14 @@ fn prepare_fleet(
         on_lost: fleet.on_lost,
         observer: &observer,
     };
-    let remote = RemoteFleet::open(fleet.fleet.connect(), &opening)?;
+    let mut remote = RemoteFleet::open(fleet.fleet.connect(), &opening)?;
     let store = open_store(options)?;
     let environment =
         environment::of_fleet(&planned.text, command_line, remote.hosts(), &options.known);
-    let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
+    let reach = fleet.fleet.reach();
+    let writer = store.create_for(&planned.plan, &environment, Some(&reach), unix_ms());
+    let writer = writer.map_err(Failure::target)?;
+    remote.begin_spools(writer.id());
     annotate(&store, &writer, &options.annotation)?;
     let scraper = Scraper::start(&options.scrape, &writer)?;
     let remote = Some(remote);
@@ -242,6 +245,11 @@ impl Prepared {
             conduct_with(fleet.as_mut(), plan, directory.as_mut(), host, stop, &mut all)
         });
         drop(fleet);
+        if let Some(remote) = &mut remote
+            && !matches!(ended, Err(ConductError::Listener(_)))
+        {
+            remote.remove_spools();
+        }
         // The last scrapes end before the record is read.
         drop(scraper);
         let left = match &mut remote {

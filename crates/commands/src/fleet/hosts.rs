@@ -1,0 +1,119 @@
+//! Connected agents of hosts of which some may not be reached: each request has an answer for every host.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use cluster::controller::{Event, Lost};
+use cluster::pipes::Pipes;
+use record::frame::Frame;
+use serde::de::DeserializeOwned;
+
+use super::request::Request;
+
+/// Longest wait between two looks at deadlines and at the request to stop.
+const TURN: Duration = Duration::from_millis(50);
+
+/// Ends a wait when the user does.
+pub(super) type Observe<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
+
+/// The agents of several hosts.
+pub(super) struct Hosts {
+    pipes: Pipes,
+    /// Why a host is not reached, or no longer.
+    lost: Vec<Option<String>>,
+}
+
+impl Hosts {
+    /// Waits until every agent runs, or its host is known not to be reached.
+    pub(super) fn connect(mut pipes: Pipes, observe: Observe<'_>) -> Hosts {
+        let count = pipes.names().len();
+        let mut lost = vec![None; count];
+        let mut has_answered = vec![false; count];
+        while has_answered.contains(&false) {
+            pipes.turn(TURN);
+            if observe().is_break() {
+                pipes.controller().interrupt();
+            }
+            while let Some(event) = pipes.controller().next_event() {
+                match event {
+                    Event::Connected { host } => has_answered[host] = true,
+                    Event::Lost { host, why } => {
+                        has_answered[host] = true;
+                        lost[host] = Some(why.to_string());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Hosts { pipes, lost }
+    }
+
+    /// The names of the hosts.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.pipes.names().map(str::to_owned).collect()
+    }
+
+    /// Why a host is not reached.
+    pub(super) fn lost(&self, host: usize) -> Option<&str> {
+        self.lost[host].as_deref()
+    }
+
+    /// Waits without a request.
+    pub(super) fn wait(&mut self, time: Duration) {
+        self.pipes.turn(time);
+        while let Some(event) = self.pipes.controller().next_event() {
+            if let Event::Lost { host, why } = event {
+                self.lost[host] = Some(why.to_string());
+            }
+        }
+    }
+
+    /// Sends a request to one host and waits for its answer.
+    ///
+    /// * `take` - gets the frames that the host sends meanwhile
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn ask<A: DeserializeOwned>(
+        &mut self,
+        host: usize,
+        request: &Request,
+        take: &mut dyn FnMut(Frame) -> Result<(), String>,
+        observe: Observe<'_>,
+    ) -> Result<A, String> {
+        if let Some(why) = &self.lost[host] {
+            return Err(why.clone());
+        }
+        let asked = self.pipes.controller().request(host, request.to_bytes());
+        loop {
+            self.pipes.turn(TURN);
+            if observe().is_break() {
+                self.pipes.controller().interrupt();
+            }
+            while let Some(event) = self.pipes.controller().next_event() {
+                match event {
+                    Event::Reply { host: of, number, result } if (of, number) == (host, asked) => {
+                        let answer = result?;
+                        return serde_json::from_slice(&answer)
+                            .map_err(|error| format!("read its answer: {error}"));
+                    }
+                    Event::Frame { host: of, kind, payload } if of == host => {
+                        let frame = Frame::decode(kind, &payload);
+                        let taken =
+                            frame.map_err(|malformed| malformed.0.to_owned()).and_then(&mut *take);
+                        if let Err(why) = taken {
+                            self.pipes.controller().lose(host, Lost::Failed(why));
+                        }
+                    }
+                    Event::Lost { host: of, why } => {
+                        self.lost[of] = Some(why.to_string());
+                        if of == host {
+                            return Err(why.to_string());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

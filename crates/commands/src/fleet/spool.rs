@@ -1,0 +1,245 @@
+//! An agent's spool: it begins when a record does, gets each interval before the controller, and remains
+//! until the controller has everything.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use cluster::message::Message;
+use cluster::outbox::Outbox;
+use metrics::fleet::{HostEvent, SpoolOwner};
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use metrics::warning::Warning;
+use record::frame;
+use serde::{Deserialize, Serialize};
+use store::{SpoolContent, SpoolWriter, Spools, default_spool_root};
+use workload::plan::Run;
+
+use super::signals::Start;
+use crate::unix_ms;
+
+/// What concerns the spools of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum SpoolRequest {
+    /// Begin the spool of this host for a record. A failure is a warning about the next run.
+    Begin { record: String, host: u32, host_name: String },
+    /// Remove the spool of this session.
+    End,
+    /// List the spools. The answer is [`SpoolList`].
+    List,
+    /// Send the frames of a spool. The answer is [`SpoolItem`], after them.
+    Send {
+        name: String,
+        /// For runs that the record knows, its number of intervals of this host.
+        have: Vec<(u32, u32)>,
+    },
+    /// Remove a spool. One that is gone already is removed.
+    Remove { name: String },
+}
+
+/// The spools of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SpoolList {
+    /// Their directory.
+    pub(super) directory: String,
+    /// What distinguishes this directory from those of other hosts: boot ID, device and inode.
+    pub(super) identity: (String, u64, u64),
+    pub(super) spools: Vec<SpoolItem>,
+}
+
+/// A spool without its intervals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SpoolItem {
+    /// The name of its directory.
+    pub(super) name: String,
+    /// `None` if its beginning is damaged.
+    pub(super) owner: Option<SpoolOwner>,
+    /// Its agent runs.
+    pub(super) is_live: bool,
+    pub(super) runs: Vec<SpoolRunItem>,
+    pub(super) damage: Option<String>,
+    pub(super) bytes: u64,
+    pub(super) age_ms: u64,
+    pub(super) is_complete: bool,
+}
+
+/// A run in a spool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SpoolRunItem {
+    pub(super) run_index: u32,
+    pub(super) load_point: String,
+    pub(super) started_unix_ms: u64,
+    /// Since its start, in milliseconds.
+    pub(super) elapsed_ms: u64,
+    pub(super) planned_ms: u64,
+    pub(super) intervals: u32,
+    pub(super) has_ended: bool,
+}
+
+/// The spools of this process's environment.
+pub(super) fn spools_here() -> Spools {
+    Spools::at(default_spool_root(|name| std::env::var_os(name)))
+}
+
+/// The spool that this agent writes.
+#[derive(Debug, Default)]
+pub(super) struct Spool {
+    owner: SpoolOwner,
+    /// `None` before the first record, and after a failure.
+    writer: Option<SpoolWriter>,
+    /// Reported as a warning about the next run, once.
+    failure: Option<Warning>,
+}
+
+impl Spool {
+    pub(super) fn begin(&mut self, owner: SpoolOwner) {
+        let spools = spools_here();
+        // The earlier one is unlocked first.
+        self.writer = None;
+        match spools.create(&owner) {
+            Ok(writer) => self.writer = Some(writer),
+            Err(error) => self.failed(spools.directory(&owner), &error),
+        }
+        self.owner = owner;
+    }
+
+    /// Removes the spool, also one that could not be written to its end.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        let removed = match self.writer.take() {
+            Some(writer) => writer.remove(),
+            None => {
+                let spools = spools_here();
+                let directory = spools.directory(&self.owner);
+                let name = directory.file_name().unwrap_or_default().to_string_lossy();
+                spools.remove(&name)
+            }
+        };
+        removed.map_err(|error| error.to_string())
+    }
+
+    /// Whether what is measured is being kept on this host.
+    pub(super) const fn is_kept(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// The failure that was not reported yet.
+    pub(super) fn take_failure(&mut self) -> Option<Warning> {
+        self.failure.take()
+    }
+
+    pub(super) fn run_started(&mut self, run: &Run) {
+        self.write(|spool, _| spool.run_started(run, unix_ms()));
+    }
+
+    /// Keeps an interval; whether it is on this host's disk.
+    pub(super) fn interval(&mut self, run_index: u32, interval: &Interval) -> bool {
+        self.write(|spool, host| spool.interval(host, run_index, interval));
+        self.is_kept()
+    }
+
+    /// Keeps how this host's share of a run ended.
+    pub(super) fn run_finished(
+        &mut self,
+        run_index: u32,
+        started: Option<(Start, u64)>,
+        warnings: &[Warning],
+        outcome: &Outcome,
+    ) {
+        self.write(|spool, host| {
+            if let Some((Start { clock_error_ns, .. }, late_ns)) = started {
+                let started = HostEvent::Started { late_ns, clock_error_ns };
+                spool.host_event(host, run_index, &started)?;
+            }
+            for warning in warnings {
+                spool.warning(run_index, warning)?;
+            }
+            spool.host_event(host, run_index, &HostEvent::Ended)?;
+            spool.run_finished(run_index, outcome)
+        });
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut SpoolWriter, u32) -> Result<(), store::Error>) {
+        let Some(writer) = &mut self.writer else { return };
+        if let Err(error) = write(writer, self.owner.host) {
+            let path = writer.directory().to_owned();
+            // What follows an interval that is missing could not be used.
+            self.writer = None;
+            self.failed(path, &error);
+        }
+    }
+
+    fn failed(&mut self, path: PathBuf, error: &store::Error) {
+        let (path, reason) = (path.display().to_string(), error.to_string());
+        self.failure = Some(Warning::SpoolFailed { path, reason });
+    }
+}
+
+/// The spools of this host.
+pub(super) fn list(boot_id: &str) -> Result<SpoolList, String> {
+    let spools = spools_here();
+    let names = spools.names().map_err(|error| error.to_string())?;
+    let (device, inode) =
+        fs::metadata(spools.root()).map_or((0, 0), |found| (found.dev(), found.ino()));
+    Ok(SpoolList {
+        directory: spools.root().display().to_string(),
+        identity: (boot_id.to_owned(), device, inode),
+        // One that was removed meanwhile is left out.
+        spools: names
+            .iter()
+            .filter_map(|name| Some(SpoolItem::of(name, &spools.read(name).ok()?)))
+            .collect(),
+    })
+}
+
+/// Sends the frames of a spool that the record lacks.
+pub(super) fn send(name: &str, have: &[(u32, u32)], outbox: &Outbox) -> Result<SpoolItem, String> {
+    let content = spools_here().read(name).map_err(|error| error.to_string())?;
+    let mut skipped: Vec<(u32, u32)> = have.to_vec();
+    for (kind, payload) in &content.frames {
+        let origin = frame::Frame::origin_of_interval(*kind, payload);
+        let run_index = origin.ok().flatten().map(|(_, run_index)| run_index);
+        let is_of_run = |(run, left): &&mut (u32, u32)| Some(*run) == run_index && *left > 0;
+        if let Some((_, left)) = skipped.iter_mut().find(is_of_run) {
+            *left -= 1;
+            continue;
+        }
+        let message = Message::Frame { kind: *kind, payload: payload.clone() };
+        outbox.send(&message).map_err(|error| format!("send the spool: {error}"))?;
+    }
+    Ok(SpoolItem::of(name, &content))
+}
+
+pub(super) fn remove(name: &str) -> Result<(), String> {
+    spools_here().remove(name).map_err(|error| error.to_string())
+}
+
+impl SpoolItem {
+    fn of(name: &str, content: &SpoolContent) -> SpoolItem {
+        let now_ms = unix_ms();
+        let run = |run: &store::SpooledRun| SpoolRunItem {
+            run_index: run.run_index,
+            load_point: run.load_point.clone(),
+            started_unix_ms: run.started_unix_ms,
+            elapsed_ms: now_ms.saturating_sub(run.started_unix_ms),
+            planned_ms: run.planned_ns / 1_000_000,
+            intervals: run.intervals,
+            has_ended: run.outcome.is_some(),
+        };
+        SpoolItem {
+            name: name.to_owned(),
+            owner: content.owner.clone(),
+            is_live: content.is_live,
+            runs: content.runs.iter().map(run).collect(),
+            damage: content.damage.clone(),
+            bytes: content.bytes,
+            age_ms: content.age_ms,
+            is_complete: content.is_complete(),
+        }
+    }
+
+    /// The run that its agent is executing.
+    pub(super) fn current_run(&self) -> Option<&SpoolRunItem> {
+        self.runs.last().filter(|run| self.is_live && !run.has_ended)
+    }
+}
