@@ -118,6 +118,8 @@ pub struct FleetRun {
     /// The common start, by the caller's clock.
     start_ns: Option<u64>,
     stopped: StopLevel,
+    /// When a tick first saw that the run was stopped.
+    stop_seen_ns: Option<u64>,
     end: RunEnd,
     progress: VecDeque<Progress>,
     actions: VecDeque<RunAction>,
@@ -151,6 +153,7 @@ impl FleetRun {
             on_lost,
             start_ns: None,
             stopped: StopLevel::None,
+            stop_seen_ns: None,
             end: RunEnd::of(Outcome::Done),
             progress: VecDeque::new(),
             actions: VecDeque::new(),
@@ -198,7 +201,8 @@ impl FleetRun {
             Stage::Ready => member.clock.is_some(),
             Stage::Running | Stage::Over => true,
         };
-        if self.start_ns.is_some() || self.is_over() || !self.members.iter().all(is_ready) {
+        let is_too_late = self.start_ns.is_some() || self.stopped != StopLevel::None;
+        if is_too_late || self.is_over() || !self.members.iter().all(is_ready) {
             return;
         }
         let clocks = self.members.iter().filter_map(|member| member.clock);
@@ -342,9 +346,14 @@ impl FleetRun {
         }
     }
 
-    /// Gives up hosts that are alive and deliver nothing. Call it at least once a second.
+    /// Gives up hosts that are alive and deliver nothing, and starts the others if they waited for a host
+    /// that is lost. Call it at least once a second.
     pub fn tick(&mut self, now_ns: u64) {
         let longest_ns = STALLED_AFTER_NS + self.interval_ns;
+        if self.stopped != StopLevel::None {
+            self.stop_seen_ns.get_or_insert(now_ns);
+        }
+        let since_stop_ns = self.stop_seen_ns.map_or(0, |seen_ns| now_ns - seen_ns);
         for host in 0..self.members.len() {
             let member = &self.members[host];
             let silent_ns = now_ns.saturating_sub(member.heard_ns);
@@ -353,6 +362,9 @@ impl FleetRun {
                 Stage::Preparing if silent_ns > READY_WITHIN_NS => {
                     self.give_up(host, format!("it did not open its files within {seconds} s"));
                 }
+                Stage::Ready if since_stop_ns > longest_ns => {
+                    self.give_up(host, "it did not end a run that was stopped".to_owned());
+                }
                 Stage::Running if silent_ns > longest_ns => self.give_up(
                     host,
                     format!("its agent is alive, but no interval arrived for {seconds} s"),
@@ -360,6 +372,7 @@ impl FleetRun {
                 _ => {}
             }
         }
+        self.start_if_all_are_ready(now_ns);
     }
 
     /// How the run ended.

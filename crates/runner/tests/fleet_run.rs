@@ -159,6 +159,7 @@ impl World {
     fn run_to_end(mut self) -> Finished {
         let mut now_ns = 0;
         while !self.core.is_over() {
+            assert!(now_ns < 1_000 * SECOND_NS, "a run ends: {:?}", self.core);
             let Reverse((time_ns, _, event)) = self.events.pop().expect("a run ends");
             now_ns = time_ns;
             self.handle(now_ns, event);
@@ -234,10 +235,11 @@ impl World {
             }
             RunAction::Stop { host } => {
                 self.hosts[host].is_stopped = true;
-                let answers = !matches!(
-                    self.hosts[host].fault,
-                    Fault::NeverReady | Fault::Stalled(_) | Fault::Lost(_)
-                );
+                let answers = match self.hosts[host].fault {
+                    Fault::NeverReady => false,
+                    Fault::Stalled(at_ns) | Fault::Lost(at_ns) => at_ns > now_ns,
+                    Fault::None | Fault::Fails(_) => true,
+                };
                 if answers {
                     self.at(now_ns + self.hosts[host].delay_ns, Event::Ended(host));
                 }
@@ -340,7 +342,9 @@ fn check(seed: u64, on_lost: OnLost) {
             (Fault::None | Fault::Fails(_), Some(_)) => panic!("{context}: it is not lost"),
             (Fault::Lost(at_ns), Some(noticed_ns)) => assert_eq!(noticed_ns, *at_ns, "{context}"),
             (Fault::Stalled(at_ns), Some(noticed_ns)) => {
-                let latest = start_ns.max(*at_ns) + STALLED_AFTER_NS + 2 * INTERVAL_NS + TICK_NS;
+                // A run that never started is stopped at the latest when a host is not ready in time.
+                let from_ns = if has_started { start_ns.max(*at_ns) } else { READY_WITHIN_NS };
+                let latest = from_ns + STALLED_AFTER_NS + 2 * INTERVAL_NS + TICK_NS;
                 assert!(noticed_ns <= latest, "{context}: {}", Nanos(noticed_ns as f64));
             }
             (Fault::NeverReady, Some(noticed_ns)) => {
