@@ -31,13 +31,13 @@ pub struct Seen {
     pub value: Estimate,
 }
 
-/// The findings of an emulated volume; `None` for other targets.
+/// The findings of an emulated volume; `None` for other targets, and for several volumes.
 pub(crate) fn emulated(
-    target: &TargetSpec,
+    targets: &[TargetSpec],
     load_points: &[LoadPoint],
     verdicts: &[Verdict],
 ) -> Option<EmulatedFindings> {
-    let TargetSpec::Emulated { volume, .. } = target else { return None };
+    let [TargetSpec::Emulated { volume, .. }] = targets else { return None };
     let throughputs = load_points.iter().map(|point| point.merged.total.data.throughput);
     Some(EmulatedFindings {
         volume: volume.clone(),

@@ -2,7 +2,7 @@
 
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use metrics::warning::Warning;
-use workload::plan::{Plan, Step, TargetSpec};
+use workload::plan::{Plan, Step};
 use workload::search::{Search, SearchMethod};
 
 use crate::curve::{self, Curve};
@@ -11,6 +11,7 @@ use crate::fleet::{self, FleetFindings, HostsOfPoint};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
+use crate::scaling::{self, Scaling};
 use crate::scraped::{self, ScrapedFindings};
 use crate::search::{self, Searched};
 use crate::series::{self, Series};
@@ -18,6 +19,7 @@ use crate::server_cache;
 use crate::service_check::{self, ServiceCheck};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
+use crate::targets::{self, TargetFindings};
 use crate::tune::{self, findings::TuneFindings, relevance};
 use crate::verdict::{self, Known, Verdict, explain};
 use crate::warnings::{self, Sighting, WarningGroup};
@@ -81,6 +83,10 @@ pub struct Findings {
     pub service_check: Option<ServiceCheck>,
     /// The hosts that measured; `None` if it was only one.
     pub fleet: Option<FleetFindings>,
+    /// The targets that were measured; `None` if it was only one.
+    pub targets: Option<TargetFindings>,
+    /// How rates grow with the number of hosts or targets.
+    pub scalings: Vec<Scaling>,
     /// Metrics of other systems, by exporter.
     pub scraped: Vec<ScrapedFindings>,
     /// Warnings by kind.
@@ -127,6 +133,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         .map(|records| records.iter().filter_map(|record| wire::of_run(record, cache)).collect())
         .collect();
     let fleet = fleet::findings(record, &groups, generator);
+    let targets = targets::findings(record, &groups, generator);
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
             warnings::of_load_point(
@@ -163,7 +170,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
         overrides: record.plan.overrides.clone(),
-        target: record.plan.target().in_words(),
+        target: record.plan.targets_in_words(),
         plan_hash: record.plan_hash.clone(),
         io_method: record.io_method.io_method.name(),
         io_method_reason: record.io_method.reason.clone(),
@@ -174,18 +181,20 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         tune,
-        emulated: emulated::emulated(record.plan.target(), &load_points, &verdicts),
+        emulated: emulated::emulated(&record.plan.targets, &load_points, &verdicts),
         verdicts,
         heats: heat::heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         service_check: service_check::of_runs(&record.runs),
+        scalings: scaling::scalings(&load_points),
         load_points,
         steadiness,
         wire,
         series: series::series(&record.runs),
         fleet,
+        targets,
         scraped: scraped::of_record(record),
         warnings,
         notes: notes(record),
@@ -280,10 +289,17 @@ fn repeat_command(record: &ExperimentRecord) -> String {
     }
     let mut words = vec!["fourcorners".to_owned(), "run".to_owned()];
     // Without a target, `run` measures the emulated volume.
-    if !matches!(record.plan.target(), TargetSpec::Emulated { .. }) {
-        words.push(quoted(&record.plan.target().in_words()));
+    // Several targets are in the experiment.
+    let [only] = record.plan.targets.as_slice() else {
+        return with_source(words, &record.plan.source);
+    };
+    if !only.is_emulated() {
+        words.push(quoted(&only.in_words()));
     }
-    let source = &record.plan.source;
+    with_source(words, &record.plan.source)
+}
+
+fn with_source(mut words: Vec<String>, source: &str) -> String {
     match source.strip_prefix("profile:") {
         Some(profile) => words.extend(["--profile".to_owned(), quoted(profile)]),
         None => words.extend(["--workload".to_owned(), quoted(source)]),

@@ -51,7 +51,11 @@ fn is_on_server(record: &ExperimentRecord) -> bool {
 /// The bytes that the operations of all streams can access, if any of them reads.
 fn read_bytes(streams: &[Stream]) -> Option<u64> {
     streams.iter().any(|stream| stream.read_permille > 0).then(|| {
-        let sets = streams.iter().map(|stream| stream.working_set);
-        sets.map(|set| u64::from(set.files).saturating_mul(set.area_bytes)).sum()
+        let bytes = |stream: &Stream| {
+            let set = stream.working_set;
+            let files = u64::from(set.files) * u64::from(stream.targets.count());
+            files.saturating_mul(set.area_bytes)
+        };
+        streams.iter().map(bytes).sum()
     })
 }

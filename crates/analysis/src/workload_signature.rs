@@ -1,6 +1,8 @@
 //! The properties of a load point that its bottleneck can depend on: transfer size, direction,
 //! access order, connections, and how evenly operations completed.
 
+use std::collections::BTreeSet;
+
 use workload::op::OpKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{Run, Stream};
@@ -113,7 +115,9 @@ fn order(streams: &[Stream]) -> Order {
 
 fn volumes(run: &Run) -> u32 {
     let named = run.parameters.iter().find(|(key, _)| key == VOLUMES);
-    named.and_then(|(_, value)| value.parse().ok()).unwrap_or(1)
+    let targets: BTreeSet<u32> =
+        run.streams.iter().flat_map(|stream| &stream.targets.positions).copied().collect();
+    named.and_then(|(_, value)| value.parse().ok()).unwrap_or(targets.len().max(1) as u32)
 }
 
 fn kind_of(stream: &Stream) -> String {

@@ -45,7 +45,7 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            753c7921984a186d load points
+            4fd9942ba33e2365 load points
             9c760282bad2ab47 curves
             388968f1b1e1d30b steadiness
             104de579a05eaec7 verdicts
@@ -67,7 +67,7 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            e994ee22f543a4e7 load points
+            c5799fc4c09438bd load points
             762580deca49cb2a curves
             2e7898749e2b357d steadiness
             7297dd0be38ca202 verdicts
@@ -89,7 +89,7 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            7a4bc67372a7f1be load points
+            cb170f1027b9b2d0 load points
             d49a08e976fd77e7 curves
             696cc4f31c717bfb steadiness
             fbae226b84affa11 verdicts
@@ -111,7 +111,7 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            a4cbc5aa22c8735f load points
+            440152c77504cafd load points
             a2791ffafbb3fb86 curves
             5c159f73379acc82 steadiness
             f8298eb13543b09c verdicts
@@ -133,7 +133,7 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            3d2258f9a86298fb load points
+            2897c3a1811371b5 load points
             b834c10ce4a853f2 curves
             bc642115509d99c6 steadiness
             33d076adeec02ff5 verdicts
@@ -155,7 +155,7 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            46cb3b319545da3a load points
+            0364a289a4b0a0e4 load points
             6979943f483094b6 curves
             64aae667662d5740 steadiness
             ad1d29909ad810f7 verdicts
@@ -177,7 +177,7 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            3b528e1ce71048db load points
+            b460cd1e13032b4d load points
             7260be7bb73461de curves
             9c7e4f1ddda7f677 steadiness
             6dbad2e586633aed verdicts
@@ -201,7 +201,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            6e8df556fc58a5e8 load points
+            87ebc651f44cb790 load points
             ae70130dd0f1fca5 curves
             9e5344d226acc026 steadiness
             ad61361a8ff9476e verdicts

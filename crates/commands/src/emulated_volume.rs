@@ -22,6 +22,7 @@ use target::directory::TargetDirectory;
 use target::nfs::NfsUrl;
 use target::threads::ThreadError;
 use units::Bytes;
+use volume::config::Config;
 use volume::counters::{Counters, Procedure};
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
@@ -47,22 +48,40 @@ const CONNECTIONS_MAX: usize = 4096;
 
 /// The settings of the volume.
 pub fn volume() -> EmulatedVolume {
-    let settings = VolumeSettings::auto(LEVEL, VolumeKind::Regular, Bytes::gib(QUOTA_GIB));
-    let limit = Catalog::embedded().volume_limit(&settings);
-    let limit = limit.expect("the service allows the emulated volume").throughput;
-    EmulatedVolume {
-        service_level: "Ultra".to_owned(),
-        quota_bytes: Bytes::gib(QUOTA_GIB).get(),
-        throughput_limit_bytes_per_s: limit.map_or(0, |limit| limit.bytes_per_s()),
+    volume_of(LEVEL, Bytes::gib(QUOTA_GIB)).expect("the service allows the emulated volume")
+}
+
+/// The settings of a volume with this quota.
+///
+/// # Errors
+/// Why the service does not allow such a volume.
+pub(crate) fn volume_of(level: ServiceLevel, quota: Bytes) -> Result<EmulatedVolume, String> {
+    let settings = VolumeSettings::auto(level, VolumeKind::Regular, quota);
+    let limit = Catalog::embedded()
+        .volume_limit(&settings)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    Ok(EmulatedVolume {
+        service_level: with_capital(level.name()),
+        quota_bytes: quota.get(),
+        throughput_limit_bytes_per_s: limit.throughput.map_or(0, |limit| limit.bytes_per_s()),
         read_delay_ns: READ_DELAY.as_nanos() as u64,
         write_delay_ns: WRITE_DELAY.as_nanos() as u64,
         memory_bytes: MEMORY.get(),
-    }
+    })
+}
+
+fn with_capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The volume's URL with the user's options; the port is not known yet.
 pub(crate) fn url(options: &str) -> Result<NfsUrl, Failure> {
-    let text = format!("nfs://{}/{NAME}?{options}", Ipv4Addr::LOCALHOST);
+    url_of(NAME, options)
+}
+
+fn url_of(name: &str, options: &str) -> Result<NfsUrl, Failure> {
+    let text = format!("nfs://{}/{name}?{options}", Ipv4Addr::LOCALHOST);
     let url: NfsUrl = text.parse().map_err(refusal::of_url)?;
     if url.port.is_some() || url.mount_port.is_some() || !url.addresses.is_empty() {
         return Err(Failure::input(anyhow::anyhow!(
@@ -97,11 +116,68 @@ pub(crate) fn set_memory(
     Ok(())
 }
 
-/// The service of an emulated volume.
+/// The service of emulated volumes.
 #[derive(Debug)]
 pub struct Service {
     running: Running,
-    url: NfsUrl,
+    /// Of each volume, by the position of its target in the plan.
+    urls: Vec<NfsUrl>,
+}
+
+/// A volume to serve.
+pub(crate) struct ServedVolume<'a> {
+    /// Its name; `None` for the only one.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) volume: &'a EmulatedVolume,
+    /// Options of the built-in client.
+    pub(crate) options: &'a str,
+}
+
+/// The configuration of the service: each volume has its own pool.
+fn config(volumes: &[ServedVolume<'_>], catalog: &Catalog) -> Result<Config, Failure> {
+    let constant = |ns| Distribution::Constant { ns };
+    let mut whole: Option<Config> = None;
+    for ServedVolume { name, volume, .. } in volumes {
+        let name = name.unwrap_or(NAME);
+        let level = volume.service_level.to_lowercase();
+        let one = OneVolume {
+            name: name.to_owned(),
+            kind: VolumeKind::Regular,
+            quota: Bytes::new(volume.quota_bytes),
+            level: ServiceLevel::ALL.into_iter().find(|one| one.name() == level).unwrap_or(LEVEL),
+            throughput: None,
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            flow_throughput: None,
+            enforced: true,
+            read: constant(volume.read_delay_ns),
+            write: constant(volume.write_delay_ns),
+        };
+        let mut config = one.config(catalog).map_err(|breaches| {
+            let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
+            let breaches = breaches.join("; ");
+            Failure::input(anyhow::anyhow!("emulated volume `{name}`: {breaches}"))
+        })?;
+        for pool in &mut config.account.pools {
+            pool.name = name.to_owned();
+        }
+        for volume in &mut config.account.volumes {
+            volume.pool = name.to_owned();
+        }
+        whole = Some(match whole {
+            None => config,
+            Some(mut whole) => {
+                let account = &mut whole.account;
+                let sum = account.capacity_quota.get() + config.account.capacity_quota.get();
+                account.capacity_quota = Bytes::new(sum);
+                account.pools.extend(config.account.pools);
+                account.volumes.extend(config.account.volumes);
+                whole.ops.extend(config.ops);
+                whole.rules.extend(config.rules);
+                whole
+            }
+        });
+    }
+    whole.ok_or_else(|| Failure::internal(anyhow::anyhow!("there is no volume to serve")))
 }
 
 /// Why a service did not start. If the system refused the thread, the error lists the limits.
@@ -116,34 +192,15 @@ pub(crate) fn not_started(error: shell::Error) -> anyhow::Error {
 }
 
 impl Service {
-    /// Starts the service on a free loopback port.
-    pub(crate) fn start(volume: &EmulatedVolume, options: &str) -> Result<Service, Failure> {
+    /// Starts the service on a free loopback port, with one endpoint for all volumes.
+    pub(crate) fn start(volumes: &[ServedVolume<'_>]) -> Result<Service, Failure> {
         let catalog = Catalog::embedded();
-        let constant = |ns| Distribution::Constant { ns };
-        let one = OneVolume {
-            name: NAME.to_owned(),
-            kind: VolumeKind::Regular,
-            quota: Bytes::new(volume.quota_bytes),
-            level: LEVEL,
-            throughput: None,
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            flow_throughput: None,
-            enforced: true,
-            read: constant(volume.read_delay_ns),
-            write: constant(volume.write_delay_ns),
-        };
-        let config = one.config(&catalog).map_err(|breaches| {
-            let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
-            Failure::internal(anyhow::anyhow!(
-                "describe the emulated volume: {}",
-                breaches.join("; ")
-            ))
-        })?;
+        let memory = volumes.iter().map(|one| one.volume.memory_bytes).sum();
         let running = Running::start(Options {
             data: None,
-            config,
+            config: config(volumes, &catalog)?,
             catalog,
-            memory: Bytes::new(volume.memory_bytes),
+            memory: Bytes::new(memory),
             portmapper: None,
             metrics: None,
             connections_max: CONNECTIONS_MAX,
@@ -153,8 +210,11 @@ impl Service {
         })
         .map_err(|error| Failure::target(not_started(error)))?;
         let port = running.addresses().first().map(SocketAddr::port);
-        let url = NfsUrl { port, mount_port: port, ..url(options)? };
-        Ok(Service { running, url })
+        let url = |one: &ServedVolume<'_>| {
+            let url = url_of(one.name.unwrap_or(NAME), one.options)?;
+            Ok(NfsUrl { port, mount_port: port, ..url })
+        };
+        Ok(Service { running, urls: volumes.iter().map(url).collect::<Result<_, Failure>>()? })
     }
 
     /// The ID of the service's thread.
@@ -162,9 +222,9 @@ impl Service {
         self.running.thread_id()
     }
 
-    /// The URL of the volume.
-    pub(crate) fn url(&self) -> &NfsUrl {
-        &self.url
+    /// The URL of each volume, by the position of its target in the plan.
+    pub(crate) fn urls(&self) -> &[NfsUrl] {
+        &self.urls
     }
 
     /// The service's counters of each network flow, by the flow's name.
@@ -207,9 +267,9 @@ impl Fleet for CheckedFleet<'_> {
     fn choose_io_method(
         &mut self,
         plan: &Plan,
-        directory: Option<&TargetDirectory>,
+        directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
-        self.inner.choose_io_method(plan, directory)
+        self.inner.choose_io_method(plan, directories)
     }
 
     fn run(

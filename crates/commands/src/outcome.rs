@@ -106,6 +106,16 @@ impl Failure {
         }
     }
 
+    /// The error with its causes, or the first problem of a file.
+    pub fn reason_in_words(&self) -> String {
+        match &self.reason {
+            Reason::Error(error) => format!("{error:#}"),
+            Reason::Problems { problems, .. } => {
+                problems.first().map_or_else(String::new, |problem| problem.message.clone())
+            }
+        }
+    }
+
     /// Whether the reader of stdout closed it, which is not an error: `fourcorners list | head -1`.
     pub fn is_broken_pipe(&self) -> bool {
         let Reason::Error(error) = &self.reason else { return false };

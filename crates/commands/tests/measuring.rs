@@ -60,7 +60,7 @@ fn a_plan_is_measured_stored_and_analysed_without_a_terminal() {
         ..ExperimentOptions::default()
     };
     let planned = experiment::plan(&options).expect("the experiment is valid");
-    let service = measure::serve(planned.plan.target()).expect("the null target has no service");
+    let service = measure::serve(&planned.plan).expect("the null target has no service");
     assert!(service.is_none());
     let options = Options {
         fleet: None,

@@ -84,6 +84,7 @@ fn stream(arrival: Arrival) -> Stream {
         direct: false,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

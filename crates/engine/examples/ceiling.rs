@@ -36,6 +36,7 @@ fn main() {
         direct: args[7] == "direct",
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     };
@@ -59,10 +60,10 @@ fn main() {
     let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: match args[1].as_str() {
+        targets: vec![match args[1].as_str() {
             "null" => Arc::new(NullTarget),
             directory => Arc::new(PosixTarget::new(directory)),
-        },
+        }],
         io_method: if args[2] == "psync" { IoMethodUsed::Psync } else { IoMethodUsed::IoUring },
         pin: false,
         verify: false,

@@ -1,13 +1,14 @@
 //! Combines the tallies of all workers into the host's intervals.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use metrics::connection::ConnectionInterval;
-use metrics::interval::{Interval, StreamInterval, WorkerInterval};
+use metrics::interval::{Interval, StreamInterval, TargetInterval, WorkerInterval};
 use metrics::recorder::Tally;
 use rtrb::{Consumer, Producer};
 use workload::connection::ConnectionCounters;
+use workload::plan::Stream;
 
 use crate::cpu::{ProcessCpu, ThreadTimes};
 use crate::host_state::HostStateReader;
@@ -52,6 +53,9 @@ pub(crate) struct CollectorEnd {
     full: Consumer<Full>,
     empty: Producer<Box<Tally>>,
     stream: usize,
+    /// Index of its part in `Interval::targets`; `None` for a run with one target.
+    part: Option<usize>,
+    target: u32,
     lane: u32,
     tid: i32,
     pulse: Arc<Pulse>,
@@ -89,15 +93,34 @@ impl CollectorEnd {
         self.connections.extend_from_slice(tally.connections());
     }
 
+    /// What it adds to in an interval: a stream, or its part on a target.
+    fn sums<'i>(&self, interval: &'i mut Interval) -> &'i mut StreamInterval {
+        match self.part {
+            None => &mut interval.streams[self.stream],
+            Some(part) => &mut interval.targets[part].sums,
+        }
+    }
+
     /// Whether no further tally will come.
     fn is_gone(&self) -> bool {
         self.is_abandoned || (self.full.is_abandoned() && self.full.is_empty())
     }
 }
 
+/// The part of a run that a worker belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The stream's index.
+    pub(crate) stream: usize,
+    /// The target's position in the plan.
+    pub(crate) target: u32,
+}
+
 /// Both ends of a worker's handover, and its first tally.
+///
+/// * `lane` - its number in the stream
 pub(crate) fn handover(
-    stream: usize,
+    part: Part,
     lane: u32,
     connections: usize,
     pulse: Arc<Pulse>,
@@ -113,7 +136,9 @@ pub(crate) fn handover(
     let collector = CollectorEnd {
         full,
         empty,
-        stream,
+        stream: part.stream,
+        part: None,
+        target: part.target,
         lane,
         tid: 0,
         pulse,
@@ -126,11 +151,25 @@ pub(crate) fn handover(
     (worker, collector, Box::new(Tally::for_connections(connections)))
 }
 
+/// The parts of an interval, if the run has several targets: those that this host's workers send to.
+fn parts(streams: &[Stream], ends: &[CollectorEnd]) -> Vec<TargetInterval> {
+    if streams.iter().all(|stream| stream.targets.is_first()) {
+        return Vec::new();
+    }
+    let part =
+        |(stream, target)| TargetInterval { stream, target, sums: StreamInterval::default() };
+    let used: BTreeSet<(u32, u32)> =
+        ends.iter().map(|end| (end.stream as u32, end.target)).collect();
+    used.into_iter().map(part).collect()
+}
+
 /// Builds the host's intervals in order. Tallies are taken as they come and returned immediately,
 /// so that a stalled worker delays only itself.
 pub(crate) struct Collector<'h> {
     ends: Vec<CollectorEnd>,
     streams: usize,
+    /// An empty part for each target of each stream; none for a run with one target.
+    parts: Vec<TargetInterval>,
     interval_ns: u64,
     /// Index of the first interval in `pending`.
     next_index: u32,
@@ -152,14 +191,22 @@ struct Pending {
 impl<'h> Collector<'h> {
     /// Without a `host` reader, intervals have no host state.
     pub(crate) fn new(
-        ends: Vec<CollectorEnd>,
-        streams: usize,
+        mut ends: Vec<CollectorEnd>,
+        streams: &[Stream],
         interval_ns: u64,
         host: Option<&'h mut dyn HostStateReader>,
     ) -> Collector<'h> {
+        let parts = parts(streams, &ends);
+        for end in &mut ends {
+            let is_its = |one: &TargetInterval| {
+                one.stream as usize == end.stream && one.target == end.target
+            };
+            end.part = parts.iter().position(is_its);
+        }
         Collector {
             ends,
-            streams,
+            streams: streams.len(),
+            parts,
             interval_ns,
             next_index: 0,
             pending: VecDeque::new(),
@@ -204,7 +251,7 @@ impl<'h> Collector<'h> {
                 pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
                 end.connections_in(&tally, &mut pending.interval, end_ns);
                 end.backlog = tally.backlog_end();
-                tally.drain_into(&mut pending.interval.streams[end.stream]);
+                tally.drain_into(end.sums(&mut pending.interval));
                 end.next_index = index + 1;
                 // This fails only if the worker has ended and needs no empty tally.
                 drop(end.empty.push(tally));
@@ -227,19 +274,24 @@ impl<'h> Collector<'h> {
         for end in self.ends.iter().filter(|end| end.next_index <= self.next_index) {
             // This worker ended before this interval, while others still wait for outstanding
             // operations: its backlog remains.
-            let backlog = &mut interval.streams[end.stream].backlog_end;
+            let backlog = &mut end.sums(&mut interval).backlog_end;
             *backlog = backlog.wrapping_add_signed(end.backlog);
         }
         self.next_index += 1;
         // Workers deliver their parts in any order.
         interval.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
         let has_abandoned = self.ends.iter().any(|end| end.is_abandoned);
-        for stream in &mut interval.streams {
+        let Interval { streams, targets, .. } = &mut interval;
+        let parts = targets.iter_mut().map(|one| &mut one.sums);
+        for stream in streams.iter_mut().chain(parts) {
             assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
             if has_abandoned && i64::try_from(stream.backlog_end).is_err() {
                 // The abandoned worker counted what is due, so the backlog is unknown.
                 (stream.backlog_end, stream.backlog_time_ns) = (0, 0);
             }
+        }
+        for part in targets {
+            streams[part.stream as usize].merge(&part.sums);
         }
         Some(interval)
     }
@@ -266,8 +318,15 @@ impl<'h> Collector<'h> {
             let index = self.next_index + self.pending.len() as u32;
             let start_ns = u64::from(index) * self.interval_ns;
             let streams = vec![StreamInterval::default(); self.streams];
-            let interval =
-                Interval { index, start_ns, end_ns: start_ns, streams, ..Interval::default() };
+            let targets = self.parts.clone();
+            let interval = Interval {
+                index,
+                start_ns,
+                end_ns: start_ns,
+                streams,
+                targets,
+                ..Interval::default()
+            };
             self.pending.push_back(Pending { interval, has_part: false, is_sampled: false });
         }
         &mut self.pending[(index - self.next_index) as usize]
@@ -313,8 +372,60 @@ impl<'h> Collector<'h> {
 mod tests {
     use metrics::host_state::HostInterval;
     use metrics::recorder::Recorder;
+    use workload::arrival::Arrival;
+    use workload::data::DataPattern;
+    use workload::file_use::FileUse;
+    use workload::pattern::AccessPattern;
+    use workload::plan::{Spread, StreamTargets, WeightedSize, WorkingSet};
 
     use super::*;
+
+    /// A stream on these targets.
+    fn stream(positions: &[u32]) -> Stream {
+        Stream {
+            name: "main".to_owned(),
+            read_permille: 1000,
+            transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
+            access_pattern: AccessPattern::Uniform,
+            working_set: WorkingSet { files: 1, file_size_bytes: 4096, area_bytes: 4096 },
+            file_use: FileUse::ALL,
+            queue_depth: 1,
+            workers: 2,
+            arrival: Arrival::Closed { think_time_ns: 0 },
+            direct: true,
+            dsync: false,
+            write_stability: None,
+            fsync_every_writes: None,
+            data: DataPattern::default(),
+            targets: StreamTargets { positions: positions.to_vec(), spread: Spread::Worker },
+        }
+    }
+
+    #[test]
+    fn a_stream_is_the_sum_of_its_parts_on_targets() {
+        let pulse = || Arc::new(Pulse::default());
+        let part = |target| Part { stream: 0, target };
+        let (mut first, first_end, first_tally) = handover(part(3), 0, 0, pulse());
+        let (mut second, second_end, second_tally) = handover(part(5), 1, 0, pulse());
+        let streams = [stream(&[3, 5])];
+        let mut collector = Collector::new(vec![second_end, first_end], &streams, 1000, None);
+        turn(&mut Recorder::new(first_tally), &mut first, 100);
+        drop(first);
+        let mut recorder = Recorder::new(second_tally);
+        [20, 21].into_iter().for_each(|backlog| turn(&mut recorder, &mut second, backlog));
+        drop(second);
+        collector.poll(3000);
+        let intervals: Vec<Interval> = std::iter::from_fn(|| collector.take()).collect();
+        let backlogs: Vec<Vec<(u32, u64)>> = intervals
+            .iter()
+            .map(|one| {
+                one.targets.iter().map(|part| (part.target, part.sums.backlog_end)).collect()
+            })
+            .collect();
+        assert_eq!(backlogs, [[(3, 100), (5, 20)], [(3, 100), (5, 21)]]);
+        let totals: Vec<u64> = intervals.iter().map(|one| one.streams[0].backlog_end).collect();
+        assert_eq!(totals, [120, 121]);
+    }
 
     /// Delivers the current tally at the end of its interval.
     fn turn(recorder: &mut Recorder, handover: &mut WorkerEnd, backlog: i64) {
@@ -330,9 +441,11 @@ mod tests {
         // Two threads of a lane: the first counts what is due for both and ends with interval 0;
         // the second has an operation outstanding until interval 2.
         let pulse = || Arc::new(Pulse::default());
-        let (mut first, first_end, first_tally) = handover(0, 0, 0, pulse());
-        let (mut second, second_end, second_tally) = handover(0, 0, 0, pulse());
-        let mut collector = Collector::new(vec![first_end, second_end], 1, 1000, None);
+        let only = Part { stream: 0, target: 0 };
+        let (mut first, first_end, first_tally) = handover(only, 0, 0, pulse());
+        let (mut second, second_end, second_tally) = handover(only, 0, 0, pulse());
+        let streams = [stream(&[0])];
+        let mut collector = Collector::new(vec![first_end, second_end], &streams, 1000, None);
         turn(&mut Recorder::new(first_tally), &mut first, 100);
         drop(first);
         let mut recorder = Recorder::new(second_tally);
@@ -366,11 +479,13 @@ mod tests {
 
     #[test]
     fn the_host_is_read_once_per_interval_even_if_edges_are_noticed_late() {
-        let (mut worker, end, tally) = handover(0, 0, 0, Arc::new(Pulse::default()));
+        let only = Part { stream: 0, target: 0 };
+        let (mut worker, end, tally) = handover(only, 0, 0, Arc::new(Pulse::default()));
         // The collector polls 400 ns after the first edge, then after two more edges; the worker
         // ends during the last interval.
         let mut host = Scripted { spans_ns: [1400, 1650, 20, 300].into(), workers: Vec::new() };
-        let mut collector = Collector::new(vec![end], 1, 1000, Some(&mut host));
+        let streams = [stream(&[0])];
+        let mut collector = Collector::new(vec![end], &streams, 1000, Some(&mut host));
         collector.start(&[-1]);
         let mut recorder = Recorder::new(tally);
         turn(&mut recorder, &mut worker, 0);

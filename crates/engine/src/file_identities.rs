@@ -15,7 +15,9 @@ impl FileIdentities {
     pub(crate) fn of(request: &Request<'_>) -> Result<FileIdentities, EngineError> {
         let mut all = Vec::new();
         for stream in &request.assignment.run.streams {
-            for path in request.target.local_paths(stream) {
+            let positions = stream.targets.positions.iter();
+            let targets = positions.filter_map(|at| request.targets.get(*at as usize));
+            for path in targets.flat_map(|target| target.local_paths(stream)) {
                 let found = identity(&path).map_err(|source| EngineError::Target {
                     stream: stream.name.clone(),
                     lane: 0,

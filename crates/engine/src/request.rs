@@ -18,8 +18,8 @@ pub(crate) const READY_WITHIN: Duration = Duration::from_secs(60);
 pub struct Request<'a> {
     /// This host's share of the run.
     pub assignment: &'a Assignment,
-    /// The target.
-    pub target: Arc<dyn RunTarget>,
+    /// The targets, by their positions in the plan; all have the same capabilities.
+    pub targets: Vec<Arc<dyn RunTarget>>,
     /// How operations are sent.
     pub io_method: IoMethodUsed,
     /// Whether workers are pinned to processors in turn.
@@ -61,7 +61,7 @@ pub enum EngineError {
         /// Threads that the run needs.
         requested: u64,
     },
-    /// The target does not have the files of a stream.
+    /// The target does not have the files of a stream, or there is no such target.
     #[error("the files of stream {stream} are not known; this is a bug in fourcorners")]
     NoFiles {
         /// The stream's name.

@@ -14,7 +14,7 @@ use workload::op::OpStream;
 use workload::plan::IoMethodUsed;
 
 use crate::clock::{Clock, MonotonicClock};
-use crate::collect::{self, Collector, CollectorEnd};
+use crate::collect::{self, Collector, CollectorEnd, Part};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
 use crate::file_identities::FileIdentities;
 use crate::host_state::HostStateReader;
@@ -120,7 +120,7 @@ impl Ready<'_> {
     ) -> Result<RunEnd, EngineError> {
         let Ready { request, stop, files, crew, ends, tids } = self;
         let run = &request.assignment.run;
-        let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
+        let mut collector = Collector::new(ends, &run.streams, run.phases.interval_ns, host);
         collector.start(&tids);
         let clock = MonotonicClock::starting_at(start);
         crew.start_line.announce(start);
@@ -208,14 +208,14 @@ impl Crew {
             let pulse = Arc::new(Pulse::default());
             crew.members.push(Member {
                 stream: job.stream.name.clone(),
-                lane: job.assigned.lane,
+                lane: job.lane,
                 pulse: Arc::clone(&pulse),
                 stream_index: job.stream_index,
                 is_over: false,
             });
             let (worker_end, collector_end, tally) = collect::handover(
-                job.stream_index,
-                job.assigned.lane,
+                Part { stream: job.stream_index, target: job.target },
+                job.lane,
                 job.opener.connections(),
                 Arc::clone(&pulse),
             );
@@ -356,7 +356,9 @@ impl Watch {
         let Member { stream_index, lane, pulse, .. } = &self.crew.members[number];
         let run = &request.assignment.run;
         let stream = &run.streams[*stream_index];
-        let op = OpStream::new(stream, run.seed).op(*lane, pulse.step());
+        let at = stream.target_lane(run.hosts, *lane);
+        let on_target = stream.on_target(run.hosts, at.target);
+        let op = OpStream::new(&on_target, run.seed).op(at.lane, pulse.step());
         let described = thread::describe(&op, &stream.file_set(), pulse.stalled_ns(now_ns));
         self.end.details.push(format!("{}: {described}", self.crew.members[number]));
         if !stop.is_now() {

@@ -1,6 +1,7 @@
 //! The threads of a run, one per worker or, with blocking calls, one per outstanding operation:
 //! from opening the target to the last tally.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex};
@@ -14,7 +15,7 @@ use workload::arrival::Arrival;
 use workload::connection::down_reason;
 use workload::data::TileMaker;
 use workload::op::{Op, OpStream};
-use workload::plan::{FileSet, IoMethodUsed, Stream};
+use workload::plan::{Assignment, Capabilities, FileSet, IoMethodUsed, Stream};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
@@ -33,6 +34,11 @@ use crate::worker::{Assigned, DataPath, Plain, Worker};
 /// The work of one thread.
 pub(crate) struct Job {
     pub(crate) stream_index: usize,
+    /// The worker's number in the whole stream; [`Assigned`] has that on its target.
+    pub(crate) lane: u32,
+    /// The target's position in the plan.
+    pub(crate) target: u32,
+    /// The stream on this target.
     pub(crate) stream: Stream,
     pub(crate) assigned: Assigned,
     /// The counter from which the threads of a shared lane take steps.
@@ -101,19 +107,13 @@ impl StartLine {
 pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
     let run = &request.assignment.run;
     let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
-    let can = request.target.capabilities();
+    let can = request.targets.first().map_or(Capabilities::NULL, |first| first.capabilities());
     // A blocking call handles one outstanding operation, so a lane needs a thread for each.
     let blocking = can.local_files && request.io_method == IoMethodUsed::Psync;
     let mut jobs: Vec<Job> = Vec::new();
-    let workers = request.assignment.lanes.iter().map(|lanes| lanes.len() as u32).sum();
+    let mut workers = WorkersOfTargets::of(request.assignment);
     for (stream_index, stream) in run.streams.iter().enumerate() {
-        let set = stream.file_set();
-        let data = can.moves_data && (stream.read_permille < 1000 || request.verify);
-        let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
-        let generations = (data && request.verify).then(|| {
-            let tile_bytes = u64::from(set.tile_bytes);
-            Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
-        });
+        let parts = StreamParts::of(request, stream, can.moves_data);
         let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
         for lane in request.assignment.lanes[stream_index].clone() {
             let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
@@ -123,25 +123,31 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
             }
             let processor = (!processors.is_empty())
                 .then(|| processors[jobs.len() / threads_per_lane as usize % processors.len()]);
+            let at = stream.target_lane(run.hosts, lane);
+            let part = parts.on(at.target);
             let rewrite = |maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite;
-            let opener = request.target.opener(&WorkerShare {
-                stream,
-                // Targets that use this number have one thread per worker.
-                number: jobs.len() as u32,
-                workers,
-                connections: run.connections,
-                io_method: request.io_method,
-                verify: request.verify,
-                rewrite: maker.clone().map(rewrite),
+            let (number, of_target) = workers.next(at.target);
+            let opener = request.targets.get(at.target as usize).and_then(|target| {
+                target.opener(&WorkerShare {
+                    stream: &part.stream,
+                    number,
+                    workers: of_target,
+                    connections: run.connections,
+                    io_method: request.io_method,
+                    verify: request.verify,
+                    rewrite: part.maker.clone().map(rewrite),
+                })
             });
             let missing = || EngineError::NoFiles { stream: stream.name.clone() };
             let opener = opener.ok_or_else(missing)?;
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
                     stream_index,
-                    stream: stream.clone(),
+                    lane,
+                    target: at.target,
+                    stream: part.stream.clone(),
                     assigned: Assigned {
-                        lane,
+                        lane: at.lane,
                         queue_depth: if blocking { 1 } else { stream.queue_depth },
                         interval_ns: run.phases.interval_ns,
                         end_ns: run.phases.total_ns(),
@@ -151,14 +157,71 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     counts_due: thread == 0,
                     run_seed: run.seed,
                     opener: opener.clone(),
-                    maker: maker.clone(),
-                    generations: generations.clone(),
+                    maker: part.maker.clone(),
+                    generations: part.generations.clone(),
                     processor,
                 });
             }
         }
     }
     Ok(jobs)
+}
+
+/// A stream on each of its targets, with what its workers there share.
+struct StreamParts(Vec<StreamPart>);
+
+struct StreamPart {
+    target: u32,
+    stream: Stream,
+    maker: Option<Arc<TileMaker>>,
+    generations: Option<Arc<Generations>>,
+}
+
+impl StreamParts {
+    fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> StreamParts {
+        let set = stream.file_set();
+        let data = moves_data && (stream.read_permille < 1000 || request.verify);
+        let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
+        let generations = || {
+            let tile_bytes = u64::from(set.tile_bytes);
+            Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
+        };
+        let part = |target: &u32| StreamPart {
+            target: *target,
+            stream: stream.on_target(request.assignment.run.hosts, *target),
+            maker: maker.clone(),
+            generations: (data && request.verify).then(generations),
+        };
+        StreamParts(stream.targets.positions.iter().map(part).collect())
+    }
+
+    fn on(&self, target: u32) -> &StreamPart {
+        let part = self.0.iter().find(|part| part.target == target);
+        part.expect("a worker sends to a target of its stream")
+    }
+}
+
+/// Numbers the workers of this process on each target, in the order of the jobs.
+struct WorkersOfTargets(BTreeMap<u32, (u32, u32)>);
+
+impl WorkersOfTargets {
+    fn of(assignment: &Assignment) -> WorkersOfTargets {
+        let mut counts: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        for (stream, lanes) in assignment.run.streams.iter().zip(&assignment.lanes) {
+            for lane in lanes.clone() {
+                let target = stream.target_lane(assignment.run.hosts, lane).target;
+                counts.entry(target).or_default().1 += 1;
+            }
+        }
+        WorkersOfTargets(counts)
+    }
+
+    /// The number of the next worker on `target`, and how many there are.
+    fn next(&mut self, target: u32) -> (u32, u32) {
+        let (next, all) = self.0.entry(target).or_default();
+        *next += 1;
+        (*next - 1, *all)
+    }
 }
 
 impl Job {

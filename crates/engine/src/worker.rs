@@ -21,7 +21,7 @@ const OLDEST_LISTED: usize = 8;
 /// A worker's share of a run. All times are nanoseconds from the run's start.
 #[derive(Clone, Debug)]
 pub struct Assigned {
-    /// Its lane in the stream.
+    /// Its lane among the workers of its stream on its target.
     pub lane: u32,
     /// Maximum number of outstanding operations.
     pub queue_depth: u32,

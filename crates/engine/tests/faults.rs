@@ -114,7 +114,7 @@ fn an_operation_that_never_completes_ends_the_run_and_is_named() {
         let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
-            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            targets: vec![Arc::new(PosixTarget::new(mounted.mount_point.clone()))],
             io_method: engine,
             pin: false,
             verify: false,
@@ -160,7 +160,7 @@ fn a_run_stopped_immediately_does_not_wait_for_hanging_operations() {
         let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
-            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            targets: vec![Arc::new(PosixTarget::new(mounted.mount_point.clone()))],
             io_method: engine,
             pin: false,
             verify: false,
@@ -201,7 +201,7 @@ fn a_hanging_stream_does_not_delay_another() {
         let assignment = two.split().remove(0);
         let request = Request {
             assignment: &assignment,
-            target: Arc::new(PosixTarget::new(mounted.mount_point.clone())),
+            targets: vec![Arc::new(PosixTarget::new(mounted.mount_point.clone()))],
             io_method: engine,
             pin: false,
             verify: false,

@@ -92,7 +92,7 @@ fn measured(
     let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: ours.run_target().expect("the files exist"),
+        targets: vec![ours.run_target().expect("the files exist")],
         io_method: IoMethodUsed::NfsClient,
         pin: false,
         verify,

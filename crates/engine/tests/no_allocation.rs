@@ -88,10 +88,10 @@ fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: match setting.directory {
+        targets: vec![match setting.directory {
             None => Arc::new(NullTarget),
             Some(directory) => Arc::new(PosixTarget::new(directory)),
-        },
+        }],
         io_method: setting.engine,
         pin: false,
         verify: setting.verify,

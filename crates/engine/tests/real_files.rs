@@ -134,7 +134,7 @@ fn a_lost_write_is_found_although_the_tile_is_valid() {
     let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
         io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: true,
@@ -186,7 +186,7 @@ fn a_missing_file_is_an_error_that_names_stream_and_path() {
     let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
         io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: false,
@@ -206,7 +206,7 @@ fn the_first_request_to_stop_finishes_the_interval() {
     let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: Arc::new(NullTarget),
+        targets: vec![Arc::new(NullTarget)],
         io_method: IoMethodUsed::IoUring,
         pin: false,
         verify: false,
@@ -256,7 +256,7 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
     let assignment = small.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+        targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
         io_method: IoMethodUsed::Psync,
         pin: false,
         verify: false,
@@ -309,7 +309,7 @@ fn a_file_removed_during_the_run_fails_it() {
         let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
-            target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+            targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
             io_method: engine,
             pin: false,
             verify: false,
@@ -345,7 +345,7 @@ fn a_link_that_replaces_a_file_is_neither_followed_nor_written() {
         let assignment = small.split().remove(0);
         let request = Request {
             assignment: &assignment,
-            target: Arc::new(PosixTarget::new(directory.path().to_owned())),
+            targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
             io_method: engine,
             pin: false,
             verify: false,

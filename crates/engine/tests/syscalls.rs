@@ -54,10 +54,10 @@ fn run_traced(what: &str) {
     let folder = std::env::var_os(FOLDER).expect("the tracing test names a folder");
     let request = Request {
         assignment: &assignment,
-        target: match what {
+        targets: vec![match what {
             "null" => Arc::new(NullTarget),
             _ => Arc::new(PosixTarget::new(folder)),
-        },
+        }],
         io_method: if what == "psync" { IoMethodUsed::Psync } else { IoMethodUsed::IoUring },
         pin: false,
         verify: false,

@@ -23,7 +23,7 @@ struct Tracked {
     before: Option<(u64, u64)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Counter {
     NfsMount { point: PathBuf },
     BlockDevice { number: (u32, u32) },
@@ -62,6 +62,23 @@ impl Meter {
         Meter::new(root, counters)
     }
 
+    /// A meter for several targets. A counter that several of them share counts once, and the sums are
+    /// only those of sources that every target has.
+    pub fn of_all(root: Root, meters: Vec<Meter>) -> Meter {
+        let sources = |meter: &Meter| -> Vec<CounterSource> {
+            meter.tracked.iter().map(|one| one.counter.source()).collect()
+        };
+        let of_each: Vec<Vec<CounterSource>> = meters.iter().map(sources).collect();
+        let mut counters: Vec<Counter> = Vec::new();
+        for counter in meters.into_iter().flat_map(|meter| meter.tracked).map(|one| one.counter) {
+            let has_it = |sources: &Vec<CounterSource>| sources.contains(&counter.source());
+            if of_each.iter().all(has_it) && !counters.contains(&counter) {
+                counters.push(counter);
+            }
+        }
+        Meter::new(root, counters)
+    }
+
     /// A meter without counters.
     pub fn of_nothing(root: Root) -> Meter {
         Meter::new(root, Vec::new())
@@ -77,7 +94,23 @@ impl Meter {
     /// or were reset.
     pub fn since_last(&mut self) -> Vec<WireInterval> {
         let Meter { root, tracked } = self;
-        tracked.iter_mut().filter_map(|one| one.since_last(root)).collect()
+        let mut sums: Vec<(CounterSource, Option<WireInterval>)> = Vec::new();
+        for one in tracked {
+            let read = one.since_last(root);
+            let source = one.counter.source();
+            match sums.iter_mut().find(|(known, _)| *known == source) {
+                None => sums.push((source, read)),
+                // Without one of its counters a sum would be too small.
+                Some((_, sum)) => {
+                    *sum = sum.zip(read).map(|(sum, read)| WireInterval {
+                        source,
+                        received_bytes: sum.received_bytes + read.received_bytes,
+                        sent_bytes: sum.sent_bytes + read.sent_bytes,
+                    });
+                }
+            }
+        }
+        sums.into_iter().filter_map(|(_, sum)| sum).collect()
     }
 }
 
@@ -215,6 +248,34 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
         // Reset counters (after a remount) are omitted.
         tree.write("proc/self/mountstats", &mountstats(5, 5));
         assert_eq!(meter.since_last(), [counted(CounterSource::Interface, 0, 0)]);
+    }
+
+    #[test]
+    fn counters_of_several_targets_add_up_and_shared_ones_count_once() {
+        let tree = Tree::of(&[
+            (
+                "proc/self/mountinfo",
+                "27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 254:1 / /b rw - ext4 /dev/vdb rw\n\
+                 29 27 0:30 / /tmp rw - tmpfs none rw\n",
+            ),
+            ("proc/net/route", ROUTES),
+        ]);
+        let write = |minor: u32, read: u64| {
+            let text = format!("9 0 {read} 5 7 1 0 3 0 5 8\n");
+            tree.write(&format!("sys/dev/block/254:{minor}/stat"), &text);
+        };
+        let meter = |paths: &[&str]| {
+            let each = paths.iter().map(|path| Meter::of_directory(tree.root(), Path::new(path)));
+            Meter::of_all(tree.root(), each.collect())
+        };
+        write(0, 100);
+        write(1, 1000);
+        let mut both = meter(&["/x", "/y", "/b/z"]);
+        let mut with_memory = meter(&["/x", "/tmp/z"]);
+        write(0, 110);
+        write(1, 1001);
+        assert_eq!(both.since_last(), [counted(CounterSource::BlockDevice, 11 * 512, 0)]);
+        assert_eq!(with_memory.since_last(), [], "one target has no counters");
     }
 
     #[test]

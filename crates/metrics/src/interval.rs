@@ -20,6 +20,9 @@ pub struct Interval {
     pub end_ns: u64,
     /// One entry for each stream, in the order of the run's streams.
     pub streams: Vec<StreamInterval>,
+    /// The parts of `streams` on each target, ordered by stream and target; empty for runs with one
+    /// target.
+    pub targets: Vec<TargetInterval>,
     /// One entry for each worker thread.
     pub workers: Vec<WorkerInterval>,
     /// One entry for each connection of the workers' targets, ordered by stream, lane and number;
@@ -58,6 +61,17 @@ pub struct StreamInterval {
     pub kinds: [KindInterval; OpKind::COUNT],
 }
 
+/// The part of a stream on one of several targets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TargetInterval {
+    /// Index of the stream.
+    pub stream: u32,
+    /// The target's position in the plan.
+    pub target: u32,
+    /// The stream's workers that send to it.
+    pub sums: StreamInterval,
+}
+
 /// One operation kind of a stream in one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindInterval {
@@ -94,6 +108,14 @@ impl Interval {
         self.end_ns = self.end_ns.max(other.end_ns);
         for (stream, theirs) in self.streams.iter_mut().zip(&other.streams) {
             stream.merge(theirs);
+        }
+        for theirs in &other.targets {
+            // Hosts may send to different targets.
+            let at = |one: &TargetInterval| (one.stream, one.target);
+            match self.targets.binary_search_by_key(&at(theirs), at) {
+                Ok(known) => self.targets[known].sums.merge(&theirs.sums),
+                Err(new) => self.targets.insert(new, theirs.clone()),
+            }
         }
         self.workers.extend_from_slice(&other.workers);
         self.workers.sort_by_key(|worker| (worker.stream, worker.lane));

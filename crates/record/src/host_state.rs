@@ -13,8 +13,11 @@ use crate::codec::{Cursor, Malformed, put_u64};
 
 /// Number of optional fields. The three processor times are one field.
 const FIELDS: u64 = 7;
+/// In place of the bits: there is no host state, but something follows it.
+const ABSENT: u64 = 1 << 63;
 
-pub(crate) fn encode(host: &HostInterval, out: &mut Vec<u8>) {
+pub(crate) fn encode(host: Option<&HostInterval>, out: &mut Vec<u8>) {
+    let Some(host) = host else { return put_u64(out, ABSENT) };
     let HostInterval { span_ns, reading_cpu_ns, times, .. } = *host;
     let times = times.map(|times| [times.busy_ns, times.idle_ns, times.steal_ns]);
     let one = |field: Option<u64>| field.map(|number| vec![number]);
@@ -34,8 +37,11 @@ pub(crate) fn encode(host: &HostInterval, out: &mut Vec<u8>) {
     fields.iter().flatten().flatten().for_each(|number| put_u64(out, *number));
 }
 
-pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<HostInterval, Malformed> {
+pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Option<HostInterval>, Malformed> {
     let present = cursor.u64()?;
+    if present == ABSENT {
+        return Ok(None);
+    }
     if present >> FIELDS != 0 {
         return Err(Malformed("this version of fourcorners does not know its host fields"));
     }
@@ -47,7 +53,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<HostInterval, Malformed>
         let (busy_ns, idle_ns, steal_ns) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         Ok(ProcessorTimes { busy_ns, idle_ns, steal_ns })
     });
-    Ok(HostInterval {
+    Ok(Some(HostInterval {
         span_ns,
         reading_cpu_ns,
         processors,
@@ -57,7 +63,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<HostInterval, Malformed>
         pressure_ns: has(4).then(|| cursor.u64()).transpose()?,
         run_queue_delay_ns: has(5).then(|| cursor.u64()).transpose()?,
         service_cpu_ns: has(6).then(|| cursor.u64()).transpose()?,
-    })
+    }))
 }
 
 /// The numbers that analysis adds up over intervals; 0 for a missing one.

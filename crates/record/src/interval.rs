@@ -10,7 +10,7 @@
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
-use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
+use metrics::interval::{Interval, KindInterval, StreamInterval, TargetInterval, WorkerInterval};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
@@ -40,16 +40,26 @@ pub fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
     for stream in &interval.streams {
         encode_stream(stream, out);
     }
-    // Connections, network counters and host state were added in this order, each at the end.
-    let (has_wire, has_host) = (!interval.wire.is_empty(), interval.host.is_some());
-    if !interval.connections.is_empty() || has_wire || has_host {
+    // Connections, network counters, host state and targets were added in this order, each at the end.
+    let has_targets = !interval.targets.is_empty();
+    let has_host = interval.host.is_some() || has_targets;
+    let has_wire = !interval.wire.is_empty() || has_host;
+    if !interval.connections.is_empty() || has_wire {
         connection::encode(&interval.connections, out);
     }
-    if has_wire || has_host {
+    if has_wire {
         wire::encode(&interval.wire, out);
     }
-    if let Some(host) = &interval.host {
-        host_state::encode(host, out);
+    if has_host {
+        host_state::encode(interval.host.as_ref(), out);
+    }
+    if has_targets {
+        put_u64(out, interval.targets.len() as u64);
+        for one in &interval.targets {
+            put_u64(out, u64::from(one.stream));
+            put_u64(out, u64::from(one.target));
+            encode_stream(&one.sums, out);
+        }
     }
 }
 
@@ -139,7 +149,22 @@ pub(crate) fn decode(payload: &[u8]) -> Result<(u32, Interval), Malformed> {
         interval.wire = wire::decode(cursor)?;
     }
     if !cursor.is_at_end() {
-        interval.host = Some(host_state::decode(cursor)?);
+        interval.host = host_state::decode(cursor)?;
+    }
+    if !cursor.is_at_end() {
+        let targets = cursor.count(9)?;
+        if targets == 0 {
+            return Err(Malformed("its list of targets is empty"));
+        }
+        interval.targets.reserve_exact(targets);
+        for _ in 0..targets {
+            let (stream, target) = (cursor.u32()?, cursor.u32()?);
+            interval.targets.push(TargetInterval { stream, target, sums: decode_stream(cursor)? });
+        }
+        let at = |one: &TargetInterval| (one.stream, one.target);
+        if interval.targets.windows(2).any(|pair| at(&pair[0]) >= at(&pair[1])) {
+            return Err(Malformed("its targets do not ascend"));
+        }
     }
     cursor.end()?;
     Ok((run_index, interval))
@@ -252,7 +277,8 @@ impl Sums {
             let tcp = connection.tcp.unwrap_or_default();
             self.count([tcp.rtt_ns, tcp.rtt_deviation_ns, tcp.retransmits])?;
         }
-        for stream in &interval.streams {
+        let of_targets = interval.targets.iter().map(|one| &one.sums);
+        for stream in interval.streams.iter().chain(of_targets) {
             self.count([stream.issued, stream.outstanding_start, stream.outstanding_end])?;
             self.count([stream.backlog_end])?;
             self.time([stream.outstanding_time_ns, stream.backlog_time_ns])?;

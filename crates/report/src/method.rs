@@ -98,6 +98,16 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          totals from the end of its last interval on.",
     ),
     (
+        "Several targets",
+        "Each worker sends to one target, and totals are the sums over targets. Percentiles of a total \
+         are those of all samples.",
+    ),
+    (
+        "Scaling efficiency",
+        "The rate for each host or target over that of the first row. Its interval combines those of \
+         both rates.",
+    ),
+    (
         "Repeatability",
         "Repeats are not repeatable if their achieved rates differ by more than their confidence \
          intervals explain (Welch's analysis of variance, 1 %).",

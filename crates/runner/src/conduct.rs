@@ -58,46 +58,45 @@ pub enum ConductError {
     Listener(ListenerError),
 }
 
-/// Conducts `plan` on this host: in `directory`, or on the null target without one.
+/// Conducts `plan` on this host: in `directories`, one for each target, or on the null target without.
 ///
 /// # Errors
 /// See [`ConductError`]; listeners have received the outcome.
 pub fn conduct(
     plan: &Plan,
-    directory: Option<&mut TargetDirectory>,
+    directories: &mut [TargetDirectory],
     host: Host<'_>,
     stop: &Arc<Stop>,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<Outcome, ConductError> {
     let mut fleet = LocalFleet::new(plan);
-    conduct_with(&mut fleet, plan, directory, host, stop, listeners)
+    conduct_with(&mut fleet, plan, directories, host, stop, listeners)
 }
 
-/// Conducts `plan` with `fleet`: in `directory`, or without one where the fleet itself has its files.
+/// Conducts `plan` with `fleet`: in `directories`, or without any where the fleet itself has its files.
 ///
 /// # Errors
 /// See [`ConductError`]; listeners have received the outcome.
 pub fn conduct_with(
     fleet: &mut dyn Fleet,
     plan: &Plan,
-    mut directory: Option<&mut TargetDirectory>,
+    directories: &mut [TargetDirectory],
     host: Host<'_>,
     stop: &Arc<Stop>,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<Outcome, ConductError> {
     let mut announcer = Announcer::new(listeners);
-    let ready = match directory.as_deref_mut() {
-        Some(directory) => prepare_target(directory, stop, &mut announcer),
-        None => fleet.prepare(stop, &mut announcer),
+    let ready = match &mut *directories {
+        [] => fleet.prepare(stop, &mut announcer),
+        directories => prepare_targets(directories, stop, &mut announcer),
     };
     let result = ready.and_then(|ready| match ready {
         ControlFlow::Break(outcome) => Ok(outcome),
         ControlFlow::Continue(()) => {
-            let directory = directory.as_deref();
             let announcer = &mut announcer;
             let is_export = plan.target().capabilities().own_client;
             let mut conductor =
-                Conductor { fleet, host, directory, stop, announcer, is_export, blocking: false };
+                Conductor { fleet, host, directories, stop, announcer, is_export, blocking: false };
             conductor.do_runs(plan)
         }
     });
@@ -122,12 +121,12 @@ pub(crate) fn finish(
 }
 
 /// Prepares the files; breaks with the plan's outcome if the user stopped it.
-pub(crate) fn prepare_target(
-    directory: &mut TargetDirectory,
+pub(crate) fn prepare_targets(
+    directories: &mut [TargetDirectory],
     stop: &Stop,
     announcer: &mut Announcer<'_>,
 ) -> Result<ControlFlow<Outcome>, ConductError> {
-    match prepare(directory, stop, announcer) {
+    match prepare(directories, stop, announcer) {
         Ok(()) => Ok(ControlFlow::Continue(())),
         Err(error) if error.is_interrupted() && stop.is_requested() => {
             Ok(ControlFlow::Break(Outcome::Interrupted))
@@ -191,7 +190,8 @@ impl Failures {
 pub(crate) struct Conductor<'c, 'h, 'a> {
     pub(crate) fleet: &'c mut dyn Fleet,
     pub(crate) host: Host<'h>,
-    pub(crate) directory: Option<&'c TargetDirectory>,
+    /// One for each target; none for the null target, and for a fleet that has them.
+    pub(crate) directories: &'c [TargetDirectory],
     pub(crate) stop: &'c Arc<Stop>,
     pub(crate) announcer: &'c mut Announcer<'a>,
     /// The target is reached by the built-in NFS client.
@@ -202,7 +202,7 @@ pub(crate) struct Conductor<'c, 'h, 'a> {
 
 impl Conductor<'_, '_, '_> {
     pub(crate) fn choose_io_method(&mut self, plan: &Plan) -> Result<ChosenIoMethod, ConductError> {
-        let chosen = self.fleet.choose_io_method(plan, self.directory);
+        let chosen = self.fleet.choose_io_method(plan, self.directories);
         let used = chosen.map_err(|error| match error {
             FleetError::Refused(refusal) => ConductError::Refused(refusal),
             error => ConductError::Fleet(error),
@@ -339,9 +339,10 @@ impl Conductor<'_, '_, '_> {
     /// Looks up the files of an export again: their handles stay valid when other files take their
     /// names. (Files of a directory are checked by the engine.)
     fn verify_files_unchanged(&self, mut end: RunEnd) -> RunEnd {
-        let Some(directory) = self.directory.filter(|_| self.is_export) else { return end };
-        if end.outcome == Outcome::Done
-            && let Err(refusal) = directory.refuse_changed()
+        if self.is_export
+            && end.outcome == Outcome::Done
+            && let Err(refusal) =
+                self.directories.iter().try_for_each(TargetDirectory::refuse_changed)
         {
             end.outcome = match refusal.is_interrupted() && self.stop.is_requested() {
                 true => Outcome::Interrupted,
@@ -363,7 +364,8 @@ impl Conductor<'_, '_, '_> {
         };
         let threads = run.threads(self.blocking);
         // The built-in client caches nothing on this host.
-        let storage = self.directory.filter(|_| !self.is_export).map(TargetDirectory::storage);
+        let storage = self.directories.first().filter(|_| !self.is_export);
+        let storage = storage.map(TargetDirectory::storage);
         for warning in host_warnings::before_run(run, threads, host, storage) {
             self.warn(run, warning);
         }

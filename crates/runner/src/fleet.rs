@@ -25,7 +25,7 @@ use target::null::NullTarget;
 use target::posix::FileAccess;
 use target::refusal::Refusal;
 use target::run_target::RunTarget;
-use workload::plan::{Assignment, IoMethodUsed, Plan, Run};
+use workload::plan::{Assignment, IoMethodUsed, Plan, Run, Stream};
 
 use crate::announce::Announcer;
 use crate::conduct::ConductError;
@@ -61,15 +61,15 @@ pub trait Fleet {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Chooses how operations are sent. Called once the files are ready: in `directory`, or none
-    /// for the null target.
+    /// Chooses how operations are sent. Called once the files are ready: in `directories`, one for each
+    /// target of the plan, or none for the null target.
     ///
     /// # Errors
     /// No I/O method can use the target, or its files were replaced.
     fn choose_io_method(
         &mut self,
         plan: &Plan,
-        directory: Option<&TargetDirectory>,
+        directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError>;
 
     /// Executes a run to its end. `on_progress` gets everything that is known of it as soon as it is
@@ -112,8 +112,8 @@ pub enum FleetError {
 
 /// This host as a fleet of one.
 pub struct LocalFleet {
-    /// Known once the files are ready.
-    target: Arc<dyn RunTarget>,
+    /// By their positions in the plan; known once the files are ready.
+    targets: Vec<Arc<dyn RunTarget>>,
     io_method: IoMethodUsed,
     pin: bool,
     verify: bool,
@@ -129,7 +129,7 @@ pub type WireMeter = Box<dyn FnMut() -> Vec<WireInterval> + Send>;
 impl fmt::Debug for LocalFleet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalFleet")
-            .field("target", &self.target)
+            .field("targets", &self.targets)
             .field("io_method", &self.io_method)
             .finish_non_exhaustive()
     }
@@ -139,7 +139,7 @@ impl LocalFleet {
     /// Executes the runs of `plan`; intervals have no host state.
     pub fn new(plan: &Plan) -> LocalFleet {
         LocalFleet {
-            target: Arc::new(NullTarget),
+            targets: vec![Arc::new(NullTarget)],
             io_method: plan.io_method.into(),
             pin: plan.pin,
             verify: plan.verify,
@@ -173,7 +173,7 @@ impl LocalFleet {
     ) -> Result<RunEnd, FleetError> {
         let request = Request {
             assignment,
-            target: Arc::clone(&self.target),
+            targets: self.targets.clone(),
             io_method: self.io_method,
             pin: self.pin,
             verify: self.verify,
@@ -198,22 +198,22 @@ impl LocalFleet {
     /// Sends operations with this method, which was chosen elsewhere.
     ///
     /// # Errors
-    /// The files of `directory` were replaced.
+    /// The files of a directory were replaced.
     pub fn use_io_method(
         &mut self,
         io_method: IoMethodUsed,
-        directory: Option<&TargetDirectory>,
+        directories: &[TargetDirectory],
     ) -> Result<(), FleetError> {
-        self.target = target_of(directory)?;
+        self.targets = targets_of(directories)?;
         self.io_method = io_method;
         Ok(())
     }
 }
 
-fn target_of(directory: Option<&TargetDirectory>) -> Result<Arc<dyn RunTarget>, Refusal> {
-    match directory {
-        Some(directory) => directory.run_target(),
-        None => Ok(Arc::new(NullTarget)),
+fn targets_of(directories: &[TargetDirectory]) -> Result<Vec<Arc<dyn RunTarget>>, Refusal> {
+    match directories {
+        [] => Ok(vec![Arc::new(NullTarget)]),
+        directories => directories.iter().map(TargetDirectory::run_target).collect(),
     }
 }
 
@@ -221,12 +221,14 @@ impl Fleet for LocalFleet {
     fn choose_io_method(
         &mut self,
         plan: &Plan,
-        directory: Option<&TargetDirectory>,
+        directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
-        self.target = target_of(directory)?;
-        let used = match self.target.fixed_io_method(plan.io_method) {
+        self.targets = targets_of(directories)?;
+        // All targets are of one kind; the probe tries the first.
+        let first = self.targets[0].as_ref();
+        let used = match first.fixed_io_method(plan.io_method) {
             Some((io_method, reason)) => ChosenIoMethod { io_method, reason: reason.to_owned() },
-            None => probe::choose(plan.io_method, &trial(plan, self.target.as_ref()))?,
+            None => probe::choose(plan.io_method, &trial(plan, first))?,
         };
         self.io_method = used.io_method;
         Ok(used)
@@ -244,9 +246,12 @@ impl Fleet for LocalFleet {
     }
 }
 
-/// What the probe tries: the first stream's files, at the plan's largest queue depth.
+/// What the probe tries: the files of the first stream that uses this target, the plan's first, at the
+/// plan's largest queue depth.
 fn trial(plan: &Plan, target: &dyn RunTarget) -> Trial {
-    let stream = plan.model_streams().next().expect("a plan has a stream");
+    let uses_it = |stream: &&Stream| stream.targets.positions.contains(&0);
+    let stream = plan.model_streams().find(uses_it).or_else(|| plan.model_streams().next());
+    let stream = stream.expect("a plan has a stream");
     let depths = plan.model_streams().map(|stream| stream.queue_depth);
     Trial {
         access: FileAccess {

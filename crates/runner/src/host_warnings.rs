@@ -59,5 +59,9 @@ fn buffered_bytes(run: &Run) -> u64 {
         true => stream.working_set.files.div_ceil(stream.file_use.hosts.max(1)),
         false => stream.working_set.files,
     };
-    buffered.map(|stream| u64::from(files(stream)) * stream.working_set.area_bytes).sum()
+    let bytes = |stream: &Stream| {
+        let files = u64::from(files(stream)) * u64::from(stream.targets.count());
+        files * stream.working_set.area_bytes
+    };
+    buffered.map(bytes).sum()
 }

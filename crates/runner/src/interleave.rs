@@ -14,7 +14,7 @@ use workload::interleave::ComparedSide;
 use workload::plan::{IoMethod, IoMethodUsed, Plan, Run};
 
 use crate::announce::Announcer;
-use crate::conduct::{ConductError, Conductor, Failures, Host, finish, prepare_target};
+use crate::conduct::{ConductError, Conductor, Failures, Host, finish, prepare_targets};
 use crate::event::{Event, Listener};
 use crate::fleet::Fleet;
 
@@ -51,13 +51,17 @@ pub fn conduct_interleaved<'h>(
         Err((side, ended)) => ended_by(side, ended),
         Ok(()) => {
             let [first, second] = &mut announcers;
-            let directory = |side: usize| indexes[side].map(|index| &directories[index]);
+            let directories = &*directories;
+            let of_side = |side: usize| match indexes[side] {
+                Some(index) => std::slice::from_ref(&directories[index]),
+                None => &[],
+            };
             let mut conductors = [
                 Conductor {
                     fleet: a.fleet,
                     is_export: a.plan.target().capabilities().own_client,
                     host: a.host,
-                    directory: directory(0),
+                    directories: of_side(0),
                     stop,
                     announcer: first,
                     blocking: false,
@@ -66,7 +70,7 @@ pub fn conduct_interleaved<'h>(
                     fleet: b.fleet,
                     is_export: b.plan.target().capabilities().own_client,
                     host: b.host,
-                    directory: directory(1),
+                    directories: of_side(1),
                     stop,
                     announcer: second,
                     blocking: false,
@@ -99,7 +103,8 @@ fn prepare_both(
             continue;
         }
         let announcer = &mut announcers[side.index()];
-        match prepare_target(&mut directories[index], stop, announcer) {
+        let directories = std::slice::from_mut(&mut directories[index]);
+        match prepare_targets(directories, stop, announcer) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(outcome)) => return Err((side, Ok(outcome))),
             Err(error) => return Err((side, Err(error))),

@@ -44,18 +44,28 @@ impl PrepareError {
     }
 }
 
-/// Makes all files of the plan ready, in `directory`.
+/// Makes all files of the plan ready, in the directory of each target.
 ///
 /// # Errors
 /// A file is refused, cannot be written, or the user stopped the fill.
 pub fn prepare(
-    directory: &mut TargetDirectory,
+    directories: &mut [TargetDirectory],
     stop: &Stop,
     announcer: &mut Announcer<'_>,
 ) -> Result<(), PrepareError> {
     announcer.send(&Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
+    for directory in &mut *directories {
+        check_existing(directory)?;
+    }
+    directories.iter_mut().try_for_each(|directory| fill_missing(directory, stop, announcer))
+}
+
+fn fill_missing(
+    directory: &mut TargetDirectory,
+    stop: &Stop,
+    announcer: &mut Announcer<'_>,
+) -> Result<(), PrepareError> {
     let sets = directory.file_sets().to_vec();
-    check_existing(directory)?;
     let mut written = Vec::new();
     for set in &sets {
         let prepared = fill(directory, set, stop, announcer)?;

@@ -52,6 +52,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
             direct: false,
             dsync: false,
             write_stability: None,
+            targets: workload::plan::StreamTargets::default(),
             fsync_every_writes: None,
             data: DataPattern::default(),
         }],
@@ -71,6 +72,7 @@ fn plan(runs: Vec<Run>) -> Plan {
         source: "test".to_owned(),
         overrides: Vec::new(),
         targets: vec![TargetSpec::Null],
+        target_names: Vec::new(),
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,
@@ -112,7 +114,7 @@ impl Fleet for Scripted {
     fn choose_io_method(
         &mut self,
         _plan: &Plan,
-        _directory: Option<&TargetDirectory>,
+        _directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
         let reason = "scripted".to_owned();
         Ok(ChosenIoMethod { io_method: IoMethodUsed::Psync, reason })
@@ -253,7 +255,7 @@ fn conducted_with(
         available_processors: None,
         steal_since_last: &mut || None,
     };
-    conduct_with(&mut fleet, &plan(runs), None, host, &stop, listeners)
+    conduct_with(&mut fleet, &plan(runs), &mut [], host, &stop, listeners)
 }
 
 #[test]
@@ -271,7 +273,8 @@ fn a_run_with_different_service_counters_fails_and_keeps_them() {
             steal_since_last: &mut || None,
         };
         let plan = plan(vec![run(0, 0, 1)]);
-        let ended = conduct_with(&mut fleet, &plan, None, host, &stop, &mut [&mut kept]).unwrap();
+        let ended =
+            conduct_with(&mut fleet, &plan, &mut [], host, &stop, &mut [&mut kept]).unwrap();
         assert!(kept.events.contains(&"counted 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
         match outcome {
             Outcome::Done => assert_eq!(ended, Outcome::Done),
@@ -427,7 +430,7 @@ fn a_noisy_host_causes_a_warning_after_the_run() {
         steal_since_last: &mut steal,
     };
     let mut noted = Noted::default();
-    conduct_with(&mut fleet, &plan(vec![run(0, 0, 1)]), None, host, &stop, &mut [&mut noted])
+    conduct_with(&mut fleet, &plan(vec![run(0, 0, 1)]), &mut [], host, &stop, &mut [&mut noted])
         .unwrap();
     assert_eq!(noted.warnings, [Warning::HostNoisy { steal: 0.2 }]);
 }
@@ -448,7 +451,7 @@ impl Listener for Noted {
 }
 
 fn opened(path: &std::path::Path, plan: &Plan, overrides: Overrides) -> TargetDirectory {
-    survey::open(path, RequiredFiles::of(plan), overrides).expect("the directory can be used")
+    survey::open(path, RequiredFiles::of(plan, 0), overrides).expect("the directory can be used")
 }
 
 #[test]
@@ -467,7 +470,14 @@ fn files_are_prepared_only_once_and_before_the_first_run() {
             steal_since_last: &mut || None,
         };
         let mut kept = Kept::default();
-        let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+        let ended = conduct_with(
+            &mut fleet,
+            &plan,
+            std::slice::from_mut(&mut ours),
+            host,
+            &stop,
+            &mut [&mut kept],
+        );
         assert_eq!(ended.unwrap(), Outcome::Done);
         let events: Vec<&String> =
             kept.events.iter().filter(|event| !event.starts_with("progress")).collect();
@@ -497,7 +507,14 @@ fn a_stop_during_the_fill_runs_nothing() {
         steal_since_last: &mut || None,
     };
     let mut kept = Kept::default();
-    let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+    let ended = conduct_with(
+        &mut fleet,
+        &plan,
+        std::slice::from_mut(&mut ours),
+        host,
+        &stop,
+        &mut [&mut kept],
+    );
     assert_eq!(ended.unwrap(), Outcome::Interrupted);
     assert_eq!(kept.events, ["phase prepare", "finished interrupted"]);
 }
@@ -513,7 +530,7 @@ fn changed_files_are_refused_before_a_run_or_refilled() {
         Overrides { refill: true, ..Overrides::default() },
     ] {
         let mut ours = opened(directory.path(), &plan, overrides);
-        let file = ours.file_path(&plan.file_sets()[0], 0);
+        let file = ours.file_path(&plan.file_sets(0)[0], 0);
         if !results.is_empty() {
             std::fs::write(file, vec![0; 3 << 20]).unwrap();
         }
@@ -527,7 +544,14 @@ fn changed_files_are_refused_before_a_run_or_refilled() {
             steal_since_last: &mut || None,
         };
         let mut kept = Kept::default();
-        let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+        let ended = conduct_with(
+            &mut fleet,
+            &plan,
+            std::slice::from_mut(&mut ours),
+            host,
+            &stop,
+            &mut [&mut kept],
+        );
         let ran = kept.events.contains(&"run 0 started".to_owned());
         assert_eq!(ran, ended.is_ok());
         results.push(ended);

@@ -40,6 +40,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         direct: true,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     };
@@ -62,6 +63,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         source: "test".to_owned(),
         overrides: Vec::new(),
         targets: vec![TargetSpec::Null],
+        target_names: Vec::new(),
         io_method: engine,
         pin: false,
         verify: false,
@@ -105,8 +107,8 @@ fn sabotaged(
     at: fn(&Event) -> bool,
     deed: impl FnOnce(&Path),
 ) -> (String, u32) {
-    let mut ours = survey::open(path, RequiredFiles::of(plan), Overrides::default()).unwrap();
-    let file = ours.file_path(&plan.file_sets()[0], 0);
+    let mut ours = survey::open(path, RequiredFiles::of(plan, 0), Overrides::default()).unwrap();
+    let file = ours.file_path(&plan.file_sets(0)[0], 0);
     let mut saboteur = Saboteur { at, deed: Some(Box::new(|| deed(&file))), intervals: 0 };
     let stop = Arc::new(Stop::new());
     let host = Host {
@@ -116,7 +118,7 @@ fn sabotaged(
         steal_since_last: &mut || None,
     };
     let ended: Result<Outcome, ConductError> =
-        conduct(plan, Some(&mut ours), host, &stop, &mut [&mut saboteur]);
+        conduct(plan, std::slice::from_mut(&mut ours), host, &stop, &mut [&mut saboteur]);
     let Outcome::Failed { reason } = ended.unwrap() else { panic!("the run failed") };
     (reason, saboteur.intervals)
 }

@@ -56,7 +56,7 @@ impl Fleet for Scripted {
     fn choose_io_method(
         &mut self,
         plan: &Plan,
-        _directory: Option<&TargetDirectory>,
+        _directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
         let engine = match plan.io_method {
             IoMethod::Auto => self.prefers,
@@ -183,7 +183,7 @@ fn both_targets_are_prepared_before_the_first_block_and_a_shared_one_only_once()
     let open = |name: &str| {
         let path = root.path().join(name);
         std::fs::create_dir(&path).expect("make a target");
-        survey::open(path.as_path(), RequiredFiles::of(&plan()), Overrides::default())
+        survey::open(path.as_path(), RequiredFiles::of(&plan(), 0), Overrides::default())
             .expect("the directory is unused")
     };
     let mut directories = [open("a"), open("b")];

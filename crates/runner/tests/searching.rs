@@ -48,7 +48,7 @@ impl Fleet for Known {
     fn choose_io_method(
         &mut self,
         _plan: &Plan,
-        _directory: Option<&TargetDirectory>,
+        _directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
         Ok(ChosenIoMethod { io_method: IoMethodUsed::Psync, reason: String::new() })
     }
@@ -113,7 +113,7 @@ fn begun(interrupted_at: Option<u32>, failing_at: Option<u32>) -> (Outcome, Vec<
         steal_since_last: &mut || None,
     };
     let mut begun = Begun::default();
-    let ended = conduct_with(&mut fleet, &plan(), None, host, &stop, &mut [&mut begun]).unwrap();
+    let ended = conduct_with(&mut fleet, &plan(), &mut [], host, &stop, &mut [&mut begun]).unwrap();
     (ended, begun.0)
 }
 

@@ -24,11 +24,11 @@ pub struct RequiredFiles {
 }
 
 impl RequiredFiles {
-    /// The files that `plan` needs.
-    pub fn of(plan: &Plan) -> RequiredFiles {
+    /// The files that `plan` needs on one of its targets, by its position.
+    pub fn of(plan: &Plan, target: usize) -> RequiredFiles {
         let direct = plan.model_streams().filter(|stream| stream.direct);
         RequiredFiles {
-            file_sets: plan.file_sets(),
+            file_sets: plan.file_sets(target),
             data_seed: plan.data_seed,
             direct_transfer_min_bytes: direct
                 .flat_map(|stream| &stream.transfer_sizes)

@@ -1,8 +1,9 @@
 //! Combines the values of one load point into streams and phases, and checks that they fit together.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use settings::{Diagnostic, SourceSpan};
+use settings::{Diagnostic, SourceSpan, did_you_mean};
 use units::{Bytes, counted, print_duration};
 
 use crate::arrival::Arrival;
@@ -11,7 +12,9 @@ use crate::file_use::{FileUse, Sharing};
 use crate::keys::TILE;
 use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
 use crate::pattern::AccessPattern;
-use crate::run::{Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability};
+use crate::run::{
+    Phases, Spread, Stream, StreamTargets, TargetSpec, WeightedSize, WorkingSet, WriteStability,
+};
 use crate::value::Value;
 
 /// The buffers of all slots are allocated for the whole run. More memory than this is assumed to be a
@@ -31,6 +34,10 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) hosts: u32,
     /// Hosts that the user named, which fill the files; `None` if that is not known.
     pub(crate) named_hosts: Option<u32>,
+    /// The names of the experiment's targets; empty if it has one without a name.
+    pub(crate) target_names: &'a [String],
+    /// How many targets the run uses, and where that is written; `None` for all.
+    pub(crate) targets_used: Option<(u64, &'e SourceSpan)>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
@@ -66,9 +73,103 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    /// Workers on all hosts; the key says how many each host has.
-    fn workers(&self) -> Option<u32> {
-        self.count("workers")?.checked_mul(self.hosts)
+    /// Workers on all hosts that send to one target, at most.
+    fn workers_of_target(&self) -> Option<u64> {
+        let workers = u64::from(self.count("workers")?);
+        let (hosts, targets) =
+            (u64::from(self.hosts), u64::from(self.targets(&mut Vec::new())?.count()));
+        Some(match self.spread() {
+            Spread::All => workers * hosts,
+            Spread::Host => workers * hosts.div_ceil(targets),
+            Spread::Worker => (workers * hosts).div_ceil(targets),
+        })
+    }
+
+    /// Hosts that send to one target, at least.
+    fn hosts_of_target(&self) -> u32 {
+        let targets = self.targets(&mut Vec::new()).map_or(1, |targets| targets.count());
+        match self.spread() {
+            Spread::All | Spread::Worker => self.hosts.max(1),
+            Spread::Host => (self.hosts / targets).max(1),
+        }
+    }
+
+    fn spread(&self) -> Spread {
+        match self.at("spread") {
+            Some((Value::Text(word), _)) => Spread::named(word).unwrap_or_default(),
+            _ => Spread::default(),
+        }
+    }
+
+    /// The targets at this load point; `None` if a name is wrong, or there are not enough hosts or workers.
+    fn targets(&self, problems: &mut Vec<Diagnostic>) -> Option<StreamTargets> {
+        let mut positions = self.named_targets(problems)?;
+        if let Some((used, span)) = self.targets_used {
+            let known = positions.len() as u64;
+            if used > known {
+                let problem = span
+                    .diagnostic(
+                        format!("a run uses more targets than stream `{}` has", self.name),
+                        format!("`targets` of at most {known}"),
+                    )
+                    .with_found(used.to_string())
+                    .with_hint("add [target.NAME] tables");
+                problems.push(problem);
+                return None;
+            }
+            positions.truncate(used as usize);
+        }
+        let spread = self.spread();
+        let (count, workers) = (positions.len() as u64, self.count("workers")?);
+        let (units, what, remedy) = match spread {
+            Spread::All => (count, "", ""),
+            Spread::Host => (u64::from(self.hosts), "host", "name more hosts with `--hosts`"),
+            Spread::Worker => {
+                (u64::from(self.hosts) * u64::from(workers), "worker", "raise `workers`")
+            }
+        };
+        // The number of hosts is known once the plan is made.
+        if units < count
+            && self.target.is_some()
+            && let Some((_, span)) = self.at("spread")
+        {
+            let problem = span
+                .diagnostic(
+                    format!("stream `{}` has more targets than {what}s to send to them", self.name),
+                    format!("at most {}", counted(units, "target")),
+                )
+                .with_found(counted(count, "target"))
+                .with_hint(format!("{remedy}, or use fewer targets (`--set run.targets={units}`)"));
+            problems.push(problem);
+            return None;
+        }
+        Some(StreamTargets { positions, spread })
+    }
+
+    /// The positions of the targets that the stream names, each once, in the order of the experiment.
+    fn named_targets(&self, problems: &mut Vec<Diagnostic>) -> Option<Vec<u32>> {
+        let Some((Value::TargetNames(patterns), span)) = self.at("targets") else {
+            return Some((0..self.target_names.len().max(1) as u32).collect());
+        };
+        for pattern in patterns {
+            if !self.target_names.iter().any(|name| matches(pattern, name)) {
+                let known: Vec<String> =
+                    self.target_names.iter().map(|name| format!("`{name}`")).collect();
+                let allowed = match known.is_empty() {
+                    true => "`targets` only with [target.NAME] tables".to_owned(),
+                    false => known.join(" or "),
+                };
+                let wrong = format!("stream `{}` uses an unknown target", self.name);
+                let mut wrong = span.diagnostic(wrong, allowed).with_found(format!("`{pattern}`"));
+                wrong.hint = did_you_mean(pattern, self.target_names.iter().map(String::as_str));
+                problems.push(wrong);
+                return None;
+            }
+        }
+        let is_named =
+            |(_, name): &(usize, &String)| patterns.iter().any(|pattern| matches(pattern, name));
+        let named = self.target_names.iter().enumerate().filter(is_named);
+        Some(named.map(|(position, _)| position as u32).collect())
     }
 
     fn sizes(&self) -> Option<(&'e [WeightedSize], &'e SourceSpan)> {
@@ -126,6 +227,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
     check_transfers(at, working_set, problems);
     check_fsync(at, problems);
     check_pattern(at, problems);
+    let targets = at.targets(problems)?;
     Some(Stream {
         name: at.name.to_owned(),
         read_permille: at.share("read")?,
@@ -134,7 +236,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         working_set: working_set?,
         file_use: file_use?,
         queue_depth: at.count("queue_depth")?,
-        workers: at.workers()?,
+        workers: targets.workers(at.count("workers")?, at.hosts)?,
         arrival: at.arrival()?,
         direct: at.flag("direct")?,
         dsync: at.flag("dsync")?,
@@ -144,7 +246,21 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
             compressible_permille: at.share("compressible")?,
             duplicate_permille: at.share("duplicate")?,
         },
+        targets,
     })
+}
+
+/// Whether `name` matches `pattern`, in which each `*` matches any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
+            name.char_indices()
+                .map(|(at, _)| at)
+                .chain([name.len()])
+                .any(|at| matches(rest, &name[at..]))
+        }),
+    }
 }
 
 /// How durable writes are on an NFS export; `None` for other targets.
@@ -218,6 +334,7 @@ fn working_set(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<
 fn file_use(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<FileUse> {
     let sharing = at.sharing()?;
     let reads_others = at.reads_others();
+    refuse_spread_parts(at, sharing, problems)?;
     if let Some(span) = reads_others {
         check_reads_of_others(at, sharing, span, problems)?;
     }
@@ -225,8 +342,10 @@ fn file_use(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Fil
         return Some(FileUse::ALL);
     }
     let filled_by_others = reads_others.map(|_| at.named_hosts.unwrap_or(at.hosts).max(2));
-    let file_use = FileUse { sharing, hosts: at.hosts, filled_by_others };
-    let (files, workers) = (at.count("files")?, at.workers()?);
+    // As on one target; see `Stream::on_target`.
+    let file_use = FileUse { sharing, hosts: at.hosts_of_target(), filled_by_others };
+    let files = at.count("files")?;
+    let workers = u32::try_from(at.workers_of_target()?).ok()?;
     let files_min = file_use.files_min(workers);
     if files < files_min {
         let (key, parts) = match sharing {
@@ -248,7 +367,37 @@ fn file_use(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Fil
         problems.push(problem);
         return None;
     }
-    Some(file_use)
+    Some(FileUse { hosts: at.hosts, ..file_use })
+}
+
+/// Parts of hosts are those of the hosts that send to a target, so workers must not be spread across them.
+fn refuse_spread_parts(
+    at: &StreamAt<'_, '_>,
+    sharing: Sharing,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let spread = at.spread();
+    let is_wrong = match spread {
+        Spread::All => false,
+        Spread::Host => at.reads_others().is_some(),
+        Spread::Worker => sharing == Sharing::Host || at.reads_others().is_some(),
+    };
+    if !is_wrong {
+        return Some(());
+    }
+    let (_, span) = at.at("spread")?;
+    let key = if at.reads_others().is_some() { "read_what" } else { "sharing" };
+    let problem = span
+        .diagnostic(
+            format!(
+                "stream `{}` has parts of files for hosts that do not use every target",
+                at.name
+            ),
+            format!("`{key}` only with `spread = \"all\"`"),
+        )
+        .with_hint(format!("omit `spread` or `{key}`"));
+    problems.push(problem);
+    None
 }
 
 /// Refuses reads of other hosts' files if there are none, or if they would be changed.
@@ -324,7 +473,8 @@ fn check_fsync(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
 
 /// Each worker of a sequential stream starts at a different offset.
 fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
-    let (Some((AccessPattern::Sequential, span)), Some(workers)) = (at.pattern(), at.workers())
+    let (Some((AccessPattern::Sequential, span)), Some(workers)) =
+        (at.pattern(), at.workers_of_target())
     else {
         return;
     };
@@ -335,14 +485,15 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
     };
     let area = at.bytes("area").map_or(file_size, |(area, _)| area / u64::from(files));
     let size = sizes.first().map_or(1, |size| size.size_bytes);
+    let hosts = at.hosts_of_target();
     let (workers, files) = match at.sharing() {
         // The smallest part, and the workers that share it.
-        Some(Sharing::Host) => (workers.div_ceil(at.hosts.max(1)), files / at.hosts.max(1)),
-        Some(Sharing::Worker) => (1, files.div_ceil(workers.max(1))),
+        Some(Sharing::Host) => (workers.div_ceil(u64::from(hosts)), files / hosts),
+        Some(Sharing::Worker) => (1, u64::from(files).div_ceil(workers.max(1)) as u32),
         Some(Sharing::All) | None => (workers, files),
     };
     let transfers = (area / size) * u64::from(files);
-    if transfers > 0 && transfers < u64::from(workers) {
+    if transfers > 0 && transfers < workers {
         problems.push(
             span.diagnostic(
                 format!(
@@ -352,7 +503,7 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
                 ),
                 "a working set of at least one transfer for each worker",
             )
-            .with_found(format!("{transfers} transfers, {}", counted(workers.into(), "worker"))),
+            .with_found(format!("{transfers} transfers, {}", counted(workers, "worker"))),
         );
     }
 }
@@ -426,6 +577,17 @@ pub(crate) fn connections(
     None
 }
 
+/// The number of targets of a run, if `[run]` sets it.
+pub(crate) fn targets_used<'e>(
+    run: &Layer<'e>,
+    axis_values: &[AxisValue<'_>],
+) -> Option<(u64, &'e SourceSpan)> {
+    match run.at("targets", axis_values)? {
+        (Value::Count(count), span) => Some((*count, span)),
+        _ => None,
+    }
+}
+
 /// The hosts of a run: as `[run]` sets them, or all that the user `named`, if their number is known.
 pub(crate) fn hosts(
     run: &Layer<'_>,
@@ -444,12 +606,25 @@ pub(crate) fn hosts(
                 "a run has more hosts than there are",
                 format!("`hosts` of at most {named}"),
             )
-            .with_found(format!("hosts={count}, {}", units::counted(u64::from(named), "host")))
+            .with_found(format!("hosts={count}, {}", counted(u64::from(named), "host")))
             .with_hint("name the hosts with `--hosts`");
         problems.push(problem);
         return 1;
     }
     u32::try_from(*count).unwrap_or(1)
+}
+
+/// The largest number of workers of one host that send to one target, of all streams together.
+fn workers_of_connections(streams: &[Stream], hosts: u32) -> u64 {
+    let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for stream in streams {
+        let of_host = (stream.workers / hosts).max(1);
+        for lane in 0..stream.workers {
+            let target = stream.target_lane(hosts, lane).target;
+            *counts.entry((lane / of_host, target)).or_default() += 1;
+        }
+    }
+    counts.into_values().max().unwrap_or(0)
 }
 
 /// A run whose streams are resolved.
@@ -464,15 +639,15 @@ impl WholeRun<'_> {
     /// Checks the streams together: connections and memory of each host.
     pub(crate) fn check(&self, span: &SourceSpan, problems: &mut Vec<Diagnostic>) {
         let WholeRun { streams, target, connections, hosts } = *self;
+        let workers = workers_of_connections(streams, hosts.max(1));
         let hosts = u64::from(hosts.max(1));
-        let workers =
-            streams.iter().fold(0u64, |sum, stream| sum + u64::from(stream.workers)) / hosts;
         if let Some(connections) = connections.or(target.and_then(TargetSpec::connections))
             && u64::from(connections) < workers
         {
             problems.push(
                 span.diagnostic(
-                    "a run has more workers than connections; each worker needs its own connection",
+                    "a run has more workers than connections to a target; each worker needs its own \
+                     connection",
                     format!("`nconnect` of at least {workers}, or fewer `workers`"),
                 )
                 .with_found(format!("nconnect={connections}, {workers} workers"))

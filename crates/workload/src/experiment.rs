@@ -14,7 +14,9 @@ use crate::problem::{missing_key, same_name, unknown_key};
 use crate::reader::Reader;
 use crate::resolve;
 use crate::value::Value;
-pub use crate::written::{Experiment, Setting, StreamOverride, StreamSettings, VariantSettings};
+pub use crate::written::{
+    Experiment, Setting, StreamOverride, StreamSettings, TargetSettings, VariantSettings,
+};
 
 /// The built-in experiments: name and description.
 pub const PROFILES: &[(&str, &str)] = &[
@@ -110,6 +112,7 @@ impl ExperimentReader<'_, '_> {
         let mut experiment = Experiment {
             name: String::new(),
             target: None,
+            targets: Vec::new(),
             run: Vec::new(),
             search: Vec::new(),
             streams: Vec::new(),
@@ -125,6 +128,9 @@ impl ExperimentReader<'_, '_> {
                     experiment.search = self.section(key, node, Section::Search, "[search]");
                 }
                 "stream" => experiment.streams = self.streams(key, node),
+                "target" if matches!(node.get_ref(), DeValue::Table(_)) => {
+                    experiment.targets = self.targets(key, node);
+                }
                 "variant" => experiment.variants = self.variants(key, node),
                 _ => own.extend(self.setting(key, node, &[Section::Experiment], "the top level")),
             }
@@ -159,6 +165,49 @@ impl ExperimentReader<'_, '_> {
         self.settings(table, &[section], title)
     }
 
+    fn targets(
+        &mut self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        node: &Spanned<DeValue<'_>>,
+    ) -> Vec<TargetSettings> {
+        let form = "one table for each target: [target.NAME]";
+        let Some(table) = self.table(key, node, form) else { return Vec::new() };
+        let mut targets: Vec<TargetSettings> = Vec::new();
+        for (name_key, node) in entries(table) {
+            let span = self.source.span(name_key.span());
+            let name = name_key.get_ref().as_ref();
+            let DeValue::Table(table) = node.get_ref() else {
+                let mut wrong = span.diagnostic("a key outside of a target", form);
+                if keys::key(Section::Target, name).is_some() {
+                    wrong = wrong
+                        .with_hint(format!("put `{name}` into a target such as [target.vol1]"));
+                }
+                self.problems.push(wrong);
+                continue;
+            };
+            if !is_plain_name(name) {
+                self.problems.push(span.diagnostic(
+                    "not a valid target name",
+                    "up to 40 letters, digits, `-` and `_`",
+                ));
+            }
+            let title = format!("[target.{name}]");
+            let settings = self.settings(table, &[Section::Target], &title);
+            let is_written = |key: &str| settings.iter().find(|setting| setting.key.name == key);
+            if let (Some(_), Some(wrong)) =
+                (is_written("location"), is_written("quota").or(is_written("service_level")))
+            {
+                let key = wrong.key.name;
+                self.problems.push(wrong.span.diagnostic(
+                    format!("target `{name}` has `location` and `{key}`"),
+                    "`quota` and `service_level` only for an emulated volume",
+                ));
+            }
+            targets.push(TargetSettings { name: name.to_owned(), settings, span });
+        }
+        targets
+    }
+
     fn streams(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
@@ -183,10 +232,7 @@ impl ExperimentReader<'_, '_> {
                 self.problems.push(wrong);
                 continue;
             };
-            let named_well = !name.is_empty()
-                && name.len() <= 40
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-            if !named_well || ["run", "search", "stream"].contains(&name) {
+            if !is_plain_name(name) || ["run", "search", "stream"].contains(&name) {
                 self.problems.push(span.diagnostic(
                     "not a valid stream name (it is part of file names)",
                     "up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`",
@@ -319,6 +365,13 @@ impl ExperimentReader<'_, '_> {
         let Some(key) = keys::key(section, name) else { return };
         self.problems.push(missing_key(span, key, of));
     }
+}
+
+/// Whether a name consists of characters that file names and patterns can contain.
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 40
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 fn text_of(settings: &[Setting], name: &str) -> Option<String> {

@@ -3,6 +3,8 @@
 //! Parser, JSON Schema and reference page are generated from this one table, so they cannot
 //! disagree. A new key is a row here, a field of [`crate::run`] and a line in [`crate::resolve`].
 
+use crate::stream_targets::Spread;
+
 /// One key of an experiment file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
@@ -27,6 +29,8 @@ pub struct Key {
 pub enum Section {
     /// The top level.
     Experiment,
+    /// `[target.NAME]`
+    Target,
     /// `[run]`
     Run,
     /// `[search]`
@@ -84,6 +88,8 @@ pub enum Kind {
     Pattern,
     /// An arrival process.
     Arrival,
+    /// Names of targets, in which `*` matches any text.
+    TargetNames,
 }
 
 /// What applies if a key is missing.
@@ -98,7 +104,7 @@ pub enum Presence {
 }
 
 use Presence::{Absent, Default, Required};
-use Section::{Experiment, Run, Search, Stream, Variant};
+use Section::{Experiment, Run, Search, Stream, Target, Variant};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -140,8 +146,38 @@ pub const KEYS: &[Key] = &[
         sweep: false,
         doc: "The storage to measure: a directory, an export of an NFS server such as \
               `nfs://server/vol1?nconnect=8`, or `null:` to measure the generator itself. A target \
-              on the command line overrides it.",
+              on the command line overrides it. Several targets are tables instead: \
+              `[target.NAME]`.",
         example: "\"/mnt/vol1\"",
+    },
+    Key {
+        name: "location",
+        section: Target,
+        kind: Kind::Text,
+        presence: Absent("an emulated volume, which `run` serves itself"),
+        sweep: false,
+        doc: "The storage: a directory, in whose path `{host}` is replaced by the name of the host \
+              that uses it, or an export such as `nfs://server/vol1`. All targets of an experiment \
+              are of one kind.",
+        example: "\"/mnt/vol1\"",
+    },
+    Key {
+        name: "service_level",
+        section: Target,
+        kind: Kind::Word(&["standard", "premium", "ultra"]),
+        presence: Default("\"ultra\""),
+        sweep: false,
+        doc: "The service level of an emulated volume.",
+        example: "\"premium\"",
+    },
+    Key {
+        name: "quota",
+        section: Target,
+        kind: Kind::Bytes { multiple_of: 1 << 30, max: 100 << 40 },
+        presence: Default("\"1TiB\""),
+        sweep: false,
+        doc: "The quota of an emulated volume. With its service level it sets the throughput limit.",
+        example: "\"2TiB\"",
     },
     Key {
         name: "warm_up",
@@ -251,6 +287,15 @@ pub const KEYS: &[Key] = &[
         doc: "Hosts that execute a run: the first ones of those that `--hosts` names. Each has the \
               `workers` of every stream; an offered rate is that of all hosts together.",
         example: "[1, 2, 4, 8]",
+    },
+    Key {
+        name: "targets",
+        section: Run,
+        kind: Kind::Count { min: 1, max: 1024 },
+        presence: Absent("all targets of each stream"),
+        sweep: true,
+        doc: "Targets that a run uses: the first ones of each stream's `targets`.",
+        example: "[1, 6, 12]",
     },
     Key {
         name: "nconnect",
@@ -440,6 +485,28 @@ pub const KEYS: &[Key] = &[
         example: "\"others\"",
     },
     Key {
+        name: "targets",
+        section: Stream,
+        kind: Kind::TargetNames,
+        presence: Absent("all targets"),
+        sweep: false,
+        doc: "The targets that the stream uses, by their names in `[target.NAME]`. Each has its own \
+              files, as many and as large as the stream says.",
+        example: "[\"vol*\"]",
+    },
+    Key {
+        name: "spread",
+        section: Stream,
+        kind: Kind::Word(&Spread::NAMES),
+        presence: Default("\"all\""),
+        sweep: false,
+        doc: "How the stream's workers are spread over its targets. `all`: every host sends to every \
+              target, with `workers` workers for each. `host`: each host sends to one target; the \
+              hosts use the targets in turn. `worker`: each worker sends to one target; the workers \
+              use the targets in turn.",
+        example: "\"host\"",
+    },
+    Key {
         name: "arrival",
         section: Stream,
         kind: Kind::Arrival,
@@ -600,6 +667,11 @@ impl Kind {
             Kind::Pattern => "\"sequential\", \"random\", { zipf = 1.1 } or \
                               { hot_set = { area = \"10%\", accesses = \"90%\" } }"
                 .to_owned(),
+            Kind::TargetNames => {
+                "names of [target.NAME] tables, in which `*` matches any text, such as \
+                                  [\"vol*\"] or \"vol1\""
+                    .to_owned()
+            }
             Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
                               { constant = \"10000/s\" } or { poisson = \"10k/s\" }"
                 .to_owned(),

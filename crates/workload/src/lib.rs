@@ -38,6 +38,7 @@ pub mod scale;
 pub mod schema;
 pub mod search;
 mod search_settings;
+mod stream_targets;
 mod sweep;
 pub mod value;
 mod written;

@@ -94,7 +94,7 @@ fn apply_each(experiment: &mut Experiment, overrides: &[Override], problems: &mu
         let of_section = match destination.key.section {
             Section::Run => Some(&mut experiment.run),
             Section::Search => Some(&mut experiment.search),
-            Section::Experiment | Section::Stream | Section::Variant => None,
+            Section::Experiment | Section::Target | Section::Stream | Section::Variant => None,
         };
         if let Some(settings) = of_section {
             settings.retain(|other| other.key.name != destination.key.name);

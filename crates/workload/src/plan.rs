@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::run::{
-    Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Stream,
-    TargetSpec, WeightedSize, WorkingSet, WriteStability,
+    Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
+    Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
 use crate::search::Search;
 
@@ -22,10 +22,13 @@ pub struct Plan {
     /// them resolved. Set by the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// The targets of operations: at least one, currently exactly one. A single target is stored
-    /// without the list, as in older versions.
+    /// The targets of operations: at least one, and all with equal capabilities. A single target is
+    /// stored without the list, as in older versions.
     #[serde(rename = "target", with = "one_or_list")]
     pub targets: Vec<TargetSpec>,
+    /// Their names, in the same order; empty for a single target without a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_names: Vec<String>,
     /// The requested I/O method. For `auto` a probe decides before the first run; the method used
     /// is stored with the results.
     #[serde(rename = "engine")]
@@ -54,7 +57,7 @@ pub enum Step {
 }
 
 impl Plan {
-    /// The first target, currently the only one.
+    /// The first target. All have the same capabilities.
     ///
     /// # Panics
     /// The plan has no target.
@@ -68,6 +71,20 @@ impl Plan {
     /// The plan has no target.
     pub fn target_mut(&mut self) -> &mut TargetSpec {
         self.targets.first_mut().expect("a plan has a target")
+    }
+
+    /// The target, or the number of targets with their names.
+    pub fn targets_in_words(&self) -> String {
+        match self.targets.as_slice() {
+            [only] => only.in_words(),
+            several => format!("{} targets ({})", several.len(), self.target_names.join(", ")),
+        }
+    }
+
+    /// The name of the target at `position`: from the experiment, or what it is.
+    pub fn target_name(&self, position: usize) -> String {
+        let name = self.target_names.get(position).cloned();
+        name.or_else(|| Some(self.targets.get(position)?.in_words())).unwrap_or_default()
     }
 
     /// The fixed runs, in order; without those of searches.
@@ -113,11 +130,13 @@ impl Plan {
         })
     }
 
-    /// The file sets of all runs. Runs that need different numbers of the same files share the larger
-    /// set.
-    pub fn file_sets(&self) -> Vec<FileSet> {
+    /// The file sets of all runs on one target, by its position. Runs that need different numbers of the
+    /// same files share the larger set.
+    pub fn file_sets(&self, target: usize) -> Vec<FileSet> {
         let mut sets: Vec<FileSet> = Vec::new();
-        for needed in self.model_streams().map(Stream::file_set) {
+        let is_there =
+            |stream: &&Stream| stream.targets.positions.iter().any(|at| *at as usize == target);
+        for needed in self.model_streams().filter(is_there).map(Stream::file_set) {
             let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..needed.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(needed.files),
@@ -156,10 +175,16 @@ impl Plan {
         std::time::Duration::from_nanos(ns)
     }
 
-    /// Total size of all files.
-    pub fn bytes_needed(&self) -> units::Bytes {
+    /// Total size of the files on one target, by its position.
+    pub fn bytes_needed_on(&self, target: usize) -> units::Bytes {
         let sum = |sum: u64, set: &FileSet| sum.saturating_add(set.total_bytes());
-        units::Bytes::new(self.file_sets().iter().fold(0, sum))
+        units::Bytes::new(self.file_sets(target).iter().fold(0, sum))
+    }
+
+    /// Total size of all files on all targets.
+    pub fn bytes_needed(&self) -> units::Bytes {
+        let all = (0..self.targets.len()).map(|target| self.bytes_needed_on(target).get());
+        units::Bytes::new(all.fold(0, u64::saturating_add))
     }
 }
 

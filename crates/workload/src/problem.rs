@@ -34,6 +34,7 @@ pub(crate) fn unknown_key(
     let Some(elsewhere) = keys::KEYS.iter().find(|key| key.name == name) else { return wrong };
     wrong.with_hint(match elsewhere.section {
         Section::Experiment => format!("`{name}` belongs at the top level"),
+        Section::Target => format!("`{name}` belongs to [target.NAME]"),
         Section::Run => format!("`{name}` belongs to [run]"),
         Section::Search => format!("`{name}` belongs to [search]"),
         Section::Stream => format!("`{name}` belongs to [stream.NAME]"),

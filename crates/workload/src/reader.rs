@@ -87,6 +87,23 @@ impl Reader<'_, '_> {
                 let sizes = self.expand(name, TRANSFER, node);
                 sizes.into_iter().filter_map(single_size).collect()
             }
+            (Kind::TargetNames, DeValue::Array(items)) => {
+                let mut names = Vec::new();
+                for item in items.iter() {
+                    for choice in self.expand(name, Kind::Text, item) {
+                        names.extend(text_of(choice));
+                    }
+                }
+                if items.is_empty() {
+                    let wrong = format!("`{name}` is an empty list");
+                    self.problems.push(span.diagnostic(wrong, kind.allowed()));
+                }
+                vec![at(Value::TargetNames(names))]
+            }
+            (Kind::TargetNames, _) => {
+                let names = self.expand(name, Kind::Text, node).into_iter().filter_map(text_of);
+                names.map(|name| at(Value::TargetNames(vec![name]))).collect()
+            }
             (Kind::Pattern, DeValue::Table(table)) => {
                 self.pattern_table(table, &span).into_iter().map(at).collect()
             }
@@ -333,6 +350,13 @@ impl Reader<'_, '_> {
         let mut wrong = span.diagnostic("unknown key", kind.allowed());
         wrong.hint = did_you_mean(key.get_ref(), known);
         self.problems.push(wrong);
+    }
+}
+
+fn text_of(choice: Choice) -> Option<String> {
+    match choice.value {
+        Value::Text(text) => Some(text),
+        _ => None,
     }
 }
 

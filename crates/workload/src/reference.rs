@@ -59,6 +59,12 @@ pub fn reference_markdown() -> String {
     let mut page = HEAD.to_owned();
     for (section, title, about) in [
         (Section::Experiment, "Top level", ""),
+        (
+            Section::Target,
+            "`[target.NAME]`",
+            "One of several targets that are measured together. A table without keys is an emulated \
+             volume; all of them are served by one endpoint.\n\n",
+        ),
         (Section::Run, "`[run]`", "How runs are executed.\n\n"),
         (
             Section::Search,

@@ -47,6 +47,21 @@ impl ResolveOptions {
         ResolveOptions { io_method: IoMethod::Auto, pin: false, verify: false, hosts: 1 };
 }
 
+/// The targets of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanTargets {
+    /// The targets, at least one, in the order of the experiment's tables.
+    pub specs: Vec<TargetSpec>,
+    /// Their names; empty for a single target without a name.
+    pub names: Vec<String>,
+}
+
+impl From<TargetSpec> for PlanTargets {
+    fn from(only: TargetSpec) -> PlanTargets {
+        PlanTargets { specs: vec![only], names: Vec::new() }
+    }
+}
+
 /// Resolves an experiment.
 ///
 /// * `source` - the origin of the experiment: a path, or `profile:four-corners`
@@ -56,11 +71,16 @@ impl ResolveOptions {
 pub fn resolve(
     experiment: &Experiment,
     source: &str,
-    target: TargetSpec,
+    targets: impl Into<PlanTargets>,
     options: &ResolveOptions,
 ) -> Result<Plan, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let points = load_points(experiment, Some((&target, options.hosts)), &mut problems);
+    let PlanTargets { specs, names } = targets.into();
+    let Some(target) = specs.first() else {
+        return Err(vec![experiment.span.diagnostic("the experiment has no target", "")]);
+    };
+    refuse_mixed(experiment, &specs, &mut problems);
+    let points = load_points(experiment, Some((target, options.hosts)), &mut problems);
     if options.verify && !target.capabilities().moves_data {
         let option = Source::option("--verify", "").span(0..0);
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
@@ -102,7 +122,8 @@ pub fn resolve(
         name: experiment.name.clone(),
         source: source.to_owned(),
         overrides: Vec::new(),
-        targets: vec![target],
+        targets: specs,
+        target_names: names,
         io_method: options.io_method,
         pin: options.pin,
         verify: options.verify,
@@ -110,6 +131,31 @@ pub fn resolve(
         data_seed: random::derive(run.seed, DATA_SEED),
         steps,
     })
+}
+
+/// Targets of different kinds need different clients, and a target given twice is one target.
+fn refuse_mixed(experiment: &Experiment, specs: &[TargetSpec], problems: &mut Vec<Diagnostic>) {
+    let first = specs[0].capabilities();
+    for (at, spec) in specs.iter().enumerate().skip(1) {
+        let Some(table) = experiment.targets.get(at) else { continue };
+        let span = table.location().map_or(&table.span, |(_, span)| span);
+        let is_mixed = spec.capabilities() != first || spec.is_emulated() != specs[0].is_emulated();
+        let same = specs[..at].iter().position(|other| other == spec && !spec.is_emulated());
+        if is_mixed || !first.moves_data {
+            let wrong = span.diagnostic(
+                format!(
+                    "target `{}` is of another kind than `{}`",
+                    table.name, experiment.targets[0].name
+                ),
+                "only directories, only exports (nfs://), or only emulated volumes",
+            );
+            problems.push(wrong.with_found(format!("`{}`", spec.in_words())));
+        } else if let Some(same) = same {
+            let known = &experiment.targets[same].name;
+            let wrong = format!("target `{}` is target `{known}` again", table.name);
+            problems.push(span.diagnostic(wrong, "each location once"));
+        }
+    }
 }
 
 /// Every impossible combination of values.
@@ -430,6 +476,9 @@ impl<'e> Variant<'e> {
             let before = problems.len();
             let phases = combination::phases(run, &axis_values, problems);
             let hosts = combination::hosts(run, &axis_values, named_hosts, problems);
+            let targets_used = combination::targets_used(run, &axis_values);
+            let target_names: Vec<String> =
+                self.experiment.targets.iter().map(|target| target.name.clone()).collect();
             let streams: Vec<Option<Stream>> = self
                 .experiment
                 .streams
@@ -443,6 +492,8 @@ impl<'e> Variant<'e> {
                         target,
                         hosts,
                         named_hosts,
+                        target_names: &target_names,
+                        targets_used,
                     };
                     combination::stream(&at, problems)
                 })

@@ -10,6 +10,7 @@ use crate::data::{DataPattern, TileMaker};
 use crate::file_use::FileUse;
 use crate::pattern::AccessPattern;
 use crate::random;
+pub use crate::stream_targets::{Spread, StreamTargets, TargetLane};
 
 /// The target of operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,11 @@ impl TargetSpec {
             TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } => Capabilities::NFS,
             TargetSpec::Null => Capabilities::NULL,
         }
+    }
+
+    /// Whether `run` serves it itself.
+    pub const fn is_emulated(&self) -> bool {
+        matches!(self, TargetSpec::Emulated { .. })
     }
 
     /// Connections per process, if given.
@@ -274,6 +280,9 @@ pub struct Stream {
     pub fsync_every_writes: Option<u32>,
     /// The written data.
     pub data: DataPattern,
+    /// The targets that it uses.
+    #[serde(default, skip_serializing_if = "StreamTargets::is_first")]
+    pub targets: StreamTargets,
 }
 
 /// A transfer size and its share of the operations.
@@ -325,13 +334,17 @@ impl Stream {
     }
 
     /// The seed of this stream in a run with `run_seed`, so that the streams of a run have different
-    /// operations and arrivals.
+    /// operations and arrivals, and so has a stream on each of its targets.
     pub fn seed(&self, run_seed: u64) -> u64 {
         // FNV-1a, 64 bit.
         let name = self.name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
         });
-        random::derive(run_seed, name)
+        let seed = random::derive(run_seed, name);
+        match self.targets.positions[..] {
+            [position] if position > 0 => random::derive(seed, u64::from(position)),
+            _ => seed,
+        }
     }
 
     /// The limit on outstanding operations over all workers (SNIA's OIO).

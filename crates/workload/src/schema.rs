@@ -19,6 +19,9 @@ const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
 /// The schema, as text that ends with a line break.
 pub fn json_schema() -> String {
     let mut properties = section(Section::Experiment);
+    if let Some(one) = properties.remove("target") {
+        properties.insert("target".to_owned(), one_or_more_targets(one));
+    }
     properties
         .insert("run".to_owned(), object("How runs are executed.", section(Section::Run), &[]));
     let search = section(Section::Search);
@@ -55,6 +58,17 @@ pub fn json_schema() -> String {
     schema.insert("title".to_owned(), json!("fourcorners experiment"));
     schema.extend(body);
     format!("{:#}\n", Json::Object(schema))
+}
+
+/// A target, or tables of several.
+fn one_or_more_targets(one: Json) -> Json {
+    let tables = json!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,40}$" },
+        "additionalProperties": object("One target.", section(Section::Target), &[]),
+    });
+    json!({ "description": one["description"], "anyOf": [one, tables] })
 }
 
 fn object(description: &str, properties: Map<String, Json>, required: &[&str]) -> Json {
@@ -106,6 +120,10 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
         Kind::Text => vec![json!({ "type": "string", "minLength": 1, "maxLength": 100 })],
         Kind::Word(words) => vec![json!({ "enum": words })],
         Kind::Flag => vec![json!({ "type": "boolean" })],
+        Kind::TargetNames => {
+            let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
+            vec![name.clone(), json!({ "type": "array", "items": name, "minItems": 1 })]
+        }
         Kind::Duration { .. } => vec![text(TIME, sweep), json!({ "const": 0 })],
         Kind::Bytes { max, .. } => {
             vec![text(SIZE, sweep), json!({ "type": "integer", "minimum": 1, "maximum": max })]

@@ -35,6 +35,8 @@ pub enum Value {
     Pattern(AccessPattern),
     /// An arrival process.
     Arrival(Arrival),
+    /// Names of targets.
+    TargetNames(Vec<String>),
 }
 
 /// One of the values of a key, with its position.
@@ -70,6 +72,7 @@ impl fmt::Display for Value {
                 }
                 Ok(())
             }
+            Value::TargetNames(names) => f.write_str(&names.join(",")),
             Value::Pattern(AccessPattern::Sequential) => f.write_str("sequential"),
             Value::Pattern(AccessPattern::Uniform) => f.write_str("random"),
             Value::Pattern(AccessPattern::Zipf { theta }) => write!(f, "zipf {theta}"),

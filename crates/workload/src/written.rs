@@ -4,8 +4,9 @@
 
 use settings::SourceSpan;
 
-use crate::keys::Key;
-use crate::value::Choice;
+use crate::keys::{Key, Section};
+use crate::layer::Layer;
+use crate::value::{Choice, Value};
 
 /// An experiment as the user wrote it. Read by [`crate::experiment::parse`]; resolved into runs by
 /// [`crate::resolve::resolve`].
@@ -15,6 +16,8 @@ pub struct Experiment {
     pub name: String,
     /// The target, if the file has one. A target on the command line overrides it.
     pub target: Option<String>,
+    /// The targets in the file's order, if the file has tables of them.
+    pub targets: Vec<TargetSettings>,
     /// Settings of `[run]`, with those of the command line.
     pub run: Vec<Setting>,
     /// Settings of `[search]`, with those of the command line.
@@ -38,6 +41,48 @@ pub struct Setting {
     pub choices: Vec<Choice>,
     /// The key in the text.
     pub span: SourceSpan,
+}
+
+/// `[target.NAME]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetSettings {
+    /// Its name.
+    pub name: String,
+    /// Its settings, in order.
+    pub settings: Vec<Setting>,
+    /// Its name in the text.
+    pub span: SourceSpan,
+}
+
+impl TargetSettings {
+    /// The directory or the export; `None` for an emulated volume.
+    pub fn location(&self) -> Option<(&str, &SourceSpan)> {
+        match self.at("location")? {
+            (Value::Text(text), span) => Some((text, span)),
+            _ => None,
+        }
+    }
+
+    /// The quota of an emulated volume, in bytes.
+    pub fn quota_bytes(&self) -> Option<u64> {
+        match self.at("quota")?.0 {
+            Value::Bytes(bytes) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// The service level of an emulated volume.
+    pub fn service_level(&self) -> Option<&str> {
+        match self.at("service_level")?.0 {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, or its default.
+    fn at(&self, name: &str) -> Option<(&Value, &SourceSpan)> {
+        Layer::over(&[&self.settings], Section::Target).at(name, &[])
+    }
 }
 
 /// `[stream.NAME]`

@@ -165,6 +165,7 @@ fn every_key_of_the_table_is_in_the_schema() {
     for key in KEYS {
         let pointer = match key.section {
             Section::Experiment => "/properties",
+            Section::Target => "/properties/target/anyOf/1/additionalProperties/properties",
             Section::Run => "/properties/run/properties",
             Section::Search => "/properties/search/properties",
             Section::Stream => "/properties/stream/additionalProperties/properties",
@@ -194,7 +195,8 @@ fn the_example_of_every_key_is_allowed() {
         ];
         stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
         stream.push(format!("{} = {}", key.name, key.example));
-        let text = format!("name = 't'\n[stream.a]\n{}\n", stream.join("\n"));
+        let targets = if key.name == "targets" { "[target.vol1]\n" } else { "" };
+        let text = format!("name = 't'\n{targets}[stream.a]\n{}\n", stream.join("\n"));
         parse(&text, "x").unwrap_or_else(|problems| panic!("{}: {problems:#?}", key.name));
     }
 }

@@ -93,7 +93,7 @@ fn each_worker_needs_its_own_connection() {
         export(Some(4)),
         &OPTIONS,
         expect![[r#"
-            x.toml:1:1: a run has more workers than connections; each worker needs its own connection, found nconnect=4, 8 workers, allowed: `nconnect` of at least 8, or fewer `workers` (omit `nconnect` to give each worker one connection)
+            x.toml:1:1: a run has more workers than connections to a target; each worker needs its own connection, found nconnect=4, 8 workers, allowed: `nconnect` of at least 8, or fewer `workers` (omit `nconnect` to give each worker one connection)
         "#]],
     );
 }
@@ -165,7 +165,7 @@ fn nconnect_needs_the_built_in_client_and_one_connection_per_worker() {
     let settings = ["run.nconnect=1,2", "workers=2"].map(Override::set);
     let problems = parse_with(STREAM, "x.toml", &settings).unwrap_err();
     let expected = expect![[r#"
-        x.toml:1:1: a run has more workers than connections; each worker needs its own connection, found nconnect=1, 2 workers, allowed: `nconnect` of at least 2, or fewer `workers` (omit `nconnect` to give each worker one connection)
+        x.toml:1:1: a run has more workers than connections to a target; each worker needs its own connection, found nconnect=1, 2 workers, allowed: `nconnect` of at least 2, or fewer `workers` (omit `nconnect` to give each worker one connection)
     "#]];
     expected.assert_eq(&format!("{}\n", problems[0]));
 }

@@ -59,6 +59,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             direct: false,
             dsync: false,
             write_stability: None,
+            targets: workload::plan::StreamTargets::default(),
             fsync_every_writes: fsync_every_writes.filter(|_| read_permille < 1000),
             data: DataPattern::default(),
         }

@@ -190,7 +190,12 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
     facts.retain(|fact| seen.insert(fact.key.clone()));
     let plan = &record.plan;
     facts.push(fact(Item::Engine, "engine", record.io_method.io_method.name().to_owned()));
-    facts.extend(of_target(plan.target()));
+    match plan.targets.as_slice() {
+        [only] => facts.extend(of_target(only)),
+        several => facts.extend(several.iter().enumerate().map(|(at, target)| {
+            fact(Item::Target, &format!("target.{}", plan.target_name(at)), target.in_words())
+        })),
+    }
     facts.push(fact(Item::Plan, "run.pin", plan.pin.to_string()));
     facts.push(fact(Item::Plan, "run.verify", plan.verify.to_string()));
     facts.push(fact(Item::Other, "experiment.name", plan.name.clone()));

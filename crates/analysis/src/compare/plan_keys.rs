@@ -7,7 +7,7 @@ use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::file_use::FileUse;
 use workload::pattern::AccessPattern;
-use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
+use workload::plan::{Phases, Run, Spread, Stream, WeightedSize, WorkingSet};
 
 /// Everything that a run's numbers can depend on, `(key, value as a user writes it)`, without the
 /// properties in which repeats differ (index, seed).
@@ -63,7 +63,14 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         write_stability,
         fsync_every_writes,
         data: DataPattern { compressible_permille, duplicate_permille },
+        targets,
     } = stream;
+    let of_host = workers / hosts.max(1);
+    // As the key says: with `all`, the workers of each target.
+    let workers = match targets.spread {
+        Spread::All => of_host / targets.count().max(1),
+        Spread::Host | Spread::Worker => of_host,
+    };
     vec![
         ("read", percent(*read_permille)),
         ("transfer_size", sizes(transfer_sizes)),
@@ -74,7 +81,9 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("sharing", sharing.name().to_owned()),
         ("read_what", if filled_by_others.is_some() { "others" } else { "all" }.to_owned()),
         ("queue_depth", queue_depth.to_string()),
-        ("workers", (workers / hosts.max(1)).to_string()),
+        ("workers", workers.to_string()),
+        ("targets", targets.count().to_string()),
+        ("spread", targets.spread.name().to_owned()),
         ("arrival", arrival_words(*arrival)),
         ("direct", direct.to_string()),
         ("dsync", dsync.to_string()),

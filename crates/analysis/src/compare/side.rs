@@ -133,7 +133,7 @@ impl Side {
         Side {
             id: record.id.clone(),
             name: record.plan.name.clone(),
-            target: record.plan.target().in_words(),
+            target: record.plan.targets_in_words(),
             started_unix_ms: record.started_unix_ms,
             plan_hash: record.plan_hash.clone(),
             facts: facts::of_record(record),

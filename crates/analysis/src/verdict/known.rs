@@ -6,7 +6,7 @@
 use metrics::run_record::ExperimentRecord;
 use units::Bytes;
 use workload::limit::{PriorKnowledge, StatedLimit};
-use workload::plan::TargetSpec;
+use workload::plan::{EmulatedVolume, TargetSpec};
 
 use super::Limit;
 
@@ -64,6 +64,8 @@ pub enum Origin {
         /// Its service level.
         level: String,
     },
+    /// Several emulated volumes with equal limits, but different quotas and service levels.
+    Volumes,
     /// The user, by an amount or by a name such as a size of virtual machine.
     Given(Option<String>),
 }
@@ -73,7 +75,7 @@ impl Origin {
     pub fn name(&self) -> Option<&str> {
         match self {
             Origin::Given(name) => name.as_deref(),
-            Origin::Volume { .. } => None,
+            Origin::Volume { .. } | Origin::Volumes => None,
         }
     }
 }
@@ -98,7 +100,29 @@ pub struct Known {
 impl Known {
     /// From a record.
     pub fn of(record: &ExperimentRecord) -> Known {
-        Known::before(&record.environment.prior, record.plan.target())
+        let mut known = Known::before(&record.environment.prior, record.plan.target());
+        let volume = |target: &TargetSpec| match target {
+            TargetSpec::Emulated { volume, .. } => Some(volume.clone()),
+            _ => None,
+        };
+        let volumes: Vec<EmulatedVolume> = record.plan.targets.iter().filter_map(volume).collect();
+        let is_like_first = |one: &EmulatedVolume| {
+            one.throughput_limit_bytes_per_s == volumes[0].throughput_limit_bytes_per_s
+        };
+        // Of several volumes, one limit is that of each only if it is the same.
+        if !volumes.iter().all(is_like_first) {
+            known.limits.retain(|one| !one.certain);
+        }
+        let is_one_kind = volumes.iter().all(|one| {
+            (one.quota_bytes, &one.service_level)
+                == (volumes[0].quota_bytes, &volumes[0].service_level)
+        });
+        if !is_one_kind {
+            for one in known.limits.iter_mut().filter(|one| one.certain) {
+                one.origin = Origin::Volumes;
+            }
+        }
+        known
     }
 
     /// Before measuring.
@@ -147,7 +171,7 @@ impl Known {
         self.limits.iter().find(|one| one.limit == limit)
     }
 
-    /// Bytes per second of the volume's limit, if certain.
+    /// Bytes per second of the limit of each volume, if certain.
     pub fn certain_volume(&self) -> Option<f64> {
         self.limit(Limit::VolumeThroughput).filter(|one| one.certain).map(|one| one.value)
     }

@@ -290,10 +290,13 @@ pub(crate) fn verdicts(
     all.iter().map(verdict).collect()
 }
 
-/// Operations per second at a certain limit, for the transfer size of a load point.
+/// Operations per second at a certain limit, for the transfer size and the volumes of a load point.
 pub(crate) fn certain(known: &Known) -> impl Fn(&LoadPoint) -> Option<f64> {
     let volume = known.certain_volume();
-    move |point| volume.map(|limit| limit / point.signature.transfer_bytes.max(1.0))
+    move |point| {
+        let of_all = volume? * f64::from(point.signature.volumes.max(1));
+        Some(of_all / point.signature.transfer_bytes.max(1.0))
+    }
 }
 
 fn judge(one: &Series, all: &[Series], known: &Known, cached: bool) -> Verdict {

@@ -80,6 +80,7 @@ pub fn stream(name: &str, queue_depth: u32) -> Stream {
         direct: true,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     }
@@ -121,6 +122,7 @@ pub fn interval(index: u32, streams: Vec<StreamInterval>) -> Interval {
         process_user_ns: 200_000_000,
         process_system_ns: 400_000_000,
         connections: Vec::new(),
+        targets: Vec::new(),
         wire: Vec::new(),
         host: None,
     }
@@ -214,6 +216,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
             source: "profile:four-corners".to_owned(),
             overrides: Vec::new(),
             targets: vec![TargetSpec::Directory { path: "/mnt/vol1".to_owned() }],
+            target_names: Vec::new(),
             io_method: IoMethod::Auto,
             pin: false,
             verify: false,

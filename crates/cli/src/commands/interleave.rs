@@ -50,7 +50,9 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
         let planned = prepared.planned(side);
         let named = planned.plan.target().in_words();
         terminal.note_wrapped(&format!("{}: {named}", side.label()));
-        print_target(&planned.plan, prepared.directory(side), terminal);
+        if let Some(directory) = prepared.directory(side) {
+            print_target(planned.plan.target(), directory, terminal);
+        }
     }
     let interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let measured = measure(arguments, prepared, &interrupt, terminal)?;

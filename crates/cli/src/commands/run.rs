@@ -74,7 +74,7 @@ fn begin(
     pipeline.refuse_unusable(&planned.plan)?;
     print_assumptions(&planned, terminal);
     let mut metrics = publish(arguments, &planned.plan, terminal)?;
-    let service = measure::serve(planned.plan.target())?;
+    let service = measure::serve(&planned.plan)?;
     let early = match fleet {
         Some(_) => Some(interrupt::listen()?),
         None => interrupt::listen_for_servers(std::slice::from_ref(&planned))?,
@@ -89,7 +89,9 @@ fn begin(
         }
         prepared => prepared?,
     };
-    print_target(prepared.plan(), prepared.directory(), terminal);
+    for (target, directory) in prepared.plan().targets.iter().zip(prepared.directories()) {
+        print_target(target, directory, terminal);
+    }
     print_fleet(&prepared, terminal);
     let mut interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let stop = Arc::clone(&interrupt.stop);
@@ -180,7 +182,7 @@ pub(super) fn print_assumed(planned: &Planned, terminal: &Terminal) {
 
 pub(super) fn print_assumptions(planned: &Planned, terminal: &Terminal) {
     print_assumed(planned, terminal);
-    if let TargetSpec::Emulated { volume, .. } = planned.plan.target() {
+    if let [TargetSpec::Emulated { volume, .. }] = planned.plan.targets.as_slice() {
         for sentence in report::emulated::introduction(volume) {
             terminal.note_wrapped(&sentence);
         }
@@ -188,10 +190,9 @@ pub(super) fn print_assumptions(planned: &Planned, terminal: &Terminal) {
 }
 
 /// Prints the properties of the target that are known once it is claimed.
-pub(super) fn print_target(plan: &Plan, directory: Option<&TargetDirectory>, terminal: &Terminal) {
-    let Some(directory) = directory else { return };
+pub(super) fn print_target(target: &TargetSpec, directory: &TargetDirectory, terminal: &Terminal) {
     let path = directory.path().display();
-    match (plan.target(), directory.mounted()) {
+    match (target, directory.mounted()) {
         // Printed with the assumptions.
         (TargetSpec::Emulated { .. }, _) => {}
         (_, Some(mounted)) => terminal.note_wrapped(&format!(
@@ -210,10 +211,14 @@ pub(super) fn print_target(plan: &Plan, directory: Option<&TargetDirectory>, ter
 
 /// Prints the hosts that measure, if there are several, and the target's directory on the first.
 fn print_fleet(prepared: &Prepared, terminal: &Terminal) {
-    let Some((hosts, path)) = prepared.fleet() else { return };
+    let Some((hosts, paths)) = prepared.fleet() else { return };
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let count = units::counted(names.len() as u64, "host");
-    let on = path.map_or_else(String::new, |path| format!(" on {path}"));
+    let on = match paths {
+        [] => String::new(),
+        [path] => format!(" on {path}"),
+        [first, .., last] => format!(" on {} targets ({first} to {last})", paths.len()),
+    };
     terminal.note_wrapped(&format!("{count}{on}: {}", names.join(", ")));
 }
 
@@ -244,7 +249,7 @@ fn show(
     let report_line = report.as_ref().filter(|_| !has_report_on_stdout);
     let report_line = report_line.map(|path| line("report", &short_path(path)));
     let mut rest: Vec<String> = report_line.into_iter().collect();
-    rest.extend(measured.left.as_ref().map(|left| line("left", &left.to_string())));
+    rest.extend(measured.left.iter().map(|left| line("left", &left.to_string())));
     if is_shown(arguments, findings) {
         rest.extend(follow_up::commands(&arguments.store, &findings.id, width));
         let color = if is_stdout_taken { terminal.color_stderr } else { terminal.color_stdout };

@@ -35,6 +35,18 @@ const SMALL: &str = "--set queue_depth=1 --set file_size=1MiB";
 /// Commands that answer with exit code 1 if the answer is negative, which a busy host may cause.
 const JUDGING: [&str; 5] = ["run", "tune", "compare", "check", "show"];
 
+/// An experiment of the documents with small files and short windows.
+fn shortened(experiment: &str) -> String {
+    let smaller = [
+        ("128MiB", "1MiB"),
+        ("64MiB", "1MiB"),
+        ("\"2s\"", "\"20ms\""),
+        ("\"5s\"", "\"60ms\""),
+        ("\"500ms\"", "\"20ms\""),
+    ];
+    smaller.iter().fold(experiment.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
 /// The documents' directory, and what their commands need.
 struct Guide {
     dir: TestDir,
@@ -54,9 +66,14 @@ impl Guide {
         symlink(env!("CARGO_BIN_EXE_fourcorners"), program).expect("link the program");
         dir.file("oltp.toml", OLTP);
         inventories(&dir);
-        for (name, heading) in [("topology.toml", "[[host]]"), ("shop.toml", "name = \"shop\"")] {
+        for (name, heading) in [
+            ("topology.toml", "[[host]]"),
+            ("shop.toml", "name = \"shop\""),
+            ("scale-out.toml", "name = \"scale-out\""),
+            ("matrix.toml", "name = \"matrix\""),
+        ] {
             if let Some(block) = block(&text, "toml", heading) {
-                dir.file(name, &block.replace("128MiB", "1MiB").replace("64MiB", "1MiB"));
+                dir.file(name, &shortened(&block));
             }
         }
         if document == "README.md" {
@@ -64,6 +81,10 @@ impl Guide {
             let predict = std::fs::read_to_string(predict).expect("read the guide");
             let topology = block(&predict, "toml", "[[host]]").expect("a topology");
             dir.file("topology.toml", &topology);
+            let fleet = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/fleet.md");
+            let fleet = std::fs::read_to_string(fleet).expect("read the guide");
+            let targets = block(&fleet, "toml", "name = \"scale-out\"").expect("an experiment");
+            dir.file("scale-out.toml", &shortened(&targets));
         }
         let service = Served::start(&dir, &["--address", "127.0.0.1:0", "--no-limits"]);
         let environment = Command::new("env");

@@ -55,6 +55,7 @@ mod scraping;
 mod servers;
 mod size;
 mod ssh_hosts;
+mod targets;
 mod tune;
 mod verifying;
 mod volumes;

@@ -147,7 +147,7 @@ fn ceiling() -> anyhow::Result<(f64, usize)> {
     let run =
         plan.known_runs().next().ok_or_else(|| anyhow!("the built-in experiment has no run"))?;
     let mut fleet = LocalFleet::new(&plan);
-    fleet.choose_io_method(&plan, None)?;
+    fleet.choose_io_method(&plan, &[])?;
     let (mut completed, mut ns) = (0u64, 0u64);
     fleet.run(run, &Arc::new(Stop::default()), &mut |progress| {
         // The first interval is the warm-up.

@@ -17,7 +17,7 @@ use super::request::{HostFacts, Request};
 use super::signals::Signals;
 use super::spool::{self, Spool, SpoolRequest};
 use super::station::{Station, StationContext};
-use crate::outcome::{Failure, Reason};
+use crate::outcome::Failure;
 use crate::{check, unix_ms};
 
 /// Serves the controller on standard input and output until it closes them.
@@ -121,14 +121,16 @@ impl Agent {
         let station = self.station.as_mut();
         let station = station.context("no target was opened").map_err(Failure::internal)?;
         Ok(match request {
-            Request::BeginFill { sequence, writers } => {
-                to_bytes(&station.begin_fill(sequence, &writers, &context)?)
+            Request::BeginFill { sequence, target, writers } => {
+                to_bytes(&station.begin_fill(sequence, target, &writers, &context)?)
             }
-            Request::FillPart { sequence, part } => {
-                to_bytes(&station.fill_part(sequence, *part, &context)?)
+            Request::FillPart { sequence, target, part } => {
+                to_bytes(&station.fill_part(sequence, target, *part, &context)?)
             }
-            Request::EndFill => to_bytes(&station.end_fill()?),
-            Request::UseFiles { manifest } => to_bytes(&station.use_files(*manifest)?),
+            Request::EndFill { target } => to_bytes(&station.end_fill(target)?),
+            Request::UseFiles { target, manifest } => {
+                to_bytes(&station.use_files(target, *manifest)?)
+            }
             Request::ChooseIoMethod => to_bytes(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {
                 let spool = &mut self.spool;
@@ -173,12 +175,7 @@ fn to_bytes(answer: &impl Serialize) -> Vec<u8> {
 }
 
 fn in_words(failure: &Failure) -> String {
-    let reason = match &failure.reason {
-        Reason::Error(error) => format!("{error:#}"),
-        Reason::Problems { problems, .. } => {
-            problems.first().map_or_else(String::new, |problem| problem.message.clone())
-        }
-    };
+    let reason = failure.reason_in_words();
     match &failure.remedy {
         Some(remedy) => format!("{reason}\n{remedy}"),
         None => reason,

@@ -50,8 +50,8 @@ pub(crate) struct RemoteFleet {
     on_lost: OnLost,
     /// The number of the last request that signals concern.
     sequence: u32,
-    /// The directory on the first host; `None` for the null target.
-    path: Option<String>,
+    /// The directory of each target on the first host; none for the null target.
+    paths: Vec<String>,
     io_method: IoMethodUsed,
     observer: Observer,
 }
@@ -88,7 +88,7 @@ impl RemoteFleet {
             hosts,
             on_lost: opening.on_lost,
             sequence: 0,
-            path: None,
+            paths: Vec::new(),
             io_method: opening.plan.io_method.into(),
             observer: Arc::clone(opening.observer),
         };
@@ -102,15 +102,16 @@ impl RemoteFleet {
         &self.hosts
     }
 
-    /// The directory on the first host; `None` for the null target.
-    pub(crate) fn path(&self) -> Option<&str> {
-        self.path.as_deref()
+    /// The directory of each target on the first host; none for the null target.
+    pub(crate) fn paths(&self) -> &[String] {
+        &self.paths
     }
 
-    /// Number and size of the files that remain on the target.
-    pub(crate) fn left(&mut self) -> Option<(u64, u64)> {
+    /// Number and size of the files that remain on each target, where they can be read.
+    pub(crate) fn left(&mut self) -> Vec<Option<(u64, u64)>> {
         let asked = self.ask(vec![(0, Request::Left)], &|| false, &mut |_, _| ());
-        asked.ok()?.pop()?.1
+        let last = asked.ok().and_then(|mut answers| answers.pop());
+        last.map_or_else(Vec::new, |(_, left)| left)
     }
 
     fn connect(&mut self, opening: &Opening<'_>) -> Result<(), NotDone> {
@@ -141,7 +142,9 @@ impl RemoteFleet {
         for hosts in [0..1, 1..count] {
             let open = |host: usize| {
                 let mut plan = opening.plan.clone();
-                *plan.target_mut() = target_of_host(plan.target(), &self.hosts[host].name);
+                for target in &mut plan.targets {
+                    *target = target_of_host(target, &self.hosts[host].name);
+                }
                 let open = Open { plan, overrides: opening.overrides, join: join.clone() };
                 (host, Request::Open(Box::new(open)))
             };
@@ -153,7 +156,7 @@ impl RemoteFleet {
                 facts.retain(|(name, _)| !COMMON_FACTS.contains(&name.as_str()));
                 self.hosts[host].facts = facts;
                 if host == 0 {
-                    (self.path, join) = (opened.path, opened.shared);
+                    (self.paths, join) = (opened.paths, opened.shared);
                 }
             }
         }
@@ -305,7 +308,7 @@ impl Fleet for &mut RemoteFleet {
         announcer: &mut Announcer<'_>,
     ) -> Result<ControlFlow<Outcome>, ConductError> {
         announcer.send(&PlanEvent::FleetReady { hosts: self.hosts.clone() });
-        if self.path.is_none() {
+        if self.paths.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
         announcer.send(&PlanEvent::PhaseStarted { run_index: None, phase: Phase::Prepare });
@@ -319,7 +322,7 @@ impl Fleet for &mut RemoteFleet {
     fn choose_io_method(
         &mut self,
         _plan: &Plan,
-        _directory: Option<&TargetDirectory>,
+        _directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
         let asked = self.ask(vec![(0, Request::ChooseIoMethod)], &|| false, &mut |_, _| ());
         let mut answers: Vec<(usize, ChosenIoMethod)> = asked.map_err(|why| self.error(why))?;

@@ -27,20 +27,21 @@ pub(super) enum Request {
     },
     /// Use the target of a plan. The answer is [`Opened`].
     Open(Box<Open>),
-    /// Check the files, and create those that are missing, for a fill by these hosts. The answer is
-    /// [`FillBegun`].
-    BeginFill { sequence: u32, writers: Vec<FilledBy> },
+    /// Check the files of a target, and create those that are missing, for a fill by these hosts. The
+    /// answer is [`FillBegun`].
+    BeginFill { sequence: u32, target: usize, writers: Vec<FilledBy> },
     /// Fill a part of the missing files. The answer is a list of [`PartFilled`].
-    FillPart { sequence: u32, part: Box<FillPart> },
+    FillPart { sequence: u32, target: usize, part: Box<FillPart> },
     /// Check what was filled. The answer is the manifest.
-    EndFill,
+    EndFill { target: usize },
     /// Use the files of the host that claimed the directory.
-    UseFiles { manifest: Box<Manifest> },
+    UseFiles { target: usize, manifest: Box<Manifest> },
     /// Choose the I/O method. The answer is [`Chosen`].
     ChooseIoMethod,
     /// Execute a share of a run. The answer is [`Ended`].
     Run { sequence: u32, assignment: Box<Assignment>, io_method: IoMethodUsed },
-    /// The answer is the number and the size of the files that remain, if they can be read.
+    /// The answer is the number and the size of the files that remain on each target, if they can be
+    /// read.
     Left,
     /// Concerns the host's spools.
     Spool(SpoolRequest),
@@ -51,17 +52,18 @@ pub(super) enum Request {
 pub(super) struct Open {
     pub(super) plan: Plan,
     pub(super) overrides: Overrides,
-    /// The directory that another host has claimed, and its storage; `None` claims it.
-    pub(super) join: Option<(SharedDirectory, Storage)>,
+    /// The directories that another host has claimed, one for each target, and their storage; `None`
+    /// claims them.
+    pub(super) join: Option<Vec<(SharedDirectory, Storage)>>,
 }
 
 /// The answer to [`Request::Open`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Opened {
-    /// The directory; `None` for the null target.
-    pub(super) path: Option<String>,
-    /// From the host that claimed it.
-    pub(super) shared: Option<(SharedDirectory, Storage)>,
+    /// The directory of each target; none for the null target.
+    pub(super) paths: Vec<String>,
+    /// From the host that claimed them.
+    pub(super) shared: Option<Vec<(SharedDirectory, Storage)>>,
     /// Facts about the host and its way to the target, `(name, value)`.
     pub(super) environment: Vec<(String, String)>,
 }

@@ -41,7 +41,8 @@ pub(super) struct StationContext<'a> {
 /// The target of a plan on this host.
 pub(super) struct Station {
     plan: Plan,
-    directory: Option<TargetDirectory>,
+    /// One for each target; none for the null target.
+    directories: Vec<TargetDirectory>,
     fleet: LocalFleet,
     /// Other hosts still look for the token in the directory.
     is_shared: bool,
@@ -58,47 +59,58 @@ impl Station {
         context: &StationContext<'_>,
     ) -> Result<(Station, Opened), Failure> {
         let Open { plan, overrides, join } = open;
-        let observer = Arc::new(WaitsOfAgent(context.outbox.clone()));
-        let location = named_target::location(plan.target(), observer)?;
-        let (mut directory, mut shared) = (None, None);
-        if let Some(location) = location {
-            directory = Some(match join {
+        let mut directories = Vec::new();
+        let mut shared = join.is_none().then(Vec::new);
+        for (at, target) in plan.targets.iter().enumerate() {
+            let observer = Arc::new(WaitsOfAgent(context.outbox.clone()));
+            let Some(location) = named_target::location(target, observer)? else { continue };
+            directories.push(match join.as_ref().map(|join| join.get(at)) {
                 None => {
-                    let survey = measure::survey(&plan, location.clone(), overrides)?;
+                    let survey = measure::survey(&plan, at, location.clone(), overrides)?;
                     let claimed = survey.claim().map_err(refusal::failure)?;
                     let token = claimed.share(&location).map_err(refusal::failure)?;
-                    shared = Some((token, claimed.storage().clone()));
+                    shared.iter_mut().for_each(|all| {
+                        all.push((token.clone(), claimed.storage().clone()));
+                    });
                     claimed
                 }
-                Some((token, storage)) => {
-                    let required = RequiredFiles::of(&plan);
-                    let joined = shared_directory::join(&location, &token, required, storage);
+                Some(of_first) => {
+                    let missing = || Failure::internal(anyhow::anyhow!("a target was not claimed"));
+                    let (token, storage) = of_first.ok_or_else(missing)?;
+                    let required = RequiredFiles::of(&plan, at);
+                    let joined =
+                        shared_directory::join(&location, token, required, storage.clone());
                     joined.map_err(refusal::failure)?
                 }
             });
         }
-        let environment = environment::of_host("", "", directory.as_ref(), &[])?.pairs();
+        let environment = environment::of_host("", "", &directories, &[])?.pairs();
         let root = Root::of_this_host;
         let fleet = LocalFleet::new(&plan)
             .with_host_state(host_state::reader(root(), None))
-            .with_wire(wire::meter(root(), directory.as_ref()));
-        let path = directory.as_ref().map(|directory| directory.path().display().to_string());
-        let opened = Opened { path, shared, environment };
-        let is_shared = opened.shared.is_some();
+            .with_wire(wire::meter(root(), &directories));
+        let path = |directory: &TargetDirectory| directory.path().display().to_string();
+        let paths = directories.iter().map(path).collect();
+        let is_shared = shared.is_some();
+        let opened = Opened { paths, shared, environment };
         let is_written = Vec::new();
-        Ok((Station { plan, directory, fleet, is_shared, is_written, io_method: None }, opened))
+        Ok((Station { plan, directories, fleet, is_shared, is_written, io_method: None }, opened))
     }
 
-    /// Uses the files of the host that claimed the directory.
-    pub(super) fn use_files(&mut self, manifest: Manifest) -> Result<(), Failure> {
-        match &mut self.directory {
-            Some(directory) => directory.use_manifest(manifest).map_err(refusal::failure),
-            None => Ok(()),
-        }
+    /// Removes the tokens.
+    fn end_sharing(&mut self) -> Result<(), Refusal> {
+        self.is_shared = false;
+        self.directories.iter().try_for_each(TargetDirectory::end_sharing)
+    }
+
+    /// Uses the files of the host that claimed the directory of a target.
+    pub(super) fn use_files(&mut self, target: usize, manifest: Manifest) -> Result<(), Failure> {
+        let directory = fill::directory_of(&mut self.directories, target)?;
+        directory.use_manifest(manifest).map_err(refusal::failure)
     }
 
     pub(super) fn choose_io_method(&mut self) -> Result<ChosenIoMethod, Failure> {
-        let chosen = self.fleet.choose_io_method(&self.plan, self.directory.as_ref());
+        let chosen = self.fleet.choose_io_method(&self.plan, &self.directories);
         let chosen = chosen.map_err(Failure::target)?;
         self.io_method = Some(chosen.io_method);
         Ok(chosen)
@@ -117,7 +129,7 @@ impl Station {
     ) -> Result<Ended, Failure> {
         let stop = context.signals.stop(sequence);
         if self.io_method != Some(io_method) {
-            let used = self.fleet.use_io_method(io_method, self.directory.as_ref());
+            let used = self.fleet.use_io_method(io_method, &self.directories);
             used.map_err(Failure::target)?;
             self.io_method = Some(io_method);
         }
@@ -166,7 +178,7 @@ impl Station {
             memory_bytes: host::facts::memory_bytes(&Root::of_this_host()),
             available_processors: engine::processor::available(),
         };
-        let storage = self.directory.as_ref().filter(|_| can.local_files);
+        let storage = self.directories.first().filter(|_| can.local_files);
         host_warnings::before_run(
             &assignment.run,
             assignment.threads(blocking),
@@ -179,21 +191,21 @@ impl Station {
     /// are checked by the engine.)
     fn refuse_changed(&self) -> Result<(), Refusal> {
         let is_export = self.plan.target().capabilities().own_client;
-        self.directory.iter().filter(|_| is_export).try_for_each(TargetDirectory::refuse_changed)
+        self.directories.iter().filter(|_| is_export).try_for_each(TargetDirectory::refuse_changed)
     }
 
-    /// Number and size of the files that remain on the target.
-    pub(super) fn left(&self) -> Option<(u64, u64)> {
-        self.directory.as_ref()?.existing_files().ok()
+    /// Number and size of the files that remain on each target.
+    pub(super) fn left(&self) -> Vec<Option<(u64, u64)>> {
+        self.directories.iter().map(|directory| directory.existing_files().ok()).collect()
     }
 }
 
 impl Drop for Station {
     /// Another host was refused, so nothing was measured.
     fn drop(&mut self) {
-        if let Some(directory) = self.directory.as_ref().filter(|_| self.is_shared) {
+        if self.is_shared {
             // What remains is recognised as ours and replaced by the next run.
-            let _ = directory.end_sharing();
+            let _ = self.end_sharing();
         }
     }
 }

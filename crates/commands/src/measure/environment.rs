@@ -20,15 +20,17 @@ use crate::outcome::Failure;
 ///
 /// * `experiment_text` - the experiment as the user wrote it
 /// * `command_line` - the command that repeats the run
+/// * `directories` - of the targets; facts are those of the first
 /// * `stated` - limits that the user states
 pub(crate) fn of_host(
     experiment_text: &str,
     command_line: &str,
-    directory: Option<&TargetDirectory>,
+    directories: &[TargetDirectory],
     stated: &[StatedLimit],
 ) -> Result<Environment, Failure> {
     let root = Root::of_this_host();
     let mut environment: Environment = host::facts::of_host(&root).into_iter().collect();
+    let directory = directories.first();
     let mounted = directory.and_then(TargetDirectory::mounted);
     if let Some(directory) = directory.filter(|_| mounted.is_none()) {
         environment.extend(host::facts::of_target(&root, directory.path()));

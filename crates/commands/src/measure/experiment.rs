@@ -4,15 +4,16 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
+use cloud::service_level::ServiceLevel;
 use host::Root;
 use report::assumed::Assumed;
 use settings::Diagnostic;
 use units::Bytes;
-use workload::experiment::{self, Experiment};
+use workload::experiment::{self, Experiment, TargetSettings};
 use workload::limit::StatedLimit;
 use workload::overrides::Override;
 use workload::plan::{IoMethod, Plan, TargetSpec};
-use workload::resolve::{self, ResolveOptions};
+use workload::resolve::{self, PlanTargets, ResolveOptions};
 
 use super::{explain, working_set};
 use crate::outcome::Failure;
@@ -180,8 +181,9 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     let experiment =
         experiment::parse_with(&source.text, &source.name, &overrides).map_err(refused)?;
     let mut assumed = source.assumed.clone();
-    let target = target(options, &experiment)?;
-    if target_name(options, &experiment).is_none() {
+    let targets =
+        targets(options, &experiment).map_err(|wrong| wrong.into_failure(&source.text))?;
+    if target_name(options, &experiment).is_none() && experiment.targets.is_empty() {
         assumed.push(Assumed::EmulatedVolume);
     }
     let has_seed = experiment.run.iter().any(|setting| setting.key.name == "seed");
@@ -195,12 +197,16 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
         hosts: options.hosts.unwrap_or(1),
     };
     let mut plan =
-        resolve::resolve(&experiment, &source.name, target, &resolve_options).map_err(refused)?;
+        resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
     plan.overrides = of_user(&overrides, &source);
-    let needed = plan.bytes_needed().get();
-    if let TargetSpec::Emulated { volume, .. } = plan.target_mut() {
-        let host_bytes = host::facts::memory_bytes(&Root::of_this_host());
-        emulated_volume::set_memory(volume, needed, host_bytes)?;
+    let needed: Vec<u64> =
+        (0..plan.targets.len()).map(|target| plan.bytes_needed_on(target).get()).collect();
+    let host_bytes = host::facts::memory_bytes(&Root::of_this_host());
+    let volumes = plan.targets.len() as u64;
+    for (target, needed) in plan.targets.iter_mut().zip(needed) {
+        if let TargetSpec::Emulated { volume, .. } = target {
+            emulated_volume::set_memory(volume, needed, host_bytes.map(|all| all / volumes))?;
+        }
     }
     Ok(Planned { plan, text: source.text, assumed })
 }
@@ -305,8 +311,8 @@ fn draft(
     let resolve_options =
         ResolveOptions { hosts: options.hosts.unwrap_or(1), ..ResolveOptions::LOCAL };
     // An unusable target is reported when the plan is made.
-    let target = target(options, &experiment).unwrap_or(TargetSpec::Null);
-    resolve::resolve(&experiment, &source.name, target, &resolve_options)
+    let targets = targets(options, &experiment).unwrap_or_else(|_| TargetSpec::Null.into());
+    resolve::resolve(&experiment, &source.name, targets, &resolve_options)
 }
 
 /// Phases with which all load points share the time of a quick run, each measured once.
@@ -337,6 +343,65 @@ fn target_name<'a>(options: &'a ExperimentOptions, experiment: &'a Experiment) -
     options.target.as_deref().or(experiment.target.as_deref())
 }
 
-fn target(options: &ExperimentOptions, experiment: &Experiment) -> Result<TargetSpec, Failure> {
-    named_target::spec(target_name(options, experiment), &options.option)
+/// Why the targets of an experiment cannot be used.
+enum WrongTargets {
+    Options(Failure),
+    File(Vec<Diagnostic>),
+}
+
+impl WrongTargets {
+    fn into_failure(self, text: &str) -> Failure {
+        match self {
+            WrongTargets::Options(failure) => failure,
+            WrongTargets::File(problems) => Failure::problems(text, problems),
+        }
+    }
+}
+
+/// The target of the command line or of the file, or the tables of targets in the file.
+fn targets(
+    options: &ExperimentOptions,
+    experiment: &Experiment,
+) -> Result<PlanTargets, WrongTargets> {
+    if experiment.targets.is_empty() {
+        let spec = named_target::spec(target_name(options, experiment), &options.option);
+        return spec.map(PlanTargets::from).map_err(WrongTargets::Options);
+    }
+    if let Some(named) = &options.target {
+        let message = anyhow!("target `{named}`: the experiment has [target.NAME] tables");
+        let failure = Failure::input(message)
+            .with_remedy("leave the target out on the command line, or use another experiment");
+        return Err(WrongTargets::Options(failure));
+    }
+    let (mut specs, mut problems) = (Vec::new(), Vec::new());
+    for table in &experiment.targets {
+        match table_spec(table, &options.option) {
+            Ok(spec) => specs.push(spec),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    let names = experiment.targets.iter().map(|table| table.name.clone()).collect();
+    match problems.is_empty() {
+        true => Ok(PlanTargets { specs, names }),
+        false => Err(WrongTargets::File(problems)),
+    }
+}
+
+/// The target of a table.
+fn table_spec(table: &TargetSettings, option: &[String]) -> Result<TargetSpec, Box<Diagnostic>> {
+    if let Some((location, span)) = table.location() {
+        let wrong = |failure: Failure| span.diagnostic(failure.reason_in_words(), "").into();
+        return named_target::spec(Some(location), option).map_err(wrong);
+    }
+    let wrong = |why: String| Box::new(table.span.diagnostic(why, "another `quota`"));
+    let spec = named_target::spec(None, option);
+    let mut spec = spec.map_err(|failure| wrong(failure.reason_in_words()))?;
+    if let (TargetSpec::Emulated { volume, .. }, Some(quota), Some(level)) =
+        (&mut spec, table.quota_bytes(), table.service_level())
+    {
+        let level = ServiceLevel::ALL.into_iter().find(|one| one.name() == level);
+        let level = level.unwrap_or(ServiceLevel::Ultra);
+        *volume = emulated_volume::volume_of(level, Bytes::new(quota)).map_err(wrong)?;
+    }
+    Ok(spec)
 }

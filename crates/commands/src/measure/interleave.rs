@@ -101,8 +101,11 @@ struct Claimed {
 }
 
 impl Claimed {
-    fn of(&self, side: ComparedSide) -> Option<&TargetDirectory> {
-        self.of_side[side.index()].map(|index| &self.directories[index])
+    fn of(&self, side: ComparedSide) -> &[TargetDirectory] {
+        match self.of_side[side.index()] {
+            Some(index) => std::slice::from_ref(&self.directories[index]),
+            None => &[],
+        }
     }
 }
 
@@ -168,6 +171,12 @@ fn claim(
     let is_same = is_same_target(planned.each_ref().map(|planned| planned.plan.target()));
     for side in ComparedSide::BOTH {
         let plan = &planned[side.index()].plan;
+        if plan.targets.len() > 1 {
+            return Err(Failure::input(anyhow!(
+                "`--interleave` compares two targets, but the experiment has [target.NAME] tables"
+            ))
+            .with_remedy("name both targets on the command line, and none in the experiment"));
+        }
         if let TargetSpec::Emulated { .. } = plan.target() {
             return Err(Failure::internal(anyhow!("the emulated volume has no service")));
         }
@@ -175,7 +184,7 @@ fn claim(
             continue;
         };
         if !(is_same && side == ComparedSide::B) {
-            surveys.push(survey(plan, location, options.overrides)?);
+            surveys.push(survey(plan, 0, location, options.overrides)?);
         }
         of_side[side.index()] = Some(surveys.len() - 1);
     }
@@ -201,7 +210,7 @@ impl PreparedPair {
 
     /// The directory of a side's target; `None` for the null target.
     pub fn directory(&self, side: ComparedSide) -> Option<&TargetDirectory> {
-        self.claimed.of(side)
+        self.claimed.of(side).first()
     }
 
     /// The side that is measured first in each block.
@@ -272,9 +281,10 @@ impl PreparedPair {
         });
         let is_one_directory = claimed.of_side[0] == claimed.of_side[1];
         let sides = ComparedSide::BOTH.into_iter().take(if is_one_directory { 1 } else { 2 });
-        let left_of =
-            |side: ComparedSide| LeftOnTarget::of(plans[side.index()].target(), claimed.of(side));
-        let left = sides.filter_map(left_of).collect();
+        let left_of = |side: ComparedSide| {
+            LeftOnTarget::of_each(&plans[side.index()].targets, claimed.of(side))
+        };
+        let left = sides.flat_map(left_of).collect();
         drop(claimed);
         let load = |id: &String| store.load(id).map_err(Failure::target);
         let records = [load(&ids[0])?, load(&ids[1])?];

@@ -21,13 +21,16 @@ pub struct LeftOnTarget {
 }
 
 impl LeftOnTarget {
-    /// `None` if nothing remains: `null:` has no files, and those of the emulated volume end with it.
-    pub(super) fn of(
-        target: &TargetSpec,
-        directory: Option<&TargetDirectory>,
-    ) -> Option<LeftOnTarget> {
+    /// For each target with files; nothing remains on `null:`, and files of emulated volumes end with them.
+    pub(super) fn of_each(
+        targets: &[TargetSpec],
+        directories: &[TargetDirectory],
+    ) -> Vec<LeftOnTarget> {
         // A target that cannot be read any more is reported by the run itself.
-        LeftOnTarget::new(target, directory.and_then(|directory| directory.existing_files().ok()))
+        let left = |(target, directory): (&TargetSpec, &TargetDirectory)| {
+            LeftOnTarget::new(target, directory.existing_files().ok())
+        };
+        targets.iter().zip(directories).filter_map(left).collect()
     }
 
     /// The same from the number and the size of the files.

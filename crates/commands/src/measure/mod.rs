@@ -39,13 +39,13 @@ use store::{Annotation, Store, Writer};
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::location::TargetLocation;
-use target::nfs::Observer;
+use target::nfs::{NfsUrl, Observer};
 use target::refusal::Overrides;
 use target::survey::{self, Survey};
 use workload::limit::StatedLimit;
 use workload::plan::{Plan, TargetSpec};
 
-use crate::emulated_volume::{CheckedFleet, Service};
+use crate::emulated_volume::{CheckedFleet, ServedVolume, Service};
 use crate::fleet::Fleet;
 use crate::fleet::remote::{Opening, RemoteFleet};
 use crate::keep::listing;
@@ -90,8 +90,8 @@ pub struct Prepared {
     planned: Planned,
     store: Store,
     writer: Writer,
-    /// Dropped before the service, which they release their locks with.
-    directory: Option<TargetDirectory>,
+    /// One for each target. Dropped before the service, which they release their locks with.
+    directories: Vec<TargetDirectory>,
     remote: Option<RemoteFleet>,
     service: Option<Service>,
     scraper: Option<Scraper>,
@@ -108,21 +108,33 @@ pub struct Measured {
     pub published: Option<Published>,
     /// The record's directory.
     pub run_directory: PathBuf,
-    /// The target.
+    /// The first target.
     pub target: TargetSpec,
-    /// The files that remain there; `None` if nothing does.
-    pub left: Option<LeftOnTarget>,
+    /// The files that remain, on each target that has some.
+    pub left: Vec<LeftOnTarget>,
 }
 
-/// Starts the emulated volume's service if it is the target.
+/// Starts the service of the emulated volumes if they are the targets.
 ///
 /// # Errors
 /// The service did not start.
-pub fn serve(target: &TargetSpec) -> Result<Option<Service>, Failure> {
-    match target {
-        TargetSpec::Emulated { volume, options, .. } => Service::start(volume, options).map(Some),
-        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Null => Ok(None),
+pub fn serve(plan: &Plan) -> Result<Option<Service>, Failure> {
+    let served = |(at, target): (usize, &'_ TargetSpec)| match target {
+        TargetSpec::Emulated { volume, options, .. } => {
+            let name = plan.target_names.get(at).map(String::as_str);
+            Some((name, volume.clone(), options.clone()))
+        }
+        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Null => None,
+    };
+    let volumes: Vec<_> = plan.targets.iter().enumerate().filter_map(served).collect();
+    if volumes.is_empty() {
+        return Ok(None);
     }
+    let volumes: Vec<ServedVolume<'_>> = volumes
+        .iter()
+        .map(|(name, volume, options)| ServedVolume { name: *name, volume, options })
+        .collect();
+    Service::start(&volumes).map(Some)
 }
 
 /// Claims the target's directory and begins the record. A refused target is left unchanged, and so
@@ -144,20 +156,36 @@ pub fn prepare(
     if let Some(fleet) = &options.fleet {
         return prepare_fleet(planned, service, options, fleet, command_line, observer);
     }
-    let location = match &service {
-        Some(service) => Some(TargetLocation::ObservedNfs(service.url().clone(), observer)),
-        None => named_target::location(planned.plan.target(), observer)?,
-    };
-    let survey = location.map(|at| survey(&planned.plan, at, options.overrides)).transpose()?;
+    let surveys = locations(&planned.plan, service.as_ref(), &observer)?
+        .into_iter()
+        .enumerate()
+        .map(|(target, at)| survey(&planned.plan, target, at, options.overrides))
+        .collect::<Result<Vec<Survey>, Failure>>()?;
     let store = open_store(options)?;
-    let directory = survey.map(Survey::claim).transpose().map_err(refusal::failure)?;
+    let directories = surveys.into_iter().map(Survey::claim).collect::<Result<Vec<_>, _>>();
+    let directories = directories.map_err(refusal::failure)?;
     let environment =
-        environment::of_host(&planned.text, command_line, directory.as_ref(), &options.known)?;
+        environment::of_host(&planned.text, command_line, &directories, &options.known)?;
     explain::add_facts(&mut planned.plan, &environment.prior);
     let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
     annotate(&store, &writer, &options.annotation)?;
     let scraper = Scraper::start(&options.scrape, &writer)?;
-    Ok(Prepared { planned, store, writer, directory, remote: None, service, scraper })
+    Ok(Prepared { planned, store, writer, directories, remote: None, service, scraper })
+}
+
+/// Where the files of each target are; empty for the null target.
+fn locations(
+    plan: &Plan,
+    service: Option<&Service>,
+    observer: &Observer,
+) -> Result<Vec<TargetLocation>, Failure> {
+    let served = |url: &NfsUrl| TargetLocation::ObservedNfs(url.clone(), Arc::clone(observer));
+    if let Some(service) = service {
+        return Ok(service.urls().iter().map(served).collect());
+    }
+    let named = |target| named_target::location(target, Arc::clone(observer));
+    let all = plan.targets.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// The same with the hosts of a fleet: each opens the target before the record begins.
@@ -172,8 +200,10 @@ fn prepare_fleet(
     let mut plan = planned.plan.clone();
     if let Some(service) = &service {
         fleet.fleet.refuse_other_machines()?;
-        let (url, connections) = (service.url().to_string(), plan.target().connections());
-        *plan.target_mut() = TargetSpec::Nfs { url, connections };
+        for (target, url) in plan.targets.iter_mut().zip(service.urls()) {
+            let connections = target.connections();
+            *target = TargetSpec::Nfs { url: url.to_string(), connections };
+        }
     }
     let opening = Opening {
         plan: &plan,
@@ -192,7 +222,7 @@ fn prepare_fleet(
     annotate(&store, &writer, &options.annotation)?;
     let scraper = Scraper::start(&options.scrape, &writer)?;
     let remote = Some(remote);
-    Ok(Prepared { planned, store, writer, directory: None, remote, service, scraper })
+    Ok(Prepared { planned, store, writer, directories: Vec::new(), remote, service, scraper })
 }
 
 impl Prepared {
@@ -201,14 +231,14 @@ impl Prepared {
         &self.planned.plan
     }
 
-    /// The target's directory; `None` for the null target.
-    pub fn directory(&self) -> Option<&TargetDirectory> {
-        self.directory.as_ref()
+    /// The directory of each target; none for the null target.
+    pub fn directories(&self) -> &[TargetDirectory] {
+        &self.directories
     }
 
-    /// The hosts and the target's directory on the first; `None` without a fleet.
-    pub fn fleet(&self) -> Option<(&[FleetHost], Option<&str>)> {
-        self.remote.as_ref().map(|remote| (remote.hosts(), remote.path()))
+    /// The hosts, and the directory of each target on the first; `None` without a fleet.
+    pub fn fleet(&self) -> Option<(&[FleetHost], &[String])> {
+        self.remote.as_ref().map(|remote| (remote.hosts(), remote.paths()))
     }
 
     /// Executes the plan, and analyses the record. Every event is stored before the listeners get
@@ -221,14 +251,15 @@ impl Prepared {
         listeners: &mut [&mut dyn Listener],
         stop: &Arc<Stop>,
     ) -> Result<Measured, Failure> {
-        let Prepared { planned, store, writer, mut directory, mut remote, service, mut scraper } =
+        let Prepared { planned, store, writer, mut directories, mut remote, service, mut scraper } =
             self;
         let plan = &planned.plan;
         let id = writer.id().to_owned();
         let run_directory = writer.directory().to_owned();
         let serving_thread = service.as_ref().map(Service::thread_id);
         let reader = host_state::reader(Root::of_this_host(), serving_thread);
-        let meter = wire::meter(Root::of_this_host(), directory.as_ref());
+        let meter = wire::meter(Root::of_this_host(), &directories);
+        let is_remote = remote.is_some();
         let fleet: Box<dyn runner::fleet::Fleet + '_> = match &mut remote {
             Some(remote) => Box::new(remote),
             None => Box::new(LocalFleet::new(plan).with_host_state(reader).with_wire(meter)),
@@ -241,9 +272,19 @@ impl Prepared {
         let mut all: Vec<&mut dyn Listener> = vec![&mut record_writer];
         all.extend(scraper.iter_mut().map(|scraper| scraper as &mut dyn Listener));
         all.extend(listeners.iter_mut().map(|listener| &mut **listener as &mut dyn Listener));
-        let ended = with_hosts(|[host]| {
-            conduct_with(fleet.as_mut(), plan, directory.as_mut(), host, stop, &mut all)
-        });
+        let mut conduct = |host: Host<'_>| {
+            conduct_with(fleet.as_mut(), plan, &mut directories, host, stop, &mut all)
+        };
+        let ended = match is_remote {
+            // Agents report about their own hosts; this one only keeps the results.
+            true => conduct(Host {
+                memory_bytes: None,
+                processors: None,
+                available_processors: None,
+                steal_since_last: &mut || None,
+            }),
+            false => with_hosts(|[host]| conduct(host)),
+        };
         drop(fleet);
         if let Some(remote) = &mut remote
             && !matches!(ended, Err(ConductError::Listener(_)))
@@ -253,10 +294,13 @@ impl Prepared {
         // The last scrapes end before the record is read.
         drop(scraper);
         let left = match &mut remote {
-            Some(remote) => LeftOnTarget::new(plan.target(), remote.left()),
-            None => LeftOnTarget::of(plan.target(), directory.as_ref()),
+            Some(remote) => {
+                let left = plan.targets.iter().zip(remote.left());
+                left.filter_map(|(target, files)| LeftOnTarget::new(target, files)).collect()
+            }
+            None => LeftOnTarget::of_each(&plan.targets, &directories),
         };
-        drop((directory, remote));
+        drop((directories, remote));
         drop(service);
         let record = store.load(&id).map_err(Failure::target)?;
         let (findings, published) =
@@ -267,14 +311,15 @@ impl Prepared {
     }
 }
 
-/// Inspects the target's directory without changing it.
+/// Inspects the directory of a target, by its position, without changing it.
 pub(crate) fn survey(
     plan: &Plan,
+    target: usize,
     location: TargetLocation,
     overrides: Overrides,
 ) -> Result<Survey, Failure> {
-    let mut survey =
-        survey::survey(location, RequiredFiles::of(plan), overrides).map_err(refusal::failure)?;
+    let required = RequiredFiles::of(plan, target);
+    let mut survey = survey::survey(location, required, overrides).map_err(refusal::failure)?;
     if !overrides.refill {
         // The run inspects the files again; here a refusal still comes before a record exists.
         survey = survey.inspect().map_err(refusal::failure)?;

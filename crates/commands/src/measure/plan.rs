@@ -1,5 +1,6 @@
 //! `plan`: what a run would find at its target and write there. Writes nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use report::plan::Property;
@@ -23,31 +24,32 @@ pub fn inspect(
     overrides: Overrides,
     observer: Observer,
 ) -> Result<Vec<Property>, Failure> {
-    let location = named_target::location(plan.target(), observer)?;
-    let inspected = location.map(|location| {
-        survey::survey(location, RequiredFiles::of(plan), overrides).and_then(Survey::inspect)
-    });
-    let inspected = inspected.transpose().map_err(refusal::failure)?;
     let mut properties = Vec::new();
-    if let TargetSpec::Emulated { volume, .. } = plan.target() {
-        properties.extend(emulated(plan, volume));
-    }
-    if let Some(survey) = &inspected {
-        properties.extend(space(survey)?);
+    for (at, target) in plan.targets.iter().enumerate() {
+        if let TargetSpec::Emulated { volume, .. } = target {
+            properties.extend(emulated(plan, at, volume));
+        }
+        let Some(location) = named_target::location(target, Arc::clone(&observer))? else {
+            continue;
+        };
+        let survey = survey::survey(location, RequiredFiles::of(plan, at), overrides);
+        let survey = survey.and_then(Survey::inspect).map_err(refusal::failure)?;
+        properties.extend(space(&survey)?);
     }
     Ok(properties)
 }
 
 /// The emulated volume, and the time to fill it.
-fn emulated(plan: &Plan, volume: &EmulatedVolume) -> [Property; 2] {
+fn emulated(plan: &Plan, target: usize, volume: &EmulatedVolume) -> [Property; 2] {
     let time = |ns| print_duration(Duration::from_nanos(ns));
     let limit = Bytes::new(volume.throughput_limit_bytes_per_s);
     let (read, write) = (time(volume.read_delay_ns), time(volume.write_delay_ns));
-    let needed = plan.bytes_needed();
+    let needed = plan.bytes_needed_on(target);
+    let name = plan.target_names.get(target).map_or(String::new(), |name| format!("{name}: "));
     let seconds = needed.get().div_ceil(volume.throughput_limit_bytes_per_s.max(1));
     [
-        ("volume", format!("limit {limit}/s, reads take {read}, writes {write}")),
-        ("fill", format!("{needed} to write into memory, about {seconds} s at the limit")),
+        ("volume", format!("{name}limit {limit}/s, reads take {read}, writes {write}")),
+        ("fill", format!("{name}{needed} to write into memory, about {seconds} s at the limit")),
     ]
 }
 

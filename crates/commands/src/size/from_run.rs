@@ -42,7 +42,7 @@ pub(super) fn part(
         });
         demands.push(demand);
     }
-    let filled: u64 = record.plan.file_sets().iter().map(|set| set.total_bytes()).sum();
+    let filled = record.plan.bytes_needed().get();
     let capacity_gib = capacity_gib.unwrap_or_else(|| {
         assumptions.push(Assumption::FilesOfRecord(Bytes::new(filled)));
         filled.div_ceil(1 << 30)

@@ -37,6 +37,7 @@ pub(crate) fn small_run() -> Run {
         direct: false,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     };
@@ -101,10 +102,10 @@ pub(crate) fn measure_with(
     let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,
-        target: match directory {
+        targets: vec![match directory {
             None => Arc::new(NullTarget),
             Some(directory) => Arc::new(PosixTarget::new(directory)),
-        },
+        }],
         io_method: setting.engine,
         pin: false,
         verify: setting.verify,

@@ -3,7 +3,7 @@
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::host_state::{HostInterval, ProcessorTimes};
-use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
+use metrics::interval::{KindInterval, StreamInterval, TargetInterval, WorkerInterval};
 use metrics::warning::Figure;
 use metrics::wire::{CounterSource, WireInterval};
 use proptest::collection::{btree_map, vec};
@@ -129,16 +129,22 @@ fn any_interval() -> impl Strategy<Value = Interval> {
         sent_bytes: bytes[1],
     });
     let streams = vec(any_stream(), 0..3);
-    let parts =
-        (streams, vec(worker, 0..5), vec(any_connection(), 0..4), vec(wire, 0..3), any_host());
+    let targets = proptest::collection::btree_map(any::<(u32, u32)>(), any_stream(), 0..3);
+    let targets = targets.prop_map(|parts| {
+        let part = |((stream, target), sums)| TargetInterval { stream, target, sums };
+        parts.into_iter().map(part).collect::<Vec<_>>()
+    });
+    let connections = vec(any_connection(), 0..4);
+    let parts = (streams, targets, vec(worker, 0..5), connections, vec(wire, 0..3), any_host());
     (0..u32::MAX, any::<[u64; 4]>(), parts).prop_map(
-        |(index, times, (streams, workers, connections, wire, host))| Interval {
+        |(index, times, (streams, targets, workers, connections, wire, host))| Interval {
             index,
             start_ns: times[0].min(times[1]),
             end_ns: times[0].max(times[1]),
             process_user_ns: times[2],
             process_system_ns: times[3],
             streams,
+            targets,
             workers,
             connections,
             wire,

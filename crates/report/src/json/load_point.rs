@@ -32,6 +32,18 @@ pub(super) struct LoadPointJson<'a> {
     /// Each host's share, if several measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts: Vec<HostJson<'a>>,
+    /// What was measured on each target, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<TargetJson<'a>>,
+}
+
+/// A target's part of a load point.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TargetJson<'a> {
+    /// Its name.
+    name: &'a str,
+    /// What was measured on it, over all repeats.
+    summary: SummaryJson<'a>,
 }
 
 /// Hosts that were lost while the others continued.
@@ -151,7 +163,19 @@ pub(super) fn load_point<'a>(
             from_ns: missing.from_ns,
         }),
         hosts: hosts(findings, index),
+        targets: targets(findings, index),
     }
+}
+
+fn targets(findings: &Findings, load_point: usize) -> Vec<TargetJson<'_>> {
+    let Some(targets) = &findings.targets else { return Vec::new() };
+    let parts = targets.load_points.get(load_point).into_iter().flatten();
+    parts
+        .map(|part| TargetJson {
+            name: targets.names.get(part.target).map_or("", String::as_str),
+            summary: summary(&part.summary, Depth::WithoutDistributions),
+        })
+        .collect()
 }
 
 fn hosts(findings: &Findings, load_point: usize) -> Vec<HostJson<'_>> {

@@ -11,6 +11,7 @@ mod host;
 mod load_point;
 mod operations;
 mod overview;
+mod scaling;
 pub mod schema;
 mod searches;
 mod series;
@@ -33,6 +34,7 @@ use curve::{CurveJson, curve};
 use emulated::{EmulatedVolumeJson, ServiceCountersJson, emulated_volume, service_counters};
 use load_point::{LoadPointJson, load_point};
 use overview::{HeatJson, OverviewJson, heat, summary};
+use scaling::{ScalingJson, scaling};
 use searches::{MixJson, SearchJson, mixes, searches};
 use series::{SeriesJson, series};
 use steadiness::{SteadinessJson, steadiness};
@@ -127,6 +129,9 @@ struct Document<'a> {
     /// Shares of reads, of streams that read and write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mixes: Vec<MixJson<'a>>,
+    /// How rates grow with the number of hosts or targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scalings: Vec<ScalingJson<'a>>,
     /// Searches for load points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     searches: Vec<SearchJson<'a>>,
@@ -199,6 +204,7 @@ impl<'a> Document<'a> {
             emulated_volume: findings.emulated.as_ref().map(emulated_volume),
             heats: findings.heats.iter().map(heat).collect(),
             mixes: mixes(findings),
+            scalings: findings.scalings.iter().map(scaling).collect(),
             searches: searches(findings),
             steadiness: findings.steadiness.iter().map(steadiness).collect(),
             published: record.published.map(published),

@@ -51,7 +51,15 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
     if !plan.overrides.is_empty() {
         all.push(("overrides", plan.overrides.join(", ")));
     }
-    all.push(("target", target_words(plan.target())));
+    match plan.targets.as_slice() {
+        [only] => all.push(("target", target_words(only))),
+        several => all.extend(
+            several
+                .iter()
+                .zip(&plan.target_names)
+                .map(|(target, name)| ("target", format!("{name}: {}", target_words(target)))),
+        ),
+    }
     all.push(("engine", engine_words(plan).to_owned()));
     all.push(("seed", format!("{}, data of files {}", plan.seed, plan.data_seed)));
     if plan.pin {
@@ -61,7 +69,7 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
         all.push(("verify", "data read is compared with the data written".to_owned()));
     }
     if plan.target().capabilities().moves_data {
-        all.extend(plan.file_sets().iter().map(|set| ("files", files_words(set))));
+        all.extend(files(plan));
     }
     all.extend_from_slice(space);
     let time = print_whole_seconds(plan.time_max());
@@ -69,6 +77,24 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
     let at_most = if plan.searches().next().is_some() { "at most " } else { "" };
     all.push(("runs", format!("{at_most}{}, {time} in all{after}", plan.runs_max())));
     all
+}
+
+/// The files on each target, once if all targets have the same.
+fn files(plan: &Plan) -> Vec<Property> {
+    let on = |target: usize| plan.file_sets(target);
+    let count = plan.targets.len();
+    if count > 1 && (1..count).all(|target| on(target) == on(0)) {
+        let words = |set: &FileSet| format!("{} on each of {count} targets", files_words(set));
+        return on(0).iter().map(|set| ("files", words(set))).collect();
+    }
+    let of_target = |target: usize| {
+        let name = plan.target_names.get(target).map_or(String::new(), |name| format!("{name}, "));
+        on(target)
+            .iter()
+            .map(|set| ("files", format!("{name}{}", files_words(set))))
+            .collect::<Vec<_>>()
+    };
+    (0..count).flat_map(of_target).collect()
 }
 
 fn pin_words(plan: &Plan, processors: usize) -> String {

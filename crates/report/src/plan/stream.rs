@@ -6,7 +6,17 @@ use units::{Bytes, OpsPerSec, counted, print_duration};
 use workload::arrival::Arrival;
 use workload::file_use::Sharing;
 use workload::pattern::AccessPattern;
-use workload::plan::{Run, Stream, WeightedSize};
+use workload::plan::{Run, Spread, Stream, StreamTargets, WeightedSize};
+
+/// `12 targets, each used by all hosts`
+fn targets_words(targets: &StreamTargets) -> String {
+    let used_by = match targets.spread {
+        Spread::All => "each used by all hosts",
+        Spread::Host => "hosts in turn",
+        Spread::Worker => "workers in turn",
+    };
+    format!("{} targets ({used_by})", targets.count())
+}
 
 /// A stream's operations. Settings in the load point's name are not repeated, so that all load
 /// points of a sweep have the same description.
@@ -26,6 +36,9 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
         or_named("workers", counted(u64::from(stream.workers), "worker")),
     ];
+    if stream.targets.count() > 1 {
+        parts.push(targets_words(&stream.targets));
+    }
     let file_use = stream.file_use;
     if named("sharing") || file_use.sharing != Sharing::All {
         let of = format!("separate files for each {}", file_use.sharing.name());

@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::fleet::{FactDifference, FleetFindings, HostSummary};
+use analysis::load_point::Summary;
 use units::{Nanos, counted};
 
 use crate::document::{Block, Section};
@@ -19,7 +20,8 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     for (point, of_hosts) in findings.load_points.iter().zip(&fleet.load_points) {
         blocks.push(Block::Heading(load_point_name(point)));
         let rows = of_hosts.hosts.iter().map(|host| row(fleet, host)).collect();
-        blocks.push(Block::Table(Table { caption: String::new(), columns: columns(), rows }));
+        let columns = [columns("host"), vec![Column::words("lost")]].concat();
+        blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
     }
     if !fleet.differences.is_empty() {
         blocks.push(Block::Heading("Differences between hosts".to_owned()));
@@ -41,35 +43,37 @@ pub(crate) fn introduction(fleet: &FleetFindings) -> String {
     }
 }
 
-fn columns() -> Vec<Column> {
+/// The columns of [`figures`], after the name of what was measured.
+pub(super) fn columns(name: &str) -> Vec<Column> {
     vec![
-        Column::words("host"),
+        Column::words(name),
         Column::numbers("rate", "ops/s"),
         Column::numbers("throughput", "MiB/s"),
         Column::numbers("mean", "µs"),
         Column::numbers("p99", "µs"),
         Column::numbers("CPU", "µs/op"),
-        Column::words("lost"),
+    ]
+}
+
+/// Rate, throughput, times and processor time of one part of a load point.
+pub(super) fn figures(summary: &Summary) -> [String; 5] {
+    let data = &summary.total.data;
+    [
+        printed(data.achieved_rate, plain),
+        printed(data.throughput, mib),
+        printed(data.response.mean_ns, us),
+        percentile(data.response.percentile(0.99), TimeUnit::Micro),
+        printed(summary.cpu_ns_per_op, us),
     ]
 }
 
 fn row(fleet: &FleetFindings, host: &HostSummary) -> Vec<String> {
-    let total = &host.summary.total;
-    let data = &total.data;
-    let p99 = percentile(data.response.percentile(0.99), TimeUnit::Micro);
+    let name = fleet.hosts.get(host.host).cloned().unwrap_or_default();
     let lost = host
         .lost
         .as_ref()
         .map_or_else(String::new, |(at_ns, why)| format!("at t = {}: {why}", Nanos(*at_ns as f64)));
-    vec![
-        fleet.hosts.get(host.host).cloned().unwrap_or_default(),
-        printed(data.achieved_rate, plain),
-        printed(data.throughput, mib),
-        printed(data.response.mean_ns, us),
-        p99,
-        printed(host.summary.cpu_ns_per_op, us),
-        lost,
-    ]
+    [vec![name], figures(&host.summary).to_vec(), vec![lost]].concat()
 }
 
 /// `kernel.release: 6.8.0 (3 hosts), 6.1.0 (vm07)`

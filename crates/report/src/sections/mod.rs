@@ -11,10 +11,12 @@ pub(crate) mod environment;
 pub(crate) mod hosts;
 mod mix;
 mod network;
+mod scaling;
 pub(crate) mod scraped;
 mod searches;
 mod steady_state;
 pub(crate) mod summary;
+pub(crate) mod targets;
 pub(crate) mod tune;
 
 use analysis::Findings;
@@ -37,6 +39,8 @@ pub(crate) fn is_answer(section: &Section) -> bool {
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
     const ANSWERS: &[Maker] = &[tune::answer, tune::settings, bottleneck::section];
     const EVIDENCE: &[Maker] = &[
+        scaling::section,
+        targets::section,
         hosts::section,
         curves::section,
         searches::section,

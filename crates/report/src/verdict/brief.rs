@@ -114,13 +114,17 @@ fn amount(same: &[&Verdict]) -> Option<String> {
         })
         .collect();
     let measured = range(limit, &measured)?;
+    let is_of_each = limit == Limit::VolumeThroughput
+        && known(&same[0]).is_some()
+        && same.iter().any(|verdict| verdict.signature.volumes > 1);
+    let each = if is_of_each { " for each volume" } else { "" };
     Some(match known(&same[0]) {
         Some((_, amount, origin)) => {
             let source = match origin {
-                Origin::Volume { .. } => "configured",
+                Origin::Volume { .. } | Origin::Volumes => "configured",
                 Origin::Given(_) => "given",
             };
-            format!("{measured} ({source} {})", print(limit, amount)?)
+            format!("{measured} ({source} {}){each}", print(limit, amount)?)
         }
         None => measured,
     })

@@ -109,13 +109,18 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
         State::Reached(Reason::AtKnownLimit) => match known_limit(verdict) {
             Some((known, origin)) => {
                 let (judged, how) = judged_bytes(top);
+                let volumes = verdict.signature.volumes;
+                let known = known * f64::from(volumes.max(1));
+                let origin = match volumes {
+                    0 | 1 => words::origin(origin),
+                    several => format!("{several} volumes: {}", words::origin(origin)),
+                };
                 format!(
-                    "{} at {}{how}, {} of the configured {} ({})",
+                    "{} at {}{how}, {} of the configured {} ({origin})",
                     BytesPerSec::new(judged),
                     load(top),
                     percent(judged / known),
                     BytesPerSec::new(known),
-                    words::origin(origin)
                 )
             }
             None => format!("{} at {}", throughput(top), load(top)),

@@ -33,6 +33,7 @@ pub(crate) const fn limit(of: Limit) -> &'static str {
 pub fn origin(of: &Origin) -> String {
     match of {
         Origin::Volume { quota, level } => format!("{quota} x {level}"),
+        Origin::Volumes => "equal limits".to_owned(),
         Origin::Given(Some(name)) => name.clone(),
         Origin::Given(None) => "as given".to_owned(),
     }

@@ -717,7 +717,7 @@ mod tests {
                     last: "vm07".to_owned(),
                 },
                 "hosts_started_apart",
-                "the hosts started within 3 ms (at most 200 us more or less), vm07 last",
+                "the hosts started within 3.00 ms (at most 200 µs more or less), vm07 last",
             ),
             (
                 Warning::HostsDiffer {

@@ -130,6 +130,7 @@ impl Load {
                 direct: false,
                 dsync: false,
                 write_stability: None,
+                targets: workload::plan::StreamTargets::default(),
                 fsync_every_writes: self.fsync_every_writes,
                 data: DataPattern::default(),
             }],
@@ -166,7 +167,7 @@ impl Load {
         };
         let request = Request {
             assignment: &run_.split().pop().expect("one share"),
-            target: Arc::new(target),
+            targets: vec![Arc::new(target)],
             io_method: IoMethodUsed::NfsClient,
             pin: false,
             verify: false,
@@ -231,6 +232,7 @@ impl Measured {
             source: "test".to_owned(),
             overrides: Vec::new(),
             targets: vec![TargetSpec::Null],
+            target_names: Vec::new(),
             io_method: IoMethod::Auto,
             pin: false,
             verify: false,

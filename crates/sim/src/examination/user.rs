@@ -109,6 +109,7 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
         source: "examined".to_owned(),
         overrides: Vec::new(),
         targets: vec![target(system)],
+        target_names: Vec::new(),
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,
@@ -135,6 +136,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         direct: system.amounts.client_cache == 0.0,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

@@ -73,6 +73,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         direct: true,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

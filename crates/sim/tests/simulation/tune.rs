@@ -54,6 +54,7 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
         source: "tune".to_owned(),
         overrides: Vec::new(),
         targets: vec![TargetSpec::Directory { path: "/simulated".to_owned() }],
+        target_names: Vec::new(),
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,

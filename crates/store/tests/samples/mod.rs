@@ -21,6 +21,7 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
         source: "profile:sample".to_owned(),
         overrides: vec!["queue_depth=4".to_owned(), "run.measure=5s".to_owned()],
         targets: vec![TargetSpec::Directory { path: "/mnt/vol1".to_owned() }],
+        target_names: Vec::new(),
         io_method: IoMethod::Auto,
         pin: true,
         verify: false,
@@ -53,6 +54,7 @@ pub(crate) fn run(index: u32) -> Run {
             direct: true,
             dsync: false,
             write_stability: None,
+            targets: workload::plan::StreamTargets::default(),
             fsync_every_writes: Some(16),
             data: DataPattern::default(),
         }],
@@ -81,6 +83,7 @@ pub(crate) fn interval(index: u32, streams: u32, buckets: u32) -> Interval {
         process_user_ns: number(2) % 1_000_000_000,
         process_system_ns: number(3) % 1_000_000_000,
         connections: Vec::new(),
+        targets: Vec::new(),
         wire: Vec::new(),
         host: Some(HostInterval {
             span_ns: 1_000_000_000 + number(10) % 1_000_000,

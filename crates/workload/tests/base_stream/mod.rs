@@ -20,6 +20,7 @@ pub(crate) fn base_stream() -> Stream {
         direct: false,
         dsync: false,
         write_stability: None,
+        targets: workload::plan::StreamTargets::default(),
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -26,9 +26,18 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 const PART_ENDS_WITHIN: Duration = Duration::from_secs(10);
 
 impl RemoteFleet {
-    /// Makes the files ready on all hosts.
+    /// Makes the files ready on all hosts, one target after the other.
     pub(super) fn fill(
         &mut self,
+        stop: &Stop,
+        announcer: &mut Announcer<'_>,
+    ) -> Result<(), NotDone> {
+        (0..self.paths.len()).try_for_each(|target| self.fill_target(target, stop, announcer))
+    }
+
+    fn fill_target(
+        &mut self,
+        target: usize,
         stop: &Stop,
         announcer: &mut Announcer<'_>,
     ) -> Result<(), NotDone> {
@@ -37,17 +46,18 @@ impl RemoteFleet {
             |host: &FleetHost| FilledBy { host: host.name.clone(), boot_id: host.boot_id.clone() };
         let writers = self.hosts.iter().map(writer).collect();
         self.sequence += 1;
-        let begin = Request::BeginFill { sequence: self.sequence, writers };
+        let begin = Request::BeginFill { sequence: self.sequence, target, writers };
         let FillBegun { sets, manifest } = self.ask_first(begin, &is_stopped)?;
-        let mut fill = SplitFill::new(sets, self.hosts.len());
+        let mut fill = SplitFill::new(target, sets, self.hosts.len());
         if fill.is_needed() {
             self.fill_parts(&mut fill, &manifest, stop, announcer)?;
         }
         for prepared in fill.prepared() {
             announcer.send(&PlanEvent::PrepareFinished(prepared));
         }
-        let manifest: Manifest = self.ask_first(Request::EndFill, &is_stopped)?;
-        let use_files = |host| (host, Request::UseFiles { manifest: Box::new(manifest.clone()) });
+        let manifest: Manifest = self.ask_first(Request::EndFill { target }, &is_stopped)?;
+        let use_files =
+            |host| (host, Request::UseFiles { target, manifest: Box::new(manifest.clone()) });
         let requests = (1..self.hosts.len()).map(use_files).collect();
         self.ask::<()>(requests, &is_stopped, &mut |_, _| ()).map(drop)
     }
@@ -122,7 +132,7 @@ impl RemoteFleet {
             }
             let manifest = (host > 0).then(|| fill.part_of(manifest, files));
             let part = Box::new(FillPart { manifest, files: files.clone() });
-            let request = Request::FillPart { sequence: self.sequence, part };
+            let request = Request::FillPart { sequence: self.sequence, target: fill.target, part };
             missing.push((host, self.pipes.controller().request(host, request.to_bytes())));
         }
         missing
@@ -194,6 +204,8 @@ impl Parts {
 
 /// A fill by several hosts: who fills what, and how far they are.
 struct SplitFill {
+    /// The target's position in the plan.
+    target: usize,
     sets: Vec<SetToFill>,
     /// `parts[host][set]`: numbers of files.
     parts: Vec<Vec<Vec<u32>>>,
@@ -205,7 +217,7 @@ struct SplitFill {
 }
 
 impl SplitFill {
-    fn new(sets: Vec<SetToFill>, hosts: usize) -> SplitFill {
+    fn new(target: usize, sets: Vec<SetToFill>, hosts: usize) -> SplitFill {
         let mut parts = vec![vec![Vec::new(); sets.len()]; hosts];
         for (number, set) in sets.iter().enumerate() {
             for (index, _) in &set.missing {
@@ -214,7 +226,7 @@ impl SplitFill {
         }
         let written = vec![vec![0; sets.len()]; hosts];
         let is_changed = vec![false; sets.len()];
-        SplitFill { sets, parts, written, is_changed, filled: Vec::new() }
+        SplitFill { target, sets, parts, written, is_changed, filled: Vec::new() }
     }
 
     /// The records of the files of one part.
@@ -284,7 +296,7 @@ mod tests {
             missing: missing.to_vec(),
         };
         let sets = vec![set("a", &[(0, 10), (1, 10), (4, 7)]), set("b", &[(2, 5)])];
-        let mut fill = SplitFill::new(sets, 3);
+        let mut fill = SplitFill::new(0, sets, 3);
         assert_eq!(fill.parts[0], [vec![0], vec![]]);
         assert_eq!(fill.parts[1], [vec![1, 4], vec![]]);
         assert_eq!(fill.parts[2], [vec![], vec![2]]);

@@ -29,13 +29,15 @@ impl Station {
     pub(in crate::fleet) fn begin_fill(
         &mut self,
         sequence: u32,
+        target: usize,
         writers: &[FilledBy],
         context: &StationContext<'_>,
     ) -> Result<FillBegun, Failure> {
         let stop = context.signals.stop(sequence);
-        let directory = directory_of(&mut self.directory)?;
-        directory.end_sharing().map_err(refusal::failure)?;
-        self.is_shared = false;
+        if self.is_shared {
+            self.end_sharing().map_err(refusal::failure)?;
+        }
+        let directory = directory_of(&mut self.directories, target)?;
         let sets = missing_sets(directory, &self.plan, writers, &stop)
             .map_err(|error| verdict::of_error(error.into(), self.plan.target()))?;
         self.is_written = sets.iter().map(|set| !set.missing.is_empty()).collect();
@@ -47,11 +49,12 @@ impl Station {
     pub(in crate::fleet) fn fill_part(
         &mut self,
         sequence: u32,
+        target: usize,
         part: FillPart,
         context: &StationContext<'_>,
     ) -> Result<Vec<PartFilled>, Failure> {
         let stop = context.signals.stop(sequence);
-        let directory = directory_of(&mut self.directory)?;
+        let directory = directory_of(&mut self.directories, target)?;
         let has_claimed = part.manifest.is_none();
         if let Some(manifest) = part.manifest {
             directory.join_fill(manifest);
@@ -67,8 +70,8 @@ impl Station {
     }
 
     /// Checks the file sets that were written to, and returns the manifest.
-    pub(in crate::fleet) fn end_fill(&mut self) -> Result<Manifest, Failure> {
-        let directory = directory_of(&mut self.directory)?;
+    pub(in crate::fleet) fn end_fill(&mut self, target: usize) -> Result<Manifest, Failure> {
+        let directory = directory_of(&mut self.directories, target)?;
         let sets = directory.file_sets().iter().zip(&self.is_written);
         for (set, _) in sets.filter(|(_, is_written)| **is_written) {
             directory.check(set).map_err(refusal::failure)?;
@@ -77,9 +80,13 @@ impl Station {
     }
 }
 
-fn directory_of(directory: &mut Option<TargetDirectory>) -> Result<&mut TargetDirectory, Failure> {
-    let none = || Failure::internal(anyhow::anyhow!("the null target has no files"));
-    directory.as_mut().ok_or_else(none)
+/// The directory of a target, by its position in the plan.
+pub(super) fn directory_of(
+    directories: &mut [TargetDirectory],
+    target: usize,
+) -> Result<&mut TargetDirectory, Failure> {
+    let none = || Failure::internal(anyhow::anyhow!("the target has no files"));
+    directories.get_mut(target).ok_or_else(none)
 }
 
 fn missing_sets(
