@@ -127,13 +127,15 @@ fault() {
   (sleep 5; signal "$signal" 3) &
   timeout 120 "$@" > out.txt 2>&1 || code=$?
   wait $!
-  printf 'exit code %s after %.0f s, the last lines:\n' "$code" "$(echo "$(date +%s.%N) - $begun" | bc)"
-  tr '\r' '\n' < out.txt | grep -v '^ *$' | tail -n "${lines:-14}"
+  printf 'exit code %s after %.0f s; lines that name the host:\n' "$code" "$(echo "$(date +%s.%N) - $begun" | bc)"
+  tr '\r' '\n' < out.txt | grep -n "10\.216\.0\.3\|$(name 3)" | uniq | head -n 12 || true
+  echo "the last lines:"
+  tr '\r' '\n' < out.txt | grep -v '^ *$\|^Jobs:\|SEND_ETA$' | tail -n "$lines"
 }
 for signal in KILL STOP; do
   echo "== host 3 gets SIG$signal after 5 s"
   servers
-  lines=30 fault fio "$signal" ip netns exec "$hub" fio "${clients[@]}"
+  lines=17 fault fio "$signal" ip netns exec "$hub" fio "${clients[@]}"
   end_servers
   ours_command --on-lost continue --no-report
   lines=30 fault fourcorners "$signal" "${command[@]}"

@@ -106,6 +106,8 @@ struct Member {
     delivered: u32,
     /// When it last delivered something.
     heard_ns: u64,
+    /// Its share has ended; otherwise a host whose stage is over is lost.
+    has_ended: bool,
 }
 
 /// A run on several hosts.
@@ -145,6 +147,7 @@ impl FleetRun {
             clock: None,
             delivered: 0,
             heard_ns: now_ns,
+            has_ended: false,
         };
         let mut all = FleetRun {
             members: names.iter().map(member).collect(),
@@ -246,6 +249,7 @@ impl FleetRun {
             return;
         }
         self.members[host].stage = Stage::Over;
+        self.members[host].has_ended = true;
         let name = self.members[host].name.clone();
         let named = |line: String| format!("{name}: {line}");
         let RunEnd { outcome, details, mismatches, started_late_ns } = end;
@@ -283,7 +287,8 @@ impl FleetRun {
         if others_continued {
             self.gather.end(host);
             self.take_totals();
-            if self.is_over() && self.end.outcome == Outcome::Done {
+            let has_ended = self.members.iter().any(|member| member.has_ended);
+            if self.is_over() && !has_ended && self.end.outcome == Outcome::Done {
                 self.fail(format!("every host is lost; {name}: {why}"));
             }
             return;
@@ -372,6 +377,7 @@ impl FleetRun {
                 _ => {}
             }
         }
+        // A host that is lost no longer keeps the others from starting.
         self.start_if_all_are_ready(now_ns);
     }
 

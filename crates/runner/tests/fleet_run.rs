@@ -397,3 +397,33 @@ fn a_run_on_1000_hosts_starts_once_and_adds_up() {
         .collect();
     assert_eq!(totals, vec![paces; INTERVALS as usize]);
 }
+
+#[test]
+fn a_host_that_is_lost_after_the_others_have_ended_is_not_every_host() {
+    let names = ["a".to_owned(), "b".to_owned()];
+    let outcome = |first_ends: bool| {
+        let mut core = FleetRun::new(&run(2), &names, &[None, None], OnLost::Continue, false, 0);
+        match first_ends {
+            true => core.ended(0, RunEnd::of(Outcome::Done)),
+            false => core.lost(0, "it is frozen"),
+        }
+        core.lost(1, "it is frozen");
+        assert!(core.is_over());
+        core.into_end().outcome
+    };
+    assert_eq!(outcome(true), Outcome::Done);
+    let reason = "every host is lost; b: it is frozen".to_owned();
+    assert_eq!(outcome(false), Outcome::Failed { reason });
+}
+
+#[test]
+fn the_others_start_when_the_last_host_that_prepares_is_lost() {
+    let names = ["a".to_owned(), "b".to_owned()];
+    let mut core = FleetRun::new(&run(2), &names, &[None, None], OnLost::Continue, false, 0);
+    core.ready(0, 0);
+    core.clock_sampled(0, HostClock { ahead_ns: 0, error_ns: 0 }, 0);
+    core.lost(1, "its agent ended");
+    core.tick(TICK_NS);
+    let action = core.next_action();
+    assert!(matches!(action, Some(RunAction::Go { host: 0, .. })), "{action:?}");
+}
