@@ -136,3 +136,63 @@ fn has_input(input: &impl AsFd) -> io::Result<bool> {
 pub(crate) fn unix_ns(now: SystemTime) -> u64 {
     now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::Receiver;
+
+    use super::*;
+    use crate::message::PROTOCOL;
+
+    /// Ends when the controller has.
+    struct Finishing {
+        is_alone: Receiver<()>,
+        is_done: Arc<AtomicBool>,
+    }
+
+    impl Work for Finishing {
+        fn work(&mut self, _request: &[u8], outbox: &Outbox) -> Result<Vec<u8>, String> {
+            self.is_alone.recv().map_err(|error| error.to_string())?;
+            while outbox.send(&Message::Report(Vec::new())).is_ok() {}
+            self.is_done.store(true, Ordering::Relaxed);
+            Ok(Vec::new())
+        }
+    }
+
+    struct Alone(Sender<()>);
+
+    impl Attend for Alone {
+        fn signal(&mut self, _signal: &[u8]) {}
+
+        fn end(&mut self) {
+            self.0.send(()).expect("the work waits");
+        }
+
+        fn is_finishing(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn work_that_is_finished_alone_is_awaited_after_the_controller_is_gone() {
+        let (input, mut to_agent) = io::pipe().expect("make a pipe");
+        let (_from_agent, output) = io::pipe().expect("make a pipe");
+        let request = Message::Request { number: 0, work: Vec::new() };
+        to_agent.write_all(&request.to_frame()).expect("the pipe has room");
+        drop(to_agent);
+        let hello = Hello {
+            protocol: PROTOCOL,
+            version: String::new(),
+            host_name: String::new(),
+            boot_id: String::new(),
+            process: 0,
+        };
+        let is_done = Arc::new(AtomicBool::new(false));
+        let (alone, is_alone) = mpsc::channel();
+        let work = Finishing { is_alone, is_done: Arc::clone(&is_done) };
+        serve(hello, Instant::now(), input, output, work, Alone(alone)).expect("the input ended");
+        assert!(is_done.load(Ordering::Relaxed));
+    }
+}
