@@ -110,11 +110,12 @@ impl TargetDirectory {
     /// Records bytes that are durable, here and on other hosts, in the manifest.
     ///
     /// # Errors
-    /// The manifest cannot be written.
+    /// The manifest cannot be written, or the directory is no longer exclusively ours.
     pub fn record_durable(&mut self, files: &[DurableBytes]) -> Result<(), Refusal> {
         if files.is_empty() {
             return Ok(());
         }
+        self.refuse_lost_lock()?;
         for DurableBytes { name, bytes } in files {
             if let Some(record) = self.manifest.files.get_mut(name) {
                 record.set_durable_bytes(*bytes);
