@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn hosts_with_separate_files_access_no_file_of_another_and_each_offset_of_theirs(
+    fn hosts_with_separate_files_access_no_file_of_another_and_each_offset_in_their_part(
         pattern in patterns(), hosts in 1..5u32, per_host in 1..4u32, more in 0..9u32,
         by_worker in any::<bool>(), of_others in any::<bool>(),
     ) {

@@ -157,7 +157,7 @@ fn another_host_writes_no_manifest_and_only_files_that_it_recognises() {
     let mut watcher = Watcher::default();
     second.fill_files(&set(FILES), &indexes(&missing, 1), &|| false, &mut watcher).unwrap();
     assert_eq!(stored(&volume), before);
-    // A user moved a file over one of ours.
+    // A user moved a file over our first one.
     let foreign = volume.path().join("thesis.txt");
     fs::write(&foreign, "years of work").unwrap();
     fs::rename(foreign, volume.file(1)).unwrap();
