@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cluster::message::{Hello, Message, PROTOCOL};
@@ -13,7 +13,7 @@ use crate::harness::{Ended, Running, TestDir};
 use crate::ssh_hosts::{HUB, Hub, PROGRAM, script};
 use crate::volumes::Served;
 
-/// What the issue of a fault may take until the host is named.
+/// Time from a fault to the name of its host.
 const NAMED_WITHIN: Duration = Duration::from_secs(10);
 /// Without a hello a host is lost after 10 s; this adds the start of the program and of ssh.
 const SILENT_NAMED_WITHIN: Duration = Duration::from_secs(13);
@@ -138,6 +138,20 @@ fn eight_hosts_agree_with_the_service_about_every_operation_and_the_start() {
     assert_eq!(served.end().code, Some(0));
 }
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A fault before the run.
+struct Case<'a> {
+    name: &'a str,
+    /// The program on the hosts.
+    agent: &'a Path,
+    hosts: &'a str,
+    target: &'a str,
+    /// What the error says, with the name of the host.
+    words: &'a [&'a str],
+    within: Duration,
+}
+
 /// A program in place of the agent: `of_second` on host h2, the real one elsewhere.
 fn agent(dir: &TestDir, name: &str, of_second: &str) -> PathBuf {
     let text = format!(
@@ -147,7 +161,7 @@ fn agent(dir: &TestDir, name: &str, of_second: &str) -> PathBuf {
 }
 
 /// The error of a command, with its line breaks as spaces.
-fn words(ended: &Ended) -> String {
+fn message(ended: &Ended) -> String {
     ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -190,69 +204,55 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
     let program = PathBuf::from(PROGRAM);
     let null = "null:".to_owned();
     let (path, full_path) = (format!("{root}/vol-{{host}}"), format!("{root}/full"));
-    let cases: [(&str, &PathBuf, &str, &str, &[&str], Duration); 11] = [
-        (
+    fn case<'a>(
+        name: &'a str,
+        agent: &'a Path,
+        hosts: &'a str,
+        target: &'a str,
+        words: &'a [&'a str],
+    ) -> Case<'a> {
+        let within = if name == "silent" { SILENT_NAMED_WITHIN } else { NAMED_WITHIN };
+        Case { name, agent, hosts, target, words, within }
+    }
+    let unreachable = &["gone: ", "10.215.0.99"];
+    let cases = [
+        case(
             "key refused",
             &program,
             "ssh:h1,h3",
             &null,
             &["h3: ", "Permission denied", "ssh-copy-id"],
-            NAMED_WITHIN,
         ),
-        (
+        case(
             "host key",
             &program,
             "ssh:h1,stranger",
             &null,
             &["stranger: ", "Host key verification failed"],
-            NAMED_WITHIN,
         ),
-        (
+        case(
             "unknown name",
             &program,
             "ssh:h1,nowhere.invalid",
             &null,
             &["nowhere.invalid: ", "Could not resolve"],
-            NAMED_WITHIN,
         ),
-        (
-            "no host at the address",
-            &program,
-            "ssh:h1,gone",
-            &null,
-            &["gone: ", "10.215.0.99"],
-            NAMED_WITHIN,
-        ),
-        (
-            "another version",
-            &version,
-            "ssh:h1,h2",
-            &null,
-            &["h2: ", "0.0.1 (another)", env!("CARGO_PKG_VERSION")],
-            NAMED_WITHIN,
-        ),
-        (
+        case("no such address", &program, "ssh:h1,gone", &null, unreachable),
+        case("version", &version, "ssh:h1,h2", &null, &["h2: ", "0.0.1 (another)", VERSION]),
+        case(
             "login script",
             &noise,
             "ssh:h1,h2",
             &null,
             &["h2: ", "Welcome to h2", "login script must not"],
-            NAMED_WITHIN,
         ),
-        ("killed", &killed, "ssh:h1,h2", &null, &["h2: "], NAMED_WITHIN),
-        (
-            "not installed",
-            &missing,
-            "ssh:h1,h2",
-            &null,
-            &["h2: ", "not found", "--push"],
-            NAMED_WITHIN,
-        ),
-        ("no such path", &program, "ssh:h1,h2", &path, &["h2: ", "vol-h2"], NAMED_WITHIN),
-        ("full disk", &full, "ssh:h1,h2", &full_path, &["h1: ", "full"], NAMED_WITHIN),
-        ("silent", &silent, "ssh:h1,h2", &null, &["h2: ", "10 s"], SILENT_NAMED_WITHIN),
+        case("killed", &killed, "ssh:h1,h2", &null, &["h2: "]),
+        case("not installed", &missing, "ssh:h1,h2", &null, &["h2: ", "not found", "--push"]),
+        case("no such path", &program, "ssh:h1,h2", &path, &["h2: ", "vol-h2"]),
+        case("full disk", &full, "ssh:h1,h2", &full_path, &["h1: ", "full"]),
+        case("silent", &silent, "ssh:h1,h2", &null, &["h2: ", "10 s"]),
     ];
-    let run = |agent: &PathBuf, hosts: &str, target: &str| {
+    let run = |agent: &Path, hosts: &str, target: &str| {
         let agent = agent.display().to_string();
         let begun = Instant::now();
         let arguments = ["run", target, "-w", "reads.toml", "--not-a-mount", "--hosts", hosts];
@@ -262,14 +262,20 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
     // Most of the time is waiting, so a few commands run together.
     for cases in cases.chunks(4) {
         std::thread::scope(|scope| {
-            let running: Vec<_> =
-                cases.iter().map(|case| scope.spawn(|| run(case.1, case.2, case.3))).collect();
-            for ((name, _, _, _, expected, within), running) in cases.iter().zip(running) {
+            let running: Vec<_> = cases
+                .iter()
+                .map(|case| scope.spawn(|| run(case.agent, case.hosts, case.target)))
+                .collect();
+            for (Case { name, words: expected, within, .. }, running) in cases.iter().zip(running) {
                 let (ended, took) = running.join().expect("the command ends");
                 println!("{name}: named after {took:?}");
                 assert!(matches!(ended.code, Some(2 | 3)), "{name}: {}", ended.stdout);
                 for part in *expected {
-                    assert!(words(&ended).contains(part), "{name}: `{part}` in\n{}", ended.stderr);
+                    assert!(
+                        message(&ended).contains(part),
+                        "{name}: `{part}` in\n{}",
+                        ended.stderr
+                    );
                 }
                 assert!(took < *within, "{name}: {took:?}\n{}", ended.stderr);
             }
@@ -277,7 +283,7 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
     }
     let (ended, _) = run(&program, "ssh:h1,h1", "null:");
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    assert!(words(&ended).contains("`h1` is given twice"), "{}", ended.stderr);
+    assert!(message(&ended).contains("`h1` is given twice"), "{}", ended.stderr);
     assert!(!dir.store().join("runs").exists(), "nothing was measured");
 
     // A monotonic clock that is an hour ahead is no fault: hosts start by their own clocks.
@@ -321,7 +327,7 @@ fn hosts_lost_during_a_run_are_named_in_time_and_a_second_controller_is_refused(
     let ended = dir.run(&[&common[..], &["--hosts", "ssh:h5"]].concat());
     println!("second controller: refused after {:?}", begun.elapsed());
     assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
-    assert!(words(&ended).contains("h5: "), "{}", ended.stderr);
+    assert!(message(&ended).contains("h5: "), "{}", ended.stderr);
     assert!(begun.elapsed() < NAMED_WITHIN, "{:?}", begun.elapsed());
 
     let begun = Instant::now();
