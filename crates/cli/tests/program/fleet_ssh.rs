@@ -17,10 +17,12 @@ use crate::volumes::Served;
 const NAMED_WITHIN: Duration = Duration::from_secs(10);
 /// Without a hello a host is lost after 10 s; this adds the start of the program and of ssh.
 const SILENT_NAMED_WITHIN: Duration = Duration::from_secs(13);
-/// Bound for the start spread, and for the difference from the service's view. The threads of eight
-/// agents wake at one instant on as few as two processors that other tests use too, where each waits for
-/// some turns of the scheduler. Idle machines are within 2 ms.
-const SPREAD_MAX_NS: u64 = 100_000_000;
+/// Bound for the start spread: an interval of the experiment. The threads of eight agents wake at one instant on
+/// as few as two processors that other tests use too, and each waits for some turns of the scheduler.
+const SPREAD_MAX_NS: u64 = 250_000_000;
+/// Bound for the difference from the service's view, for the same reason: a first call is prepared, sent and
+/// received after the start that it shows.
+const APART_MAX_NS: u64 = 100_000_000;
 
 /// One load point of a few seconds on small files: reads of one call each.
 const READS: &str = r#"
@@ -134,7 +136,7 @@ fn eight_hosts_agree_with_the_service_about_every_operation_and_the_start() {
     );
     assert!(printed_ns <= SPREAD_MAX_NS, "{printed_ns} ns");
     let apart_ns = printed_ns.abs_diff(seen_ns);
-    assert!(apart_ns <= SPREAD_MAX_NS + error_ns, "{printed_ns} and {seen_ns} +- {error_ns} ns");
+    assert!(apart_ns <= APART_MAX_NS + error_ns, "{printed_ns} and {seen_ns} +- {error_ns} ns");
     assert_eq!(served.end().code, Some(0));
 }
 
