@@ -35,8 +35,15 @@ pub(crate) fn try_experiment(data: &[u8]) {
         }
     };
     let options = ResolveOptions::LOCAL;
-    let plan = resolve(&experiment, "fuzz.toml", TargetSpec::Null, &options)
-        .expect("a parsed experiment resolves");
+    let plan = match resolve(&experiment, "fuzz.toml", TargetSpec::Null, &options) {
+        Ok(plan) => plan,
+        Err(problems) => {
+            // Only the number of hosts is not known when a file is parsed.
+            let is_about_hosts = |text: &str| text.contains("host") || text.contains("worker");
+            assert!(problems.iter().all(|one| is_about_hosts(&one.message)), "{problems:?}");
+            return;
+        }
+    };
     assert!(plan.runs_max() > 0, "a plan has runs");
     for run in plan.model_runs().take(20) {
         assert!(run.phases.measure_ns.is_multiple_of(run.phases.interval_ns));

@@ -40,9 +40,10 @@ fn shortened(experiment: &str) -> String {
     let smaller = [
         ("128MiB", "1MiB"),
         ("64MiB", "1MiB"),
-        ("\"2s\"", "\"20ms\""),
-        ("\"5s\"", "\"60ms\""),
-        ("\"500ms\"", "\"20ms\""),
+        (
+            "warm_up = \"2s\"\nmeasure = \"5s\"\ninterval = \"500ms\"",
+            "warm_up = \"20ms\"\nmeasure = \"60ms\"\ninterval = \"20ms\"",
+        ),
     ];
     smaller.iter().fold(experiment.to_owned(), |text, (from, to)| text.replace(from, to))
 }
