@@ -516,6 +516,10 @@ impl Refusal {
                  volume was removed; then run again"
                 }
                 io::ErrorKind::TimedOut => "check the server and the network to it",
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "free some space or raise the quota; `fourcorners clean` on the directory removes \
+                     what was written"
+                }
                 io::ErrorKind::PermissionDenied if path.starts_with("nfs:") => {
                     "check the permissions on the server and the export's rules; `uid=` and \
                      `gid=` in the URL set the caller"
