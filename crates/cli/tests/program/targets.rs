@@ -66,6 +66,7 @@ fn targets_in_the_plural_are_measured_together_and_each_is_at_its_own_limit() {
         let parts = targets(point);
         let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, expected);
+        assert!(parts.iter().all(|(_, completed)| *completed > 0), "{parts:?}");
         let sum: u64 = parts.iter().map(|(_, completed)| completed).sum();
         assert_eq!(sum, completed(&point["merged"]), "the total is the sum of the targets");
         for one in point["targets"].as_array().expect("a list") {
@@ -87,6 +88,14 @@ fn targets_in_the_plural_are_measured_together_and_each_is_at_its_own_limit() {
     assert!(results["service_counters"].is_object(), "{}", results["service_counters"]);
     for words in ["3 targets (vol1, vol2, vol3)", "Targets\n", "Scaling\n"] {
         assert!(text.contains(words), "`{words}` in\n{text}");
+    }
+    dir.ok(&["report", "last", "--format", "svg", "--output", "charts"]);
+    let charts = fs::read_dir(dir.path().join("charts")).expect("it was made");
+    let charts: Vec<String> = charts
+        .filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
+    for words in ["stacked-by-target.svg", "scaling-targets-"] {
+        assert!(charts.iter().any(|name| name.contains(words)), "`{words}` in {charts:?}");
     }
     let plan = dir.ok(&["plan", "-w", "many.toml"]);
     for words in ["target      vol3: emulated volume (2 TiB Premium)", "on each of 3 targets"] {

@@ -14,6 +14,7 @@ mod mix;
 mod over_time;
 mod overview;
 mod pairs;
+mod parts;
 mod percentiles;
 mod quantity;
 mod record;

@@ -8,7 +8,7 @@ use super::heat::heat;
 use super::over_time::{Segment, over_time};
 use super::percentiles::percentiles;
 use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label};
-use super::{of_curves, tune};
+use super::{of_curves, parts, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
 use crate::results::{load_point_name, percentile, plus_minus, printed};
@@ -48,7 +48,8 @@ impl RecordCharts {
         let shown = ShownCurve::of(findings);
         let mut left_out = Vec::new();
         let tuning = findings.tune.as_ref().and_then(tune::tune);
-        let mut curves: Vec<Chart> = tuning.into_iter().chain(of_curves(&shown)).collect();
+        let mut curves: Vec<Chart> =
+            tuning.into_iter().chain(parts::charts(findings)).chain(of_curves(&shown)).collect();
         cut(&mut curves, CURVE_CHARTS_MAX, "charts of curves", &mut left_out);
         let mut percentiles: Vec<Chart> = shown
             .iter()

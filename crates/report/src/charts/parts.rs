@@ -1,0 +1,134 @@
+//! The throughput of load points by host or by target, stacked, and how it grows with their number.
+
+use analysis::Findings;
+use analysis::estimate::Estimate;
+use analysis::load_point::Summary;
+use analysis::scaling::Scaling;
+
+use super::shown_curve::{axis, file_name};
+use crate::drawing::{Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use crate::number::BYTES_PER_MIB;
+use crate::results::load_point_name;
+
+/// Parts with different colours in one chart; the others are summed.
+const PARTS_MAX: usize = 11;
+/// Load points in one chart.
+const LOAD_POINTS_MAX: usize = 24;
+
+/// The charts that these findings have: none for one host and one target.
+pub(super) fn charts(findings: &Findings) -> Vec<Chart> {
+    let hosts = findings.fleet.as_ref().and_then(|fleet| {
+        let of_point = |point: usize| -> Vec<(usize, &Summary)> {
+            fleet.load_points[point].hosts.iter().map(|one| (one.host, &one.summary)).collect()
+        };
+        stacked(findings, "host", &fleet.hosts, &of_point)
+    });
+    let targets = findings.targets.as_ref().and_then(|targets| {
+        let of_point = |point: usize| -> Vec<(usize, &Summary)> {
+            targets.load_points[point].iter().map(|one| (one.target, &one.summary)).collect()
+        };
+        stacked(findings, "target", &targets.names, &of_point)
+    });
+    let scalings = findings.scalings.iter().map(|one| scaling(findings, one));
+    hosts.into_iter().chain(targets).chain(scalings).filter(Chart::has_measurements).collect()
+}
+
+/// A bar for each load point with the throughput of each part on top of the one before it. `None` if
+/// there are too many load points for one chart.
+///
+/// * `of_point` - the parts of the load point with this index, and what each measured
+fn stacked<'a>(
+    findings: &Findings,
+    word: &str,
+    names: &[String],
+    of_point: &dyn Fn(usize) -> Vec<(usize, &'a Summary)>,
+) -> Option<Chart> {
+    let count = findings.load_points.len();
+    if count > LOAD_POINTS_MAX || names.len() < 2 {
+        return None;
+    }
+    let shown = if names.len() > PARTS_MAX { PARTS_MAX - 1 } else { names.len() };
+    let throughput = |point: usize, parts: std::ops::Range<usize>| -> Option<f64> {
+        let of_points = of_point(point);
+        let values = of_points.iter().filter(|(part, _)| parts.contains(part));
+        let values = values.filter_map(|(_, summary)| Some(in_mib(summary)?.value));
+        values.reduce(|sum, value| sum + value)
+    };
+    let series = |name: String, parts: std::ops::Range<usize>| {
+        let point = |at: usize| Point::at(at as f64, throughput(at, parts.clone()));
+        let points = (0..count).map(point).collect();
+        Series { name, right: false, shape: Shape::Bars { points, stacked: true } }
+    };
+    let mut all: Vec<Series> =
+        (0..shown).map(|part| series(names[part].clone(), part..part + 1)).collect();
+    if shown < names.len() {
+        all.push(series(format!("{} others", names.len() - shown), shown..names.len()));
+    }
+    let points = findings.load_points.iter().map(load_point_name).collect();
+    Some(Chart {
+        name: file_name(&format!("stacked-by-{word}")),
+        title: format!("Throughput by {word}"),
+        caption: format!(
+            "Throughput in MiB/s of each {word}, the first at the bottom. The height of a bar is the \
+             sum over all {word}s."
+        ),
+        panels: vec![Panel {
+            x: axis("load point", Scale::Names(points)),
+            y: axis("throughput, MiB/s", Scale::Linear),
+            series: all,
+            ..Panel::default()
+        }],
+        ..Chart::default()
+    })
+}
+
+/// The throughput of a part, in MiB/s.
+fn in_mib(summary: &Summary) -> Option<Estimate> {
+    summary.total.data.throughput.map(|one| one.scaled(1.0 / BYTES_PER_MIB))
+}
+
+/// Throughput by the number of hosts or targets, and what it would be if each added as much as the first.
+fn scaling(findings: &Findings, scaling: &Scaling) -> Chart {
+    // A total without lost hosts is not that of their number.
+    let throughput = |point: usize| {
+        let point = &findings.load_points[point];
+        in_mib(&point.merged).filter(|_| point.missing_hosts.is_none())
+    };
+    let measured = scaling.points.iter().map(|point| {
+        let value = throughput(point.load_point);
+        let half = value.and_then(|value| value.uncertainty);
+        Point::with_half_width(f64::from(point.count), value.map(|one| one.value), half)
+    });
+    let first = scaling.points.first();
+    let of_one = first.and_then(|first| {
+        Some(throughput(first.load_point)?.value / f64::from(first.count.max(1)))
+    });
+    let perfect = scaling.points.iter().map(|point| {
+        let count = f64::from(point.count);
+        Point::at(count, of_one.filter(|_| point.efficiency.is_some()).map(|one| one * count))
+    });
+    let line = |name: &str, points: Vec<Point>, stroke| Series {
+        name: name.to_owned(),
+        right: false,
+        shape: Shape::Line { points, stroke },
+    };
+    let Scaling { counted, name, .. } = scaling;
+    Chart {
+        name: file_name(&format!("scaling-{counted}-{name}")),
+        title: format!("Throughput by number of {counted}: {name}"),
+        caption: format!(
+            "Throughput in MiB/s by number of {counted}: {name}. Dash-dotted: as much for each as with the \
+             fewest {counted}, 100 % efficiency. Whiskers: 95 % CI. Load points without lost hosts only."
+        ),
+        panels: vec![Panel {
+            x: axis(counted, Scale::Linear),
+            y: axis("throughput, MiB/s", Scale::Linear),
+            series: vec![
+                line("100 % efficiency", perfect.collect(), Stroke::Model),
+                line("measured", measured.collect(), Stroke::Solid),
+            ],
+            ..Panel::default()
+        }],
+        ..Chart::default()
+    }
+}
