@@ -4,6 +4,7 @@
 use metrics::fleet::{FleetHost, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
+use workload::plan::Spread;
 
 use crate::load_point::{self, Generator, LoadPoint, Summary};
 
@@ -45,6 +46,8 @@ pub struct FactDifference {
 pub struct FleetLoadPoint {
     /// Hosts that executed it, with their share's summary over all repeats.
     pub hosts: Vec<HostSummary>,
+    /// Every host sends to the same targets, with as many workers as the others.
+    pub has_equal_targets: bool,
 }
 
 /// One host's share of a load point.
@@ -143,7 +146,10 @@ fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint
         let point = load_point::load_point(&shares.iter().collect::<Vec<_>>(), generator);
         HostSummary { host, summary: point.merged, lost }
     };
-    FleetLoadPoint { hosts: (0..count).map(of_host).collect() }
+    let mut streams = records.iter().flat_map(|record| &record.run.streams);
+    let has_equal_targets =
+        streams.all(|one| one.targets.count() == 1 || one.targets.spread == Spread::All);
+    FleetLoadPoint { hosts: (0..count).map(of_host).collect(), has_equal_targets }
 }
 
 fn differences(hosts: &[FleetHost]) -> Vec<FactDifference> {
@@ -230,7 +236,7 @@ impl<'a> HostsOfPoint<'a> {
         let hosts = &self.point.hosts;
         let has_equal_shares =
             load_point.signature.workers.is_multiple_of(hosts.len().max(1) as u32);
-        if hosts.len() < COMPARED_MIN || !has_equal_shares {
+        if hosts.len() < COMPARED_MIN || !has_equal_shares || !self.point.has_equal_targets {
             return None;
         }
         let rate = |host: &HostSummary| {
@@ -241,16 +247,27 @@ impl<'a> HostsOfPoint<'a> {
         let mut rates: Vec<(usize, (f64, f64))> =
             hosts.iter().filter_map(|host| Some((host.host, rate(host)?))).collect();
         rates.sort_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
-        let [(host, (slowest, half)), others @ ..] = rates.as_slice() else { return None };
-        let (_, (median, median_half)) = *others.get(others.len() / 2)?;
-        let missing = median - slowest;
-        let is_certain = missing > half.hypot(median_half) && missing > SLOWER_MIN * median;
-        (rates.len() >= COMPARED_MIN && is_certain).then(|| Warning::HostSlower {
-            host: self.name(*host),
-            rate: *slowest,
-            median,
-        })
+        let rates_alone: Vec<(f64, f64)> = rates.iter().map(|(_, rate)| *rate).collect();
+        let median = median_if_slower(&rates_alone)?;
+        let (host, (rate, _)) = *rates.first()?;
+        Some(Warning::HostSlower { host: self.name(host), rate, median })
     }
+}
+
+/// The median of the other rates, if the first is certainly lower.
+///
+/// * `rates` - each with the half-width of its 95 % interval, ascending
+fn median_if_slower(rates: &[(f64, f64)]) -> Option<f64> {
+    let [(slowest, half), others @ ..] = rates else { return None };
+    if rates.len() < COMPARED_MIN {
+        return None;
+    }
+    // Equal if their number is odd.
+    let (low, high) = (others[(others.len() - 1) / 2], others[others.len() / 2]);
+    let median = f64::midpoint(low.0, high.0);
+    let missing = median - slowest;
+    let is_certain = missing > half.hypot(low.1.max(high.1)) && missing > SLOWER_MIN * median;
+    is_certain.then_some(median)
 }
 
 #[cfg(test)]
@@ -261,6 +278,18 @@ mod tests {
 
     fn host(events: &[HostEvent]) -> HostRun {
         HostRun { intervals: Vec::new(), events: events.to_vec() }
+    }
+
+    #[test]
+    fn a_host_is_slower_if_it_is_below_the_median_of_the_others_by_more_than_a_tenth_and_noise() {
+        let rates = |rates: &[f64]| rates.iter().map(|rate| (*rate, 1.0)).collect::<Vec<_>>();
+        assert_eq!(median_if_slower(&rates(&[100.0, 100.0, 120.0])), None, "9.1 % below 110");
+        assert_eq!(median_if_slower(&rates(&[90.0, 100.0, 120.0])), Some(110.0));
+        assert_eq!(median_if_slower(&rates(&[80.0, 100.0, 100.0, 100.0, 500.0])), Some(100.0));
+        assert_eq!(median_if_slower(&rates(&[80.0, 100.0, 110.0, 500.0])), Some(110.0));
+        assert_eq!(median_if_slower(&rates(&[10.0, 100.0])), None, "two hosts have no outlier");
+        let uncertain = [(80.0, 30.0), (100.0, 1.0), (100.0, 1.0)];
+        assert_eq!(median_if_slower(&uncertain), None);
     }
 
     #[test]

@@ -23,7 +23,9 @@ pub struct ScalingPoint {
     pub load_point: usize,
     /// Number of hosts or targets.
     pub count: u32,
-    /// The rate for each host or target over that of the first point; `None` if a rate is not known.
+    /// The rate for each host or target over that of the first point; `None` if a rate is not known or
+    /// says nothing about scaling: it was offered, hosts were lost, or the operations outstanding for each
+    /// host or target differ.
     pub efficiency: Option<Efficiency>,
 }
 
@@ -77,8 +79,18 @@ fn efficiency(
     first: ScalingPoint,
     point: ScalingPoint,
 ) -> Option<Efficiency> {
-    let rate = |of: ScalingPoint| load_points[of.load_point].merged.total.data.achieved_rate;
-    let (one, all) = (rate(first)?, rate(point)?);
+    let [of_first, of_point] = [first, point].map(|of| &load_points[of.load_point]);
+    let is_comparable = |of: &LoadPoint| of.signature.closed && of.missing_hosts.is_none();
+    // Outstanding for each, multiplied by both numbers so that it is exact.
+    let depths = [
+        of_first.queue_depth_total * u64::from(point.count),
+        of_point.queue_depth_total * u64::from(first.count),
+    ];
+    if !is_comparable(of_first) || !is_comparable(of_point) || depths[0] != depths[1] {
+        return None;
+    }
+    let rate = |of: &LoadPoint| of.merged.total.data.achieved_rate;
+    let (one, all) = (rate(of_first)?, rate(of_point)?);
     let of_each = |rate: f64, of: ScalingPoint| rate / f64::from(of.count.max(1));
     let value = of_each(all.value, point) / of_each(one.value, first);
     if !value.is_finite() {

@@ -34,6 +34,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 pub(crate) fn introduction(fleet: &FleetFindings) -> String {
     let hosts = counted(fleet.hosts.len() as u64, "host");
     match &fleet.start_spread {
+        None if fleet.hosts.len() < 2 => format!("{hosts}."),
         None => format!("{hosts}; it is not known how far apart they started."),
         Some(spread) => format!(
             "{hosts}, started within {} (at most {} more or less).",
