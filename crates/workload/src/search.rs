@@ -138,14 +138,14 @@ impl SearchMethod {
 }
 
 impl QueueDepthLadder {
-    /// The depths of the ladder, over all workers: 1 on each of `hosts` hosts, multiplied by `step` up
-    /// to the maximum.
-    pub fn depths(&self, hosts: u32) -> Vec<u32> {
-        let step = self.step.max(2);
-        let rungs = std::iter::successors(Some(hosts.max(1)), |depth| depth.checked_mul(step));
-        let mut depths: Vec<u32> =
-            rungs.take_while(|depth| *depth < self.queue_depth_max).collect();
-        depths.push(self.queue_depth_max);
+    /// The depths of the ladder, over all workers: 1 on each of `parts` (hosts and targets), multiplied
+    /// by `step` up to the largest multiple within the maximum.
+    pub fn depths(&self, parts: u32) -> Vec<u32> {
+        let (step, parts) = (self.step.max(2), parts.max(1));
+        let most = (self.queue_depth_max / parts).max(1) * parts;
+        let rungs = std::iter::successors(Some(parts), |depth| depth.checked_mul(step));
+        let mut depths: Vec<u32> = rungs.take_while(|depth| *depth < most).collect();
+        depths.push(most);
         depths
     }
 
@@ -191,17 +191,18 @@ impl Search {
 
 impl Run {
     /// This run with a queue depth of `total` over all workers of each stream: on the largest number of
-    /// its workers that divides it evenly, and is the same on each host if there is such a number. The
-    /// load point is named by it.
+    /// its workers that divides it evenly, and is the same on each host and target if there is such a
+    /// number. The load point is named by it.
     pub fn with_queue_depth(&self, total: u32) -> Run {
         let total = total.max(1);
         let mut run = self.clone();
         for stream in &mut run.streams {
             let most = stream.workers.min(total).max(1);
             let divides = |workers: &u32| total.is_multiple_of(*workers);
-            let on_all_hosts = |workers: &u32| workers.is_multiple_of(self.hosts.max(1));
+            let parts = stream.targets.parts(self.hosts);
+            let on_all_parts = |workers: &u32| workers.is_multiple_of(parts);
             let mut workers = (1..=most).rev().filter(divides);
-            let equal = workers.clone().find(on_all_hosts);
+            let equal = workers.clone().find(on_all_parts);
             stream.workers = equal.or_else(|| workers.next()).unwrap_or(1);
             stream.queue_depth = total / stream.workers;
         }
@@ -232,6 +233,13 @@ impl Run {
             Some(parameter) => parameter.1 = value,
             None => self.parameters.push((key.to_owned(), value)),
         }
+    }
+
+    /// How many hosts and targets a search loads equally: its smallest queue depth. Every depth of it is
+    /// a multiple.
+    pub fn parts(&self) -> u32 {
+        let parts = self.streams.iter().map(|stream| stream.targets.parts(self.hosts));
+        parts.max().unwrap_or(1)
     }
 
     /// The limit on outstanding operations over all streams and workers.

@@ -89,6 +89,16 @@ impl StreamTargets {
     }
 }
 
+impl StreamTargets {
+    /// Pairs of a host and a target that each have the same workers: fewer workers leave some idle.
+    pub fn parts(&self, hosts: u32) -> u32 {
+        match self.spread {
+            Spread::All => hosts.max(1).saturating_mul(self.count()),
+            Spread::Host | Spread::Worker => hosts.max(1),
+        }
+    }
+}
+
 impl Stream {
     /// The target of the worker `lane` in a run on `hosts` hosts.
     pub fn target_lane(&self, hosts: u32, lane: u32) -> TargetLane {
@@ -142,6 +152,7 @@ mod tests {
     use crate::data::DataPattern;
     use crate::pattern::AccessPattern;
     use crate::run::WorkingSet;
+    use crate::search::QueueDepthLadder;
 
     fn stream(positions: &[u32], spread: Spread, of_host: u32, hosts: u32) -> Stream {
         let targets = StreamTargets { positions: positions.to_vec(), spread };
@@ -162,6 +173,23 @@ mod tests {
             data: DataPattern::default(),
             targets,
         }
+    }
+
+    #[test]
+    fn a_search_loads_all_hosts_and_targets_equally() {
+        let parts = |spread, hosts| stream(&[0, 1, 2], spread, 2, hosts).targets.parts(hosts);
+        assert_eq!([parts(Spread::All, 1), parts(Spread::All, 2)], [3, 6]);
+        assert_eq!([parts(Spread::Host, 2), parts(Spread::Worker, 2)], [2, 2]);
+        let ladder = QueueDepthLadder {
+            queue_depth_max: 16,
+            step: 2,
+            gain_min_permille: 50,
+            response_time_max_ns: None,
+            refine_max: 0,
+        };
+        assert_eq!(ladder.depths(3), [3, 6, 12, 15]);
+        assert_eq!(ladder.depths(20), [20], "at least one operation on each");
+        assert_eq!(ladder.depths(1), [1, 2, 4, 8, 16]);
     }
 
     fn lanes(stream: &Stream, hosts: u32) -> Vec<(u32, u32)> {

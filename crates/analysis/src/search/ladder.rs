@@ -42,7 +42,7 @@ pub(super) fn next(
     done: &[&LoadPoint],
 ) -> Result<Run, Ended> {
     let workers = search.template.streams.iter().map(|stream| stream.workers).max().unwrap_or(1);
-    let units = Units { workers, hosts: search.template.hosts };
+    let units = Units { workers, parts: search.template.parts() };
     let depth = next_depth(ladder, units, &steps(done))?;
     Ok(search.template.with_queue_depth(depth))
 }
@@ -66,7 +66,8 @@ pub(super) fn steps(done: &[&LoadPoint]) -> Vec<Step> {
 struct Units {
     /// Over all hosts.
     workers: u32,
-    hosts: u32,
+    /// Hosts and targets.
+    parts: u32,
 }
 
 fn next_depth(ladder: &QueueDepthLadder, units: Units, steps: &[Step]) -> Result<u32, Ended> {
@@ -76,7 +77,7 @@ fn next_depth(ladder: &QueueDepthLadder, units: Units, steps: &[Step]) -> Result
     let at = |depth: u32| steps.iter().find(|step| step.depth == depth);
     let mut climbed: Vec<Step> = Vec::new();
     let mut ended = Ended::AllTried;
-    for depth in ladder.depths(units.hosts) {
+    for depth in ladder.depths(units.parts) {
         let Some(step) = at(depth) else { return Ok(depth) };
         climbed.push(*step);
         if ladder.response_time_max_ns.is_some_and(|most| step.response_ns > most as f64) {
@@ -157,9 +158,9 @@ fn bend(steps: &[Step], units: Units) -> Option<u32> {
 }
 
 /// Rounds a position between two depths to a depth that divides evenly among the workers, or among the
-/// hosts if there are fewer operations than workers; `None` if there is none in between.
+/// hosts and targets if there are fewer operations than workers; `None` if there is none in between.
 fn depths_between(from: f64, to: f64, units: Units) -> Option<impl Fn(f64) -> u32> {
-    let unit = f64::from(if from < f64::from(units.workers) { units.hosts } else { units.workers });
+    let unit = f64::from(if from < f64::from(units.workers) { units.parts } else { units.workers });
     let (first, last) = ((from / unit).floor() + 1.0, (to / unit).ceil() - 1.0);
     let depth_of =
         move |position: f64| ((position / unit).round().clamp(first, last) * unit) as u32;
@@ -179,11 +180,11 @@ mod tests {
         refine_max: 4,
     };
 
-    const ONE: Units = Units { workers: 1, hosts: 1 };
+    const ONE: Units = Units { workers: 1, parts: 1 };
 
     #[test]
     fn several_hosts_have_equal_depths() {
-        let units = Units { workers: 6, hosts: 3 };
+        let units = Units { workers: 6, parts: 3 };
         let (mut steps, mut depths): (Vec<Step>, Vec<u32>) = Default::default();
         while let Ok(depth) =
             next_depth(&QueueDepthLadder { queue_depth_max: 96, ..LADDER }, units, &steps)
@@ -224,7 +225,7 @@ mod tests {
     ) -> (Vec<u32>, Ended) {
         let mut steps: Vec<Step> = Vec::new();
         loop {
-            match next_depth(ladder, Units { workers, hosts: 1 }, &steps) {
+            match next_depth(ladder, Units { workers, parts: 1 }, &steps) {
                 Ok(depth) => {
                     assert!(steps.iter().all(|step| step.depth != depth), "{depth} twice");
                     steps.push(step(depth, rate(depth), 0.002, 1));
