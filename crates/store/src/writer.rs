@@ -56,7 +56,9 @@ impl Writer {
 
     /// Records the hosts that measure.
     pub fn fleet(&mut self, hosts: &[FleetHost]) -> Result<(), Error> {
-        self.append(frame::FLEET, &hosts)
+        self.append(frame::FLEET, &hosts)?;
+        // Without it, intervals from the hosts' spools have no owner.
+        self.sync()
     }
 
     /// Records an interval of one host.

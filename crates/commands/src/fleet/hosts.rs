@@ -1,7 +1,7 @@
 //! Connected agents of hosts of which some may not be reached: each request has an answer for every host.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cluster::controller::{Event, Lost};
 use cluster::pipes::Pipes;
@@ -60,10 +60,18 @@ impl Hosts {
 
     /// Waits without a request.
     pub(super) fn wait(&mut self, time: Duration) {
-        self.pipes.turn(time);
-        while let Some(event) = self.pipes.controller().next_event() {
-            if let Event::Lost { host, why } = event {
-                self.lost[host] = Some(why.to_string());
+        // A turn ends with the first bytes of any host.
+        let until = Instant::now() + time;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            self.pipes.turn(left);
+            while let Some(event) = self.pipes.controller().next_event() {
+                if let Event::Lost { host, why } = event {
+                    self.lost[host] = Some(why.to_string());
+                }
+            }
+            if left.is_zero() {
+                return;
             }
         }
     }

@@ -523,6 +523,7 @@ impl RunSession {
 
     /// The warnings about hosts since the last call, each kind once with the hosts that it concerns.
     fn grouped_warnings(&mut self, hosts: &[FleetHost]) -> Vec<Warning> {
+        let of = self.numbers.iter().flatten().count() as u32;
         let mut groups: Vec<(Warning, Vec<usize>)> = Vec::new();
         for (host, warning) in self.warnings.drain(..) {
             match groups.iter_mut().find(|(known, _)| known.code() == warning.code()) {
@@ -532,7 +533,7 @@ impl RunSession {
         }
         let group = |(warning, concerned): (Warning, Vec<usize>)| Warning::OnHosts {
             hosts: concerned.iter().map(|host| hosts[*host].name.clone()).collect(),
-            of: hosts.len() as u32,
+            of,
             warning: Box::new(warning),
         };
         groups.into_iter().map(group).collect()

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use cluster::controller::Event;
+use cluster::controller::{Event, Lost};
 use engine::drive::Stop;
 use metrics::fleet::FleetHost;
 use metrics::run_record::Prepared;
@@ -22,7 +22,8 @@ use crate::fleet::request::{
 
 /// Shortest time between two progress events.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
-/// Once a part has failed, hosts that do not end theirs within this time are not awaited.
+/// Once a part has failed, hosts that do not end theirs within this time are given up; the first, which
+/// ends after the others, within twice this time.
 const PART_ENDS_WITHIN: Duration = Duration::from_secs(10);
 
 impl RemoteFleet {
@@ -84,7 +85,7 @@ impl RemoteFleet {
         let mut parts = Parts { missing: self.request_parts(fill, manifest), ..Parts::default() };
         let mut is_first_released = false;
         let mut shown: Option<Instant> = None;
-        while !parts.missing.is_empty() && !parts.are_late() {
+        while !parts.missing.is_empty() {
             let is_cancelled = stop.is_requested() || announcer.failure().is_some();
             if parts.stopped.is_none() && (is_cancelled || parts.has_failed) {
                 parts.stopped = Some(Instant::now());
@@ -94,6 +95,10 @@ impl RemoteFleet {
                 for (host, _) in &parts.missing {
                     self.signal(*host, SignalKind::Stop);
                 }
+            }
+            for host in parts.late() {
+                let why = "it did not end its part of the fill when asked to stop".to_owned();
+                self.pipes.controller().lose(host, Lost::Failed(why));
             }
             if !is_first_released && parts.missing.iter().all(|(host, _)| *host == 0) {
                 is_first_released = true;
@@ -164,7 +169,10 @@ impl RemoteFleet {
                 self.lost[host] = Some(why.clone());
                 parts.missing.retain(|(of, _)| *of != host);
                 parts.has_failed = true;
-                parts.failure.get_or_insert(NotDone::Host(host, why));
+                // Later it follows from the failure, whose reason the first host says last.
+                if parts.stopped.is_none() || host == 0 {
+                    parts.failure.get_or_insert(NotDone::Host(host, why));
+                }
             }
             Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
         }
@@ -196,9 +204,12 @@ impl Parts {
         }
     }
 
-    /// Whether a part failed and the others do not end.
-    fn are_late(&self) -> bool {
-        self.has_failed && self.stopped.is_some_and(|since| since.elapsed() > PART_ENDS_WITHIN)
+    /// Hosts that do not end although a part has failed.
+    fn late(&self) -> Vec<usize> {
+        let stopped = self.stopped.filter(|_| self.has_failed).map(|since| since.elapsed());
+        let limit = |host: usize| if host == 0 { 2 * PART_ENDS_WITHIN } else { PART_ENDS_WITHIN };
+        let missing = self.missing.iter().map(|(host, _)| *host);
+        missing.filter(|host| stopped.is_some_and(|time| time > limit(*host))).collect()
     }
 }
 
