@@ -193,8 +193,9 @@ impl Collection {
             }
             Frame::Warning { run_index: Some(run_index), warning } => {
                 let hosts = vec![self.hosts[host].clone()];
-                let of = self.hosts.len() as u32;
                 let is_open = self.open_share(host, run_index)?.is_some();
+                let run = self.runs.iter().find(|run| run.run_index == run_index);
+                let of = run.map_or(0, |run| run.shares.len() as u32);
                 let warning = Warning::OnHosts { hosts, of, warning: Box::new(warning) };
                 Ok(is_open.then_some(Addition::Warning { run_index, warning }))
             }

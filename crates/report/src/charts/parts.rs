@@ -33,8 +33,7 @@ pub(super) fn charts(findings: &Findings) -> Vec<Chart> {
     hosts.into_iter().chain(targets).chain(scalings).filter(Chart::has_measurements).collect()
 }
 
-/// A bar for each load point with the throughput of each part on top of the one before it. `None` if
-/// there are too many load points for one chart.
+/// A bar for each load point with the throughput of each part on top of the one before it.
 ///
 /// * `of_point` - the parts of the load point with this index, and what each measured
 fn stacked<'a>(
@@ -43,12 +42,16 @@ fn stacked<'a>(
     names: &[String],
     of_point: &dyn Fn(usize) -> Vec<(usize, &'a Summary)>,
 ) -> Option<Chart> {
-    let count = findings.load_points.len();
-    if count > LOAD_POINTS_MAX || names.len() < 2 {
+    if names.len() < 2 {
         return None;
     }
+    let all_points = findings.load_points.len();
+    let count = all_points.min(LOAD_POINTS_MAX);
     let shown = if names.len() > PARTS_MAX { PARTS_MAX - 1 } else { names.len() };
     let throughput = |point: usize, parts: std::ops::Range<usize>| -> Option<f64> {
+        if findings.load_points[point].missing_hosts.is_some() {
+            return None;
+        }
         let of_points = of_point(point);
         let values = of_points.iter().filter(|(part, _)| parts.contains(part));
         let values = values.filter_map(|(_, summary)| Some(in_mib(summary)?.value));
@@ -64,13 +67,17 @@ fn stacked<'a>(
     if shown < names.len() {
         all.push(series(format!("{} others", names.len() - shown), shown..names.len()));
     }
-    let points = findings.load_points.iter().map(load_point_name).collect();
+    let points = findings.load_points[..count].iter().map(load_point_name).collect();
+    let left_out = match all_points > count {
+        true => format!(" The first {count} of {all_points} load points."),
+        false => String::new(),
+    };
     Some(Chart {
         name: file_name(&format!("stacked-by-{word}")),
         title: format!("Throughput by {word}"),
         caption: format!(
             "Throughput in MiB/s of each {word}, the first at the bottom. The height of a bar is the \
-             sum over all {word}s."
+             sum over all {word}s. Load points without lost hosts only.{left_out}"
         ),
         panels: vec![Panel {
             x: axis("load point", Scale::Names(points)),
