@@ -42,7 +42,7 @@ pub enum Message {
         /// What to do.
         work: Vec<u8>,
     },
-    /// Agent: the result of a request, in the form that the caller defines, or why it failed, in words.
+    /// Agent: the result of a request, in the form that the caller defines, or why there is none, in words.
     Reply {
         /// The request's number.
         number: u32,

@@ -72,7 +72,7 @@ pub struct ReachedHost {
 }
 
 /// Whose spool a journal on a host is. Spools store the fields in this order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SpoolOwner {
     /// The ID of the record that the controller writes.
     pub record: String,

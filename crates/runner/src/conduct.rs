@@ -58,6 +58,15 @@ pub enum ConductError {
     Listener(ListenerError),
 }
 
+impl From<FleetError> for ConductError {
+    fn from(error: FleetError) -> ConductError {
+        match error {
+            FleetError::Refused(refusal) => ConductError::Refused(refusal),
+            error => ConductError::Fleet(error),
+        }
+    }
+}
+
 /// Conducts `plan` on this host: in `directories`, one for each target, or on the null target without.
 ///
 /// # Errors
@@ -203,10 +212,7 @@ pub(crate) struct Conductor<'c, 'h, 'a> {
 impl Conductor<'_, '_, '_> {
     pub(crate) fn choose_io_method(&mut self, plan: &Plan) -> Result<ChosenIoMethod, ConductError> {
         let chosen = self.fleet.choose_io_method(plan, self.directories);
-        let used = chosen.map_err(|error| match error {
-            FleetError::Refused(refusal) => ConductError::Refused(refusal),
-            error => ConductError::Fleet(error),
-        })?;
+        let used = chosen.map_err(ConductError::from)?;
         self.blocking =
             used.io_method == IoMethodUsed::Psync && plan.target().capabilities().local_files;
         Ok(used)

@@ -105,9 +105,14 @@ pub enum FleetError {
     /// The target refuses, for example because a file was replaced.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A host of several could not do its part; with its name.
-    #[error("{0}")]
-    Host(String),
+    /// A host of several could not do its part.
+    #[error("{reason}")]
+    Host {
+        /// Why, with its name.
+        reason: String,
+        /// What the user can do about it.
+        remedy: Option<String>,
+    },
 }
 
 /// This host as a fleet of one.

@@ -20,7 +20,8 @@ use crate::fleet::Progress;
 const START_LEAD_NS: u64 = 100_000_000;
 /// Time for the end of a stopped run to reach every host.
 const STOP_LEAD_NS: u64 = 1_000_000_000;
-/// A host that does not open its files within this time is lost. Its engine gives up after 60 s.
+/// A host that does not open its files, or check them after the run, within this time is lost. Its engine
+/// gives up after 60 s.
 pub const READY_WITHIN_NS: u64 = 70_000_000_000;
 /// A host that runs and delivers no interval for this long, and an interval, is lost although it is alive.
 pub const STALLED_AFTER_NS: u64 = 8_000_000_000;
@@ -93,6 +94,8 @@ enum Stage {
     /// It waits for the start.
     Ready,
     Running,
+    /// It has delivered its intervals and checks its files.
+    Checking,
     /// Its share has ended, or it is lost.
     Over,
 }
@@ -202,7 +205,7 @@ impl FleetRun {
         let is_ready = |member: &Member| match member.stage {
             Stage::Preparing => false,
             Stage::Ready => member.clock.is_some(),
-            Stage::Running | Stage::Over => true,
+            Stage::Running | Stage::Checking | Stage::Over => true,
         };
         let is_too_late = self.start_ns.is_some() || self.stopped != StopLevel::None;
         if is_too_late || self.is_over() || !self.members.iter().all(is_ready) {
@@ -243,13 +246,22 @@ impl FleetRun {
         }
     }
 
+    /// A host has measured its last interval, and checks its files before its share ends.
+    pub fn measured(&mut self, host: usize, now_ns: u64) {
+        let member = &mut self.members[host];
+        if member.stage == Stage::Running {
+            member.stage = Stage::Checking;
+            member.heard_ns = now_ns.max(member.heard_ns);
+        }
+    }
+
     /// A host's share ended.
-    pub fn ended(&mut self, host: usize, end: RunEnd) {
+    ///
+    /// * `intervals` - what it has measured; a host of which some did not arrive is lost
+    pub fn ended(&mut self, host: usize, end: RunEnd, intervals: u32) {
         if self.members[host].stage == Stage::Over {
             return;
         }
-        self.members[host].stage = Stage::Over;
-        self.members[host].has_ended = true;
         let name = self.members[host].name.clone();
         let named = |line: String| format!("{name}: {line}");
         let RunEnd { outcome, details, mismatches, started_late_ns } = end;
@@ -257,6 +269,16 @@ impl FleetRun {
             let event = HostEvent::Started { late_ns, clock_error_ns: clock.error_ns };
             self.progress.push_back(Progress::HostEvent(host as u32, event));
         }
+        let missing = intervals.saturating_sub(self.members[host].delivered);
+        if missing > 0 {
+            let why = format!(
+                "{missing} of its {intervals} intervals did not arrive, because the controller did \
+                 not read them in time"
+            );
+            return self.give_up(host, why);
+        }
+        self.members[host].stage = Stage::Over;
+        self.members[host].has_ended = true;
         self.progress.push_back(Progress::HostEvent(host as u32, HostEvent::Ended));
         self.end.details.extend(details.into_iter().map(named));
         self.end.mismatches.extend(mismatches.into_iter().map(named));
@@ -369,6 +391,9 @@ impl FleetRun {
                 }
                 Stage::Ready if since_stop_ns > longest_ns => {
                     self.give_up(host, "it did not end a run that was stopped".to_owned());
+                }
+                Stage::Checking if silent_ns > READY_WITHIN_NS => {
+                    self.give_up(host, format!("it did not check its files within {seconds} s"));
                 }
                 Stage::Running if silent_ns > longest_ns => self.give_up(
                     host,

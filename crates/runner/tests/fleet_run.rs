@@ -46,6 +46,8 @@ enum Fault {
     Stalled(u64),
     /// Its share fails at this time, for example because its mount is gone.
     Fails(u64),
+    /// What it delivers from this time on is discarded, because too much waits.
+    Discards(u64),
 }
 
 struct Host {
@@ -60,6 +62,10 @@ struct Host {
     late_ns: u64,
     is_stopped: bool,
     ends_after: u32,
+    /// Intervals that it has measured.
+    measured: u32,
+    /// After the run it checks its files for this long.
+    checks_ns: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +74,7 @@ enum Event {
     Ready(usize),
     Clock(usize),
     Interval(usize, u32),
+    Measured(usize),
     Ended(usize),
     Lost(usize),
     UserStops,
@@ -183,9 +190,13 @@ impl World {
             Event::Clock(host) => self.core.clock_sampled(host, self.hosts[host].clock, now_ns),
             Event::Ready(host) => self.core.ready(host, now_ns),
             Event::Interval(host, index) => {
-                let pace = self.hosts[host].pace;
-                self.core.interval(host, interval(index, pace), now_ns);
+                let Host { pace, fault, .. } = self.hosts[host];
+                self.hosts[host].measured += 1;
+                if !matches!(fault, Fault::Discards(at_ns) if at_ns <= now_ns) {
+                    self.core.interval(host, interval(index, pace), now_ns);
+                }
             }
+            Event::Measured(host) => self.core.measured(host, now_ns),
             Event::Ended(host) => {
                 let outcome = match self.hosts[host].fault {
                     Fault::Fails(_) => Outcome::Failed { reason: "EIO".to_owned() },
@@ -193,7 +204,8 @@ impl World {
                     _ => Outcome::Done,
                 };
                 let started_late_ns = Some(self.hosts[host].late_ns);
-                self.core.ended(host, RunEnd { started_late_ns, ..RunEnd::of(outcome) });
+                let measured = self.hosts[host].measured;
+                self.core.ended(host, RunEnd { started_late_ns, ..RunEnd::of(outcome) }, measured);
             }
             Event::Lost(host) => self.core.lost(host, "killed"),
             Event::UserStops => self.core.stop(StopLevel::AtInterval, None, now_ns),
@@ -209,10 +221,10 @@ impl World {
                 let start_ns = start_ns.checked_add_signed(-ahead_ns).expect("in range");
                 assert!(start_ns > now_ns, "the start is ahead");
                 self.starts_ns.push(start_ns);
-                let Host { fault, delay_ns, ends_after, .. } = self.hosts[host];
+                let Host { fault, delay_ns, ends_after, checks_ns, .. } = self.hosts[host];
                 let cut_ns = match fault {
                     Fault::Lost(at_ns) | Fault::Stalled(at_ns) | Fault::Fails(at_ns) => at_ns,
-                    Fault::None | Fault::NeverReady => u64::MAX,
+                    Fault::None | Fault::NeverReady | Fault::Discards(_) => u64::MAX,
                 };
                 for index in 0..ends_after {
                     let end_ns = start_ns + u64::from(index + 1) * INTERVAL_NS + delay_ns;
@@ -224,7 +236,10 @@ impl World {
                 match fault {
                     Fault::Fails(at_ns) => self.at(at_ns.max(start_ns), Event::Ended(host)),
                     Fault::Stalled(_) | Fault::Lost(_) => {}
-                    _ => self.at(end_ns, Event::Ended(host)),
+                    _ => {
+                        self.at(end_ns, Event::Measured(host));
+                        self.at(end_ns + checks_ns, Event::Ended(host));
+                    }
                 }
             }
             RunAction::EndAt { host, end_ns } => {
@@ -238,7 +253,7 @@ impl World {
                 let answers = match self.hosts[host].fault {
                     Fault::NeverReady => false,
                     Fault::Stalled(at_ns) | Fault::Lost(at_ns) => at_ns > now_ns,
-                    Fault::None | Fault::Fails(_) => true,
+                    Fault::None | Fault::Fails(_) | Fault::Discards(_) => true,
                 };
                 if answers {
                     self.at(now_ns + self.hosts[host].delay_ns, Event::Ended(host));
@@ -246,10 +261,14 @@ impl World {
             }
             RunAction::GiveUp { host, why } => {
                 let fault = self.hosts[host].fault;
-                assert!(
-                    matches!(fault, Fault::NeverReady | Fault::Stalled(_) | Fault::Lost(_)),
-                    "{fault:?}: {why}"
-                );
+                let is_right = match fault {
+                    Fault::NeverReady | Fault::Stalled(_) | Fault::Lost(_) => true,
+                    Fault::Discards(_) => {
+                        why.contains("did not arrive") || why.contains("no interval arrived")
+                    }
+                    Fault::None | Fault::Fails(_) => false,
+                };
+                assert!(is_right, "{fault:?}: {why}");
             }
         }
     }
@@ -257,11 +276,12 @@ impl World {
 
 fn random_host(random: &mut Random) -> Host {
     let at_ns = random.below(15 * SECOND_NS);
-    let fault = match random.below(9) {
+    let fault = match random.below(10) {
         0 => Fault::Lost(at_ns),
         1 => Fault::NeverReady,
         2 => Fault::Stalled(at_ns),
         3 => Fault::Fails(at_ns),
+        4 => Fault::Discards(at_ns),
         _ => Fault::None,
     };
     Host {
@@ -277,6 +297,8 @@ fn random_host(random: &mut Random) -> Host {
         late_ns: random.below(MS_NS),
         is_stopped: false,
         ends_after: INTERVALS + random.below(2) as u32,
+        measured: 0,
+        checks_ns: random.below(20 * SECOND_NS),
     }
 }
 
@@ -350,6 +372,9 @@ fn check(seed: u64, on_lost: OnLost) {
             (Fault::NeverReady, Some(noticed_ns)) => {
                 assert!(noticed_ns <= READY_WITHIN_NS + TICK_NS, "{context}");
             }
+            (Fault::Discards(at_ns), Some(noticed_ns)) => {
+                assert!(noticed_ns >= *at_ns, "{context}: nothing was discarded yet");
+            }
             // The run had ended, or the fault came after this host's end.
             (_, None) => {}
         }
@@ -404,7 +429,7 @@ fn a_host_that_is_lost_after_the_others_have_ended_is_not_every_host() {
     let outcome = |first_ends: bool| {
         let mut core = FleetRun::new(&run(2), &names, &[None, None], OnLost::Continue, false, 0);
         match first_ends {
-            true => core.ended(0, RunEnd::of(Outcome::Done)),
+            true => core.ended(0, RunEnd::of(Outcome::Done), 0),
             false => core.lost(0, "it is frozen"),
         }
         core.lost(1, "it is frozen");

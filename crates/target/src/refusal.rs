@@ -16,7 +16,7 @@ use crate::threads::ThreadError;
 
 /// A refusal that the user may override, by a flag that names what is accepted. None allows the
 /// tool to overwrite files that it did not create.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Override {
     /// Create the directory.
     Create,
@@ -363,6 +363,18 @@ pub enum Refusal {
         /// Why it could not be removed.
         left: Box<Refusal>,
     },
+    /// A refusal on another host, in words.
+    #[error("{host}: {reason}")]
+    OnHost {
+        /// The host's name.
+        host: String,
+        /// What was found.
+        reason: String,
+        /// What to do about it, with the flag that overrides it.
+        remedy: String,
+        /// What overrides it.
+        overridden_by: Option<Override>,
+    },
     /// A system call failed.
     #[error("{action} `{}`: {source}", path.display())]
     Io {
@@ -413,6 +425,7 @@ impl Refusal {
     pub const fn overridden_by(&self) -> Option<Override> {
         match self {
             Refusal::LeftBehind { cause, .. } => cause.overridden_by(),
+            Refusal::OnHost { overridden_by, .. } => *overridden_by,
             Refusal::Missing { .. } => Some(Override::Create),
             Refusal::ForeignFiles { .. } => Some(Override::AmongForeignFiles),
             Refusal::MountMissing { .. } => Some(Override::NotAMount),
@@ -486,6 +499,7 @@ impl Refusal {
                 "move it away (it was not changed) and run again; our file is then written again"
             }
             Refusal::LeftBehind { cause, .. } => return cause.remedy(),
+            Refusal::OnHost { remedy, .. } => return remedy.clone(),
             Refusal::Gone { .. } => "find out what removed it, and run again",
             Refusal::NotARegularFile { .. } => "find out what created it, remove it, and run again",
             Refusal::WrongSize { .. }

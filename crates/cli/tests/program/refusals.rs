@@ -188,6 +188,10 @@ fn a_refusal_is_part_of_json_and_events() {
         assert_eq!(refused["overridden_by"], "--among-foreign-files");
         assert_eq!(refused["exit_code"], 2);
     }
+    let document = refusal(&["run", "--hosts", "local:2", "--json"]);
+    let refused = &document["refused"];
+    assert!(refused["reason"].as_str().unwrap().starts_with("local-1: "), "{document}");
+    assert_eq!(refused["overridden_by"], "--among-foreign-files");
     let event = refusal(&["run", "--events", "jsonl"]);
     assert_eq!((&event["event"], &event["exit_code"]), (&"refused".into(), &2.into()));
     assert!(event["remedy"].as_str().unwrap().contains("--among-foreign-files"), "{event}");

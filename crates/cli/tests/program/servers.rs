@@ -54,33 +54,36 @@ fn a_server_that_does_not_answer_is_named_after_a_second_and_ctrl_c_ends_the_wai
     let port = listener.local_addr().expect("it is bound").port();
     let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}");
     let dir = TestDir::new();
-    for command in ["run", "plan", "clean"] {
-        let running = dir.start(&[command, &url]);
+    let fleet = ["run", "--hosts", "local:2"];
+    for command in [&["run"], &["plan"], &["clean"], &fleet[..]] {
+        let running = dir.start(&[command, &[url.as_str()]].concat());
         running.wait_for("waiting for NFS server 127.0.0.1: no reply to MNT for 1 s");
         running.signal("INT");
         let ended = running.end();
         // Without anything to clean up the default handling of the signal applies.
-        let code = if command == "run" { Some(1) } else { None };
-        assert_eq!(ended.code, code, "{command}: {}", ended.stderr);
-        assert!(!dir.store().exists(), "{command}: nothing was begun");
+        let code = if command[0] == "run" { Some(1) } else { None };
+        assert_eq!(ended.code, code, "{command:?}: {}", ended.stderr);
+        assert!(!dir.store().exists(), "{command:?}: nothing was begun");
     }
 }
 
 #[test]
 fn ctrl_c_ends_a_fill_whose_server_does_not_answer() {
-    let dir = TestDir::new();
-    let service = Service::start(&dir, "127.0.0.1:0");
-    let more = ["--set", "file_size=8GiB", "--events", "jsonl"];
-    let running = start_long_run(&dir, &service.url(), &more);
-    running.wait_for("prepare_progress");
-    service.running.signal("STOP");
-    running.signal("INT");
-    let ended = running.end();
-    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("interrupted; nothing was measured"), "{}", ended.stderr);
-    let last = ended.stdout.lines().last().expect("there are events");
-    assert!(last.contains(r#""verdict":"interrupted","exit_code":1"#), "{last}");
-    service.kill();
+    for hosts in [&[][..], &["--hosts", "local:2"]] {
+        let dir = TestDir::new();
+        let service = Service::start(&dir, "127.0.0.1:0");
+        let more = ["--set", "file_size=8GiB", "--events", "jsonl"];
+        let running = start_long_run(&dir, &service.url(), &[&more, hosts].concat());
+        running.wait_for("prepare_progress");
+        service.running.signal("STOP");
+        running.signal("INT");
+        let ended = running.end();
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("interrupted; nothing was measured"), "{}", ended.stderr);
+        let last = ended.stdout.lines().last().expect("there are events");
+        assert!(last.contains(r#""verdict":"interrupted","exit_code":1"#), "{last}");
+        service.kill();
+    }
 }
 
 #[test]

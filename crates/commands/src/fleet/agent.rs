@@ -10,9 +10,9 @@ use cluster::agent_loop::{self, Attend, Work};
 use cluster::message::{Hello, PROTOCOL};
 use cluster::outbox::Outbox;
 use metrics::fleet::SpoolOwner;
-use serde::Serialize;
 use units::BytesPerSec;
 
+use super::reply;
 use super::request::{HostFacts, Request};
 use super::signals::Signals;
 use super::spool::{self, Spool, SpoolRequest};
@@ -68,7 +68,7 @@ fn kernel_value(name: &str) -> String {
     fs::read_to_string(path).map_or_else(|_| String::new(), |text| text.trim().to_owned())
 }
 
-/// Does what requests say. An error is its reason, and what to do on the next line.
+/// Does what requests say.
 struct Agent {
     /// When the clock that the controller samples was 0.
     begun: Instant,
@@ -87,7 +87,7 @@ impl Work for Agent {
             return Err("the controller is gone".to_owned());
         }
         let request = Request::parse(request)?;
-        self.answer(request, outbox).map_err(|failure| in_words(&failure))
+        Ok(self.answer(request, outbox).unwrap_or_else(|failure| reply::failed(&failure)))
     }
 }
 
@@ -103,14 +103,14 @@ impl Agent {
                     round_trip: round_trip_ns.map(Duration::from_nanos),
                     root: None,
                 };
-                return Ok(to_bytes(&HostFacts::of(check::check(&options)?)));
+                return Ok(reply::done(&HostFacts::of(check::check(&options)?)));
             }
             Request::Open(open) => {
                 // A directory is released before it is claimed again.
                 self.station = None;
                 let (station, opened) = Station::open(*open, &context)?;
                 self.station = Some(station);
-                return Ok(to_bytes(&opened));
+                return Ok(reply::done(&opened));
             }
             Request::Spool(request) => {
                 let done = answer_about_spools(request, &mut self.spool, &self.boot_id, outbox);
@@ -122,21 +122,21 @@ impl Agent {
         let station = station.context("no target was opened").map_err(Failure::internal)?;
         Ok(match request {
             Request::BeginFill { sequence, target, writers } => {
-                to_bytes(&station.begin_fill(sequence, target, &writers, &context)?)
+                reply::done(&station.begin_fill(sequence, target, &writers, &context)?)
             }
             Request::FillPart { sequence, target, part } => {
-                to_bytes(&station.fill_part(sequence, target, *part, &context)?)
+                reply::done(&station.fill_part(sequence, target, *part, &context)?)
             }
-            Request::EndFill { target } => to_bytes(&station.end_fill(target)?),
+            Request::EndFill { target } => reply::done(&station.end_fill(target)?),
             Request::UseFiles { target, manifest } => {
-                to_bytes(&station.use_files(target, *manifest)?)
+                reply::done(&station.use_files(target, *manifest)?)
             }
-            Request::ChooseIoMethod => to_bytes(&station.choose_io_method()?),
+            Request::ChooseIoMethod => reply::done(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {
                 let spool = &mut self.spool;
-                to_bytes(&station.run(sequence, &assignment, io_method, spool, &context)?)
+                reply::done(&station.run(sequence, &assignment, io_method, spool, &context)?)
             }
-            Request::Left => to_bytes(&station.left()),
+            Request::Left { sequence } => reply::done(&station.left(sequence, &context)),
             Request::Facts { .. } | Request::Open(_) | Request::Spool(_) => {
                 unreachable!("answered above")
             }
@@ -161,23 +161,11 @@ fn answer_about_spools(
                 process: std::process::id(),
                 begun_unix_ms: unix_ms(),
             });
-            to_bytes(&())
+            reply::done(&())
         }
-        SpoolRequest::End => to_bytes(&spool.end()?),
-        SpoolRequest::List => to_bytes(&spool::list(boot_id)?),
-        SpoolRequest::Send { name, have } => to_bytes(&spool::send(&name, &have, outbox)?),
-        SpoolRequest::Remove { name } => to_bytes(&spool::remove(&name)?),
+        SpoolRequest::End => reply::done(&spool.end()?),
+        SpoolRequest::List => reply::done(&spool::list(boot_id)?),
+        SpoolRequest::Send { name, have } => reply::done(&spool::send(&name, &have, outbox)?),
+        SpoolRequest::Remove { name } => reply::done(&spool::remove(&name)?),
     })
-}
-
-fn to_bytes(answer: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(answer).expect("an answer is numbers, texts and lists")
-}
-
-fn in_words(failure: &Failure) -> String {
-    let reason = failure.reason_in_words();
-    match &failure.remedy {
-        Some(remedy) => format!("{reason}\n{remedy}"),
-        None => reason,
-    }
 }

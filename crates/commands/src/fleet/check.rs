@@ -9,6 +9,7 @@ use analysis::host_check::{self, About, Options as CheckOptions};
 use anyhow::anyhow;
 
 use super::Fleet;
+use super::reply;
 use super::request::{HostFacts, Request};
 use crate::check;
 use crate::outcome::Failure;
@@ -42,8 +43,8 @@ pub fn check(
     let answers = fleet.ask(&Request::of_check(options), observe);
     let hosts = fleet.names().zip(answers).map(|(name, answer)| {
         let checked = answer.map_err(|lost| lost.to_string()).and_then(|answer| {
-            let facts: HostFacts = serde_json::from_slice(&answer.result)
-                .map_err(|error| format!("read its facts: {error}"))?;
+            let facts = reply::read::<HostFacts>(Ok(answer.result));
+            let facts = facts.map_err(|failed| failed.in_words())?;
             let (facts, round_trip) = facts.into_parts();
             let options = CheckOptions {
                 about: about.clone(),

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use metrics::fleet::FleetHost;
 use store::Store;
 
 use super::Fleet;
@@ -111,7 +112,7 @@ pub fn collect(
                 .with_remedy("name them with --hosts"));
         }
     };
-    let writer = store.continue_record(&id).map_err(|error| match error {
+    let mut writer = store.continue_record(&id).map_err(|error| match error {
         store::Error::BeingWritten { .. } => Failure::input(anyhow!(
             "{id} is being measured or collected; wait until that has ended"
         )),
@@ -119,14 +120,22 @@ pub fn collect(
     })?;
     // Read again: it may have grown before it was locked.
     let record = store.load(&id).map_err(Failure::input)?;
+    if record.hosts.is_empty() {
+        // The controller was killed before it wrote them; without them, intervals have no owner.
+        let host = |name: &String| FleetHost { name: name.clone(), ..FleetHost::default() };
+        let hosts: Vec<FleetHost> = names.iter().map(host).collect();
+        writer.fleet(&hosts).map_err(Failure::target)?;
+    }
     let hosts = Hosts::connect(fleet.connect(), &mut || observe("the agents of the hosts"));
-    let mut collector = Collector::new(id, names, &record, writer, hosts);
+    let mut collector = Collector::new(id.clone(), names, &record, writer, hosts);
     let mut found = collector.await_spools(options.wait, observe)?;
     collector.take_spools(&mut found, observe)?;
     collector.settle()?;
     if is_interrupted.get() {
         return Err(interrupted());
     }
+    // What the spools contain is removed only when it can be read from the record.
+    store.load(&id).map_err(Failure::target)?;
     collector.remove(&found, observe)?;
     Ok(collector.finish(&found))
 }

@@ -12,7 +12,7 @@ use super::collect::{Collected, CollectedHost, interrupted};
 use super::collection::{Addition, Collection};
 use super::hosts::Hosts;
 use super::request::Request;
-use super::spool::{SpoolItem, SpoolList, SpoolRequest};
+use super::spool::{self, SpoolItem, SpoolList, SpoolRequest};
 use crate::outcome::Failure;
 
 /// Time after the planned end of a run for its last operations, before its agent is no longer awaited.
@@ -112,7 +112,7 @@ impl Collector {
         &mut self,
         observe: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> (Vec<Found>, Vec<(String, String)>) {
-        let (mut found, mut problems, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lists, mut problems) = (Vec::<(usize, SpoolList)>::new(), Vec::new());
         for (asked, name) in self.hosts.names().into_iter().enumerate() {
             let list = Request::Spool(SpoolRequest::List);
             let mut no_frames = |_| Ok(());
@@ -131,15 +131,19 @@ impl Collector {
                 Err(_) => continue,
             };
             // Agents on one machine have the same spools.
-            if seen.contains(&list.identity) {
-                continue;
+            if lists.iter().all(|(_, known)| known.identity != list.identity) {
+                lists.push((asked, list));
             }
-            seen.push(list.identity);
+        }
+        spool::list_each_once(lists.iter_mut().map(|(_, list)| list));
+        let names = self.hosts.names();
+        let mut found = Vec::new();
+        for (asked, list) in lists {
             for item in list.spools {
                 let path = format!("{}/{}", list.directory, item.name);
                 match self.host_of(&item, &path) {
                     Some(Ok(host)) => found.push(Found { asked, host, item, is_taken: false }),
-                    Some(Err(why)) => problems.push((name.clone(), why)),
+                    Some(Err(why)) => problems.push((names[asked].clone(), why)),
                     None => {}
                 }
             }

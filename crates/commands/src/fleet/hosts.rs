@@ -8,10 +8,14 @@ use cluster::pipes::Pipes;
 use record::frame::Frame;
 use serde::de::DeserializeOwned;
 
+use super::reply;
 use super::request::Request;
 
 /// Longest wait between two looks at deadlines and at the request to stop.
 const TURN: Duration = Duration::from_millis(50);
+
+/// A host that reads its spools for longer without a result is given up: its storage does not respond.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Ends a wait when the user does.
 pub(super) type Observe<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
@@ -78,10 +82,10 @@ impl Hosts {
 
     /// Sends a request to one host and waits for its answer.
     ///
-    /// * `take` - gets the frames that the host sends meanwhile
+    /// * `take` - gets the frames that the host sends meanwhile, until it fails
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is none, or why `take` failed. A host from which nothing comes for long is lost.
     pub(super) fn ask<A: DeserializeOwned>(
         &mut self,
         host: usize,
@@ -93,6 +97,8 @@ impl Hosts {
             return Err(why.clone());
         }
         let asked = self.pipes.controller().request(host, request.to_bytes());
+        let mut heard = Instant::now();
+        let mut not_taken = None;
         loop {
             self.pipes.turn(TURN);
             if observe().is_break() {
@@ -101,16 +107,16 @@ impl Hosts {
             while let Some(event) = self.pipes.controller().next_event() {
                 match event {
                     Event::Reply { host: of, number, result } if (of, number) == (host, asked) => {
-                        let answer = result?;
-                        return serde_json::from_slice(&answer)
-                            .map_err(|error| format!("read its answer: {error}"));
+                        let answer = reply::read(result).map_err(|failed| failed.in_words());
+                        return not_taken.map_or(answer, Err);
                     }
                     Event::Frame { host: of, kind, payload } if of == host => {
-                        let frame = Frame::decode(kind, &payload);
-                        let taken =
-                            frame.map_err(|malformed| malformed.0.to_owned()).and_then(&mut *take);
-                        if let Err(why) = taken {
-                            self.pipes.controller().lose(host, Lost::Failed(why));
+                        heard = Instant::now();
+                        // The host sends the rest before it answers.
+                        if not_taken.is_none() {
+                            let frame = Frame::decode(kind, &payload);
+                            let frame = frame.map_err(|malformed| malformed.0.to_owned());
+                            not_taken = frame.and_then(&mut *take).err();
                         }
                     }
                     Event::Lost { host: of, why } => {
@@ -121,6 +127,14 @@ impl Hosts {
                     }
                     _ => {}
                 }
+            }
+            if heard.elapsed() > ANSWERS_WITHIN {
+                let why = format!(
+                    "its agent is alive, but did not answer within {} s; check the storage of its \
+                     spools",
+                    ANSWERS_WITHIN.as_secs()
+                );
+                self.pipes.controller().lose(host, Lost::Failed(why));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Several hosts: which ones the user named, and what their agents do.
 //!
-//! [`Fleet`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`] is what both ends send.
+//! [`Fleet`] resolves `--hosts`, [`agent`] is the far end of the pipe, [`request`]
+//! and [`reply`] are what they send.
 //! [`check`] asks all hosts for their settings; [`remote`] executes a plan on them, each with a [`station`]
 //! and a [`spool`]. [`status`] lists the spools, [`collect`] completes a record from them.
 
@@ -11,6 +12,7 @@ mod collection;
 mod collector;
 mod hosts;
 pub(crate) mod remote;
+mod reply;
 mod request;
 mod run_keeper;
 mod signals;

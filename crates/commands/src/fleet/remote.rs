@@ -3,13 +3,13 @@
 //! The first host claims the target's directory, and the others join it; all of them [`fill`] its files. Each
 //! run is conducted by [`FleetRun`].
 
+mod ask;
 mod fill;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use cluster::controller::{Event, Lost};
 use cluster::pipes::Pipes;
 use engine::drive::Stop;
@@ -23,12 +23,13 @@ use runner::conduct::ConductError;
 use runner::event::{Event as PlanEvent, Phase};
 use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use runner::fleet_run::{FleetRun, HostClock, OnLost, RunAction, StopLevel};
-use serde::de::DeserializeOwned;
 use target::directory::TargetDirectory;
 use target::nfs::Observer;
 use target::refusal::Overrides;
 use workload::plan::{IoMethodUsed, Plan, Run, TargetSpec};
 
+use self::ask::NotDone;
+use super::reply;
 use super::request::{Ended, Open, Opened, Report, Request, Signal, SignalKind};
 use super::spool::SpoolRequest;
 use crate::outcome::Failure;
@@ -66,14 +67,6 @@ pub(crate) struct Opening<'a> {
     pub(crate) observer: &'a Observer,
 }
 
-/// Why a request was not done by every host.
-enum NotDone {
-    /// The user stopped it.
-    Stopped,
-    /// A host could not, or is lost.
-    Host(usize, String),
-}
-
 impl RemoteFleet {
     /// Waits until all agents run, has the first claim the target, and has the others join it.
     ///
@@ -109,8 +102,9 @@ impl RemoteFleet {
 
     /// Number and size of the files that remain on each target, where they can be read.
     pub(crate) fn left(&mut self) -> Vec<Option<(u64, u64)>> {
-        let asked = self.ask(vec![(0, Request::Left)], &|| false, &mut |_, _| ());
-        let last = asked.ok().and_then(|mut answers| answers.pop());
+        self.sequence += 1;
+        let request = Request::Left { sequence: self.sequence };
+        let last = self.ask_briefly(vec![(0, request)]).and_then(|mut answers| answers.pop());
         last.map_or_else(Vec::new, |(_, left)| left)
     }
 
@@ -128,7 +122,7 @@ impl RemoteFleet {
                             self.hosts[host].boot_id.clone_from(&hello.boot_id);
                         }
                     }
-                    Event::Lost { host, why } => return Err(NotDone::Host(host, why.to_string())),
+                    Event::Lost { host, why } => return Err(NotDone::Lost(host, why.to_string())),
                     _ => {}
                 }
             }
@@ -150,7 +144,7 @@ impl RemoteFleet {
             };
             let requests: Vec<(usize, Request)> = hosts.map(open).collect();
             let is_stopped = || opening.observer.is_cancelled();
-            let answers: Vec<(usize, Opened)> = self.ask(requests, &is_stopped, &mut |_, _| ())?;
+            let answers: Vec<(usize, Opened)> = self.ask(requests, &is_stopped)?;
             for (host, opened) in answers {
                 let mut facts = opened.environment;
                 facts.retain(|(name, _)| !COMMON_FACTS.contains(&name.as_str()));
@@ -180,7 +174,7 @@ impl RemoteFleet {
         };
         let requests = self.hosts.iter().enumerate();
         let requests = requests.map(|(host, one)| (host, Request::Spool(begin(host, &one.name))));
-        let _reported_later = self.ask::<()>(requests.collect(), &|| false, &mut |_, _| ());
+        let _reported_later = self.ask_briefly::<()>(requests.collect());
     }
 
     /// Removes the spools of hosts that were not lost: all that they measured is in the record.
@@ -188,70 +182,20 @@ impl RemoteFleet {
         let are_here = (0..self.hosts.len()).filter(|host| self.lost[*host].is_none());
         let requests = are_here.map(|host| (host, Request::Spool(SpoolRequest::End))).collect();
         // A spool that remains is removed by `fleet collect`.
-        let _remaining = self.ask::<()>(requests, &|| false, &mut |_, _| ());
-    }
-
-    /// Sends requests and waits for their answers. If the user stops, each gets a signal, and the answers are
-    /// still awaited.
-    fn ask<A: DeserializeOwned>(
-        &mut self,
-        requests: Vec<(usize, Request)>,
-        is_stopped: &dyn Fn() -> bool,
-        on_report: &mut dyn FnMut(usize, Report),
-    ) -> Result<Vec<(usize, A)>, NotDone> {
-        let mut missing = Vec::new();
-        for (host, request) in requests {
-            if let Some(why) = &self.lost[host] {
-                return Err(NotDone::Host(host, why.clone()));
-            }
-            let number = self.pipes.controller().request(host, request.to_bytes());
-            missing.push((host, number));
-        }
-        let mut answers = Vec::new();
-        let mut is_signalled = false;
-        while !missing.is_empty() {
-            if is_stopped() && !is_signalled {
-                is_signalled = true;
-                for (host, _) in &missing {
-                    self.signal(*host, SignalKind::Stop);
-                }
-            }
-            for event in self.turn() {
-                match event {
-                    Event::Reply { host, number, result } => {
-                        let is_missing = |one: &(usize, u32)| *one == (host, number);
-                        let Some(at) = missing.iter().position(is_missing) else { continue };
-                        missing.swap_remove(at);
-                        let answer = result.and_then(|answer| parse(&answer));
-                        answers.push((
-                            host,
-                            answer.map_err(|why| match is_stopped() {
-                                true => NotDone::Stopped,
-                                false => NotDone::Host(host, why),
-                            })?,
-                        ));
-                    }
-                    Event::Report { host, report } => self.report(host, &report, on_report),
-                    Event::Lost { host, why } => {
-                        self.lost[host] = Some(why.to_string());
-                        return Err(NotDone::Host(host, why.to_string()));
-                    }
-                    Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
-                }
-            }
-        }
-        answers.sort_by_key(|(host, _)| *host);
-        Ok(answers)
+        let _remaining = self.ask_briefly::<()>(requests);
     }
 
     /// Passes a report on; waits are passed to the observer.
     fn report(&mut self, host: usize, report: &[u8], take: &mut dyn FnMut(usize, Report)) {
-        match parse(report) {
+        match serde_json::from_slice(report) {
             Ok(Report::Waiting { wait }) => {
                 self.observer.report_of_host(&self.hosts[host].name, &wait);
             }
             Ok(report) => take(host, report),
-            Err(why) => self.pipes.controller().lose(host, Lost::Failed(why)),
+            Err(error) => {
+                let why = format!("read its report: {error}");
+                self.pipes.controller().lose(host, Lost::Failed(why));
+            }
         }
     }
 
@@ -261,32 +205,6 @@ impl RemoteFleet {
         self.pipes.controller().signal(host, bytes);
         self.pipes.perform();
     }
-
-    fn failure(&self, why: NotDone) -> Failure {
-        match why {
-            NotDone::Stopped => Failure {
-                is_interrupted: true,
-                ..Failure::input(anyhow!("interrupted by the user"))
-            },
-            NotDone::Host(host, why) => {
-                let (why, remedy) = why.split_once('\n').unwrap_or((&why, ""));
-                let failure = Failure::input(anyhow!("{}: {why}", self.hosts[host].name));
-                match remedy {
-                    "" => failure,
-                    remedy => failure.with_remedy(remedy),
-                }
-            }
-        }
-    }
-
-    fn error(&self, why: NotDone) -> FleetError {
-        match why {
-            NotDone::Stopped => FleetError::Host("interrupted by the user".to_owned()),
-            NotDone::Host(host, why) => {
-                FleetError::Host(format!("{}: {}", self.hosts[host].name, why.replace('\n', "; ")))
-            }
-        }
-    }
 }
 
 /// The target as one host uses it.
@@ -295,10 +213,6 @@ fn target_of_host(target: &TargetSpec, host: &str) -> TargetSpec {
         TargetSpec::Directory { path } => TargetSpec::Directory { path: path.replace(HOST, host) },
         other => other.clone(),
     }
-}
-
-fn parse<A: DeserializeOwned>(bytes: &[u8]) -> Result<A, String> {
-    serde_json::from_slice(bytes).map_err(|error| format!("read its answer: {error}"))
 }
 
 impl Fleet for &mut RemoteFleet {
@@ -315,7 +229,7 @@ impl Fleet for &mut RemoteFleet {
         match self.fill(stop, announcer) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(NotDone::Stopped) => Ok(ControlFlow::Break(Outcome::Interrupted)),
-            Err(why) => Err(ConductError::Fleet(self.error(why))),
+            Err(why) => Err(self.error(why).into()),
         }
     }
 
@@ -324,7 +238,8 @@ impl Fleet for &mut RemoteFleet {
         _plan: &Plan,
         _directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
-        let asked = self.ask(vec![(0, Request::ChooseIoMethod)], &|| false, &mut |_, _| ());
+        let observer = Arc::clone(&self.observer);
+        let asked = self.ask(vec![(0, Request::ChooseIoMethod)], &|| observer.is_cancelled());
         let mut answers: Vec<(usize, ChosenIoMethod)> = asked.map_err(|why| self.error(why))?;
         let (_, chosen) = answers.pop().expect("the first host answered");
         self.io_method = chosen.io_method;
@@ -408,12 +323,19 @@ impl RemoteFleet {
                     session.core.clock_sampled(host, clock, now_ns);
                 }
             }
-            Event::Report { host, report } => self.report(host, &report, &mut |host, report| {
-                if let Report::Ready { warnings } = report {
-                    session.warn(host, warnings);
-                    session.core.ready(host, now_ns);
-                }
-            }),
+            Event::Report { host, report } => {
+                self.report(host, &report, &mut |host, report| match report {
+                    Report::Ready { warnings } => {
+                        session.warn(host, warnings);
+                        session.core.ready(host, now_ns);
+                    }
+                    Report::Measured => session.core.measured(host, now_ns),
+                    Report::Filling { .. }
+                    | Report::Durable { .. }
+                    | Report::PartFailed
+                    | Report::Waiting { .. } => {}
+                })
+            }
             Event::Frame { host, kind: frame::INTERVAL, payload } => {
                 match Frame::decode(frame::INTERVAL, &payload) {
                     Ok(Frame::Interval { run_index, interval })
@@ -431,7 +353,7 @@ impl RemoteFleet {
                 }
             }
             Event::Reply { host, number, result } if session.numbers[host] == Some(number) => {
-                match result.and_then(|answer| parse::<Ended>(&answer)) {
+                match reply::read::<Ended>(result) {
                     Ok(ended) => {
                         session.warn(host, ended.warnings);
                         session.core.ended(
@@ -442,12 +364,14 @@ impl RemoteFleet {
                                 mismatches: ended.mismatches,
                                 started_late_ns: ended.started_late_ns,
                             },
+                            ended.intervals,
                         );
                     }
-                    Err(why) => {
+                    Err(failed) => {
                         // Its target is lost, so it takes no part in later runs either.
-                        self.lost[host] = Some(why.clone());
-                        session.core.lost(host, &why.replace('\n', "; "));
+                        let why = failed.in_words();
+                        session.core.lost(host, &why);
+                        self.lost[host] = Some(why);
                     }
                 }
             }
@@ -481,6 +405,7 @@ impl RemoteFleet {
                 }
                 RunAction::Stop { host } => self.signal(host, SignalKind::Stop),
                 RunAction::GiveUp { host, why } => {
+                    self.lost[host] = Some(why.clone());
                     self.pipes.controller().lose(host, Lost::Failed(why));
                 }
             }

@@ -42,7 +42,7 @@ pub(super) enum Request {
     Run { sequence: u32, assignment: Box<Assignment>, io_method: IoMethodUsed },
     /// The answer is the number and the size of the files that remain on each target, if they can be
     /// read.
-    Left,
+    Left { sequence: u32 },
     /// Concerns the host's spools.
     Spool(SpoolRequest),
 }
@@ -108,6 +108,8 @@ pub(super) struct Ended {
     pub(super) details: Vec<String>,
     pub(super) mismatches: Vec<String>,
     pub(super) started_late_ns: Option<u64>,
+    /// Intervals that were measured. Those that were not sent are in the host's spool.
+    pub(super) intervals: u32,
     /// Warnings about the host during the run.
     pub(super) warnings: Vec<Warning>,
 }
@@ -145,6 +147,8 @@ pub(super) enum Report {
     PartFailed,
     /// All files are open; the run waits for its start. With the warnings known so far.
     Ready { warnings: Vec<Warning> },
+    /// The last interval was measured; the host checks its files.
+    Measured,
     /// It waits for a server, in words.
     Waiting { wait: String },
 }

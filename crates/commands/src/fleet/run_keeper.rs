@@ -21,6 +21,8 @@ pub(super) struct RunKeeper<'a> {
     context: &'a StationContext<'a>,
     run: &'a Run,
     started: Cell<Option<Start>>,
+    /// Intervals that were measured.
+    intervals: Cell<u32>,
     /// Intervals are sent; not after one that could not be, because those after it would be refused.
     is_sending: Cell<bool>,
 }
@@ -31,8 +33,14 @@ impl<'a> RunKeeper<'a> {
         context: &'a StationContext<'a>,
         run: &'a Run,
     ) -> RunKeeper<'a> {
-        let is_sending = Cell::new(true);
-        RunKeeper { spool: RefCell::new(spool), context, run, started: Cell::new(None), is_sending }
+        RunKeeper {
+            spool: RefCell::new(spool),
+            context,
+            run,
+            started: Cell::new(None),
+            intervals: Cell::new(0),
+            is_sending: Cell::new(true),
+        }
     }
 
     /// Waits for the start of the run; `None` if it is stopped.
@@ -46,6 +54,7 @@ impl<'a> RunKeeper<'a> {
 
     /// Keeps an interval and sends it. Breaks if neither succeeds.
     pub(super) fn interval(&self, interval: &Interval) -> ControlFlow<String> {
+        self.intervals.set(self.intervals.get() + 1);
         let is_kept = self.spool.borrow_mut().interval(self.run.index, interval);
         if !is_kept {
             // Without the controller nothing would be left of the run.
@@ -70,6 +79,11 @@ impl<'a> RunKeeper<'a> {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break("the controller is gone, and so is the spool".to_owned()),
         }
+    }
+
+    /// Intervals that were measured so far.
+    pub(super) const fn intervals(&self) -> u32 {
+        self.intervals.get()
     }
 
     /// Keeps how the run ended, and returns the warnings that are not reported yet.

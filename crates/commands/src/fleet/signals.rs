@@ -2,7 +2,7 @@
 //! one that does the work, and may arrive before that request begins or after it has ended.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::drive::Stop;
 use target::manifest::DurableBytes;
@@ -11,6 +11,9 @@ use super::request::{Signal, SignalKind};
 
 /// How often a wait for the start looks at the request to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// After this time, a request that was stopped no longer waits for a server.
+const ABANDONED_AFTER: Duration = Duration::from_secs(2);
 
 /// The signals for one request.
 #[derive(Debug, Default)]
@@ -25,6 +28,8 @@ struct State {
     sequence: u32,
     start: Option<Start>,
     stop: Arc<Stop>,
+    /// When it was asked to stop now.
+    stopped: Option<Instant>,
     /// What other hosts have written durably, and is not taken yet.
     durable: Vec<DurableBytes>,
     /// Nothing more follows in `durable`.
@@ -33,6 +38,13 @@ struct State {
     can_finish_alone: bool,
     /// The controller is gone.
     has_ended: bool,
+}
+
+impl State {
+    fn stop_now(&mut self) {
+        self.stop.now();
+        self.stopped.get_or_insert_with(Instant::now);
+    }
 }
 
 /// When a run starts.
@@ -54,7 +66,7 @@ impl Signals {
                 state.start = Some(Start { at_ns, clock_error_ns });
             }
             SignalKind::EndAt { end_ns } => state.stop.finish_at(end_ns),
-            SignalKind::Stop => state.stop.now(),
+            SignalKind::Stop => state.stop_now(),
             SignalKind::Durable { files } => state.durable.extend(files),
             SignalKind::OthersFilled => state.others_ended = true,
         }
@@ -66,12 +78,19 @@ impl Signals {
     pub(super) fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.can_finish_alone {
-            state.stop.now();
+            state.stop_now();
         }
         state.sequence = u32::MAX;
         state.start = None;
         state.has_ended = true;
         self.changed.notify_all();
+    }
+
+    /// Whether the request that is being done no longer waits for a server, because it was stopped some
+    /// time ago. A server that responds within that time still gets what records the progress.
+    pub(super) fn is_abandoned(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.stopped.is_some_and(|stopped| stopped.elapsed() >= ABANDONED_AFTER)
     }
 
     /// Whether the controller is gone.

@@ -1,6 +1,7 @@
 //! An agent's spool: it begins when a record does, gets each interval before the controller, and remains
 //! until the controller has everything.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ use workload::plan::Run;
 
 use super::signals::Start;
 use crate::unix_ms;
+
+/// An agent on another machine, of which only its spool is seen, runs if it has written within this time.
+const QUIET_MS: u64 = 60_000;
 
 /// What concerns the spools of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,25 @@ pub(super) struct SpoolList {
     /// What distinguishes this directory from those of other hosts: boot ID, device and inode.
     pub(super) identity: (String, u64, u64),
     pub(super) spools: Vec<SpoolItem>,
+}
+
+/// Leaves out spools that several hosts list, because they share a file system: each remains in the list of
+/// the host that wrote it, which alone can tell whether its agent runs, or else in the first.
+pub(super) fn list_each_once<'l>(lists: impl IntoIterator<Item = &'l mut SpoolList>) {
+    let mut lists: Vec<&mut SpoolList> = lists.into_iter().collect();
+    let mut keepers: HashMap<SpoolOwner, usize> = HashMap::new();
+    for (at, list) in lists.iter().enumerate() {
+        for owner in list.spools.iter().filter_map(|item| item.owner.as_ref()) {
+            let keeper = keepers.entry(owner.clone()).or_insert(at);
+            if list.identity.0 == owner.boot_id {
+                *keeper = at;
+            }
+        }
+    }
+    for (at, list) in lists.iter_mut().enumerate() {
+        let is_kept = |owner: &SpoolOwner| keepers.get(owner) == Some(&at);
+        list.spools.retain(|item| item.owner.as_ref().is_none_or(is_kept));
+    }
 }
 
 /// A spool without its intervals.
@@ -179,16 +202,20 @@ impl Spool {
 pub(super) fn list(boot_id: &str) -> Result<SpoolList, String> {
     let spools = spools_here();
     let names = spools.names().map_err(|error| error.to_string())?;
+    let item = |name: &String| {
+        let item = SpoolItem::of(name, &spools.read(name).ok()?);
+        // A lock on a shared file system may be known only to the host that has it.
+        let is_elsewhere = item.owner.as_ref().is_some_and(|owner| owner.boot_id != boot_id);
+        let is_live = item.is_live || (is_elsewhere && item.age_ms < QUIET_MS);
+        Some(SpoolItem { is_live, is_complete: item.is_complete && !is_live, ..item })
+    };
     let (device, inode) =
         fs::metadata(spools.root()).map_or((0, 0), |found| (found.dev(), found.ino()));
     Ok(SpoolList {
         directory: spools.root().display().to_string(),
         identity: (boot_id.to_owned(), device, inode),
         // One that was removed meanwhile is left out.
-        spools: names
-            .iter()
-            .filter_map(|name| Some(SpoolItem::of(name, &spools.read(name).ok()?)))
-            .collect(),
+        spools: names.iter().filter_map(item).collect(),
     })
 }
 
@@ -241,5 +268,44 @@ impl SpoolItem {
     /// The run that its agent is executing.
     pub(super) fn current_run(&self) -> Option<&SpoolRunItem> {
         self.runs.last().filter(|run| self.is_live && !run.has_ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list of a host with this boot ID: spools of `(host, boot ID)`.
+    fn list(boot_id: &str, spools: &[(u32, &str)]) -> SpoolList {
+        let item = |(host, boot_id): &(u32, &str)| {
+            let owner =
+                SpoolOwner { host: *host, boot_id: (*boot_id).to_owned(), ..SpoolOwner::default() };
+            SpoolItem { owner: Some(owner), ..SpoolItem::of("", &SpoolContent::default()) }
+        };
+        SpoolList {
+            directory: String::new(),
+            identity: (boot_id.to_owned(), 1, 2),
+            spools: spools.iter().map(item).collect(),
+        }
+    }
+
+    #[test]
+    fn a_spool_on_a_shared_file_system_is_listed_by_the_host_that_wrote_it() {
+        let all = [(0, "a"), (1, "b"), (2, "rebooted")];
+        let mut lists = ["a", "b", "c"].map(|boot_id| list(boot_id, &all));
+        list_each_once(&mut lists);
+        let hosts = |list: &SpoolList| -> Vec<u32> {
+            list.spools.iter().flat_map(|item| &item.owner).map(|owner| owner.host).collect()
+        };
+        assert_eq!(lists.each_ref().map(hosts), [vec![0, 2], vec![1], vec![]]);
+    }
+
+    #[test]
+    fn a_damaged_spool_remains_in_every_list() {
+        let damaged = SpoolItem::of("x", &SpoolContent::default());
+        let mut lists = ["a", "b"].map(|boot_id| list(boot_id, &[]));
+        lists.iter_mut().for_each(|list| list.spools.push(damaged.clone()));
+        list_each_once(&mut lists);
+        assert!(lists.iter().all(|list| list.spools.len() == 1));
     }
 }

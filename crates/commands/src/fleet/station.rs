@@ -62,7 +62,10 @@ impl Station {
         let mut directories = Vec::new();
         let mut shared = join.is_none().then(Vec::new);
         for (at, target) in plan.targets.iter().enumerate() {
-            let observer = Arc::new(WaitsOfAgent(context.outbox.clone()));
+            let observer = Arc::new(WaitsOfAgent {
+                outbox: context.outbox.clone(),
+                signals: Arc::clone(context.signals),
+            });
             let Some(location) = named_target::location(target, observer)? else { continue };
             directories.push(match join.as_ref().map(|join| join.get(at)) {
                 None => {
@@ -150,10 +153,14 @@ impl Station {
             keeper.finished(&RunEnd::of(Outcome::Failed { reason }), Vec::new());
             Failure::target(error)
         })?;
+        send_report(context.outbox, &Report::Measured);
         if end.outcome == Outcome::Done
             && let Err(changed) = self.refuse_changed()
         {
-            end.outcome = Outcome::Failed { reason: changed.to_string() };
+            end.outcome = match changed.is_interrupted() {
+                true => Outcome::Interrupted,
+                false => Outcome::Failed { reason: changed.to_string() },
+            };
         }
         let steal = before.zip(CpuTimes::read(&root)).and_then(|(from, to)| to.steal_since(&from));
         let warnings = steal.and_then(host_warnings::of_steal).into_iter().collect();
@@ -163,6 +170,7 @@ impl Station {
             details: end.details,
             mismatches: end.mismatches,
             started_late_ns: end.started_late_ns,
+            intervals: keeper.intervals(),
             warnings,
         })
     }
@@ -195,7 +203,13 @@ impl Station {
     }
 
     /// Number and size of the files that remain on each target.
-    pub(super) fn left(&self) -> Vec<Option<(u64, u64)>> {
+    pub(super) fn left(
+        &self,
+        sequence: u32,
+        context: &StationContext<'_>,
+    ) -> Vec<Option<(u64, u64)>> {
+        // What was stopped before this does not end it.
+        context.signals.stop(sequence);
         self.directories.iter().map(|directory| directory.existing_files().ok()).collect()
     }
 }
@@ -216,16 +230,19 @@ fn send_report(outbox: &Outbox, report: &Report) {
     let _ = outbox.send(&Message::Report(bytes));
 }
 
-/// Sends waits for a server. They end with the agent.
+/// Sends waits for a server. They end some time after the request was stopped.
 #[derive(Debug)]
-struct WaitsOfAgent(Outbox);
+struct WaitsOfAgent {
+    outbox: Outbox,
+    signals: Arc<Signals>,
+}
 
 impl WaitObserver for WaitsOfAgent {
     fn is_cancelled(&self) -> bool {
-        false
+        self.signals.is_abandoned()
     }
 
     fn report(&self, wait: &WaitReport) {
-        send_report(&self.0, &Report::Waiting { wait: wait.to_string() });
+        send_report(&self.outbox, &Report::Waiting { wait: wait.to_string() });
     }
 }

@@ -9,8 +9,9 @@ use serde::Serialize;
 use units::{Bytes, Utc, print_whole_seconds};
 
 use super::Fleet;
+use super::reply;
 use super::request::Request;
-use super::spool::{SpoolItem, SpoolList, SpoolRequest};
+use super::spool::{self, SpoolItem, SpoolList, SpoolRequest};
 
 /// The state of a fleet.
 #[derive(Debug, Serialize)]
@@ -83,29 +84,30 @@ pub struct SpoolStatus {
 /// * `observe` - gets the number of hosts that are done, and may end the command
 pub fn status(fleet: &Fleet, observe: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Status {
     let answers = fleet.ask(&Request::Spool(SpoolRequest::List), observe);
-    let mut hosts: Vec<HostStatus> = Vec::new();
-    let mut identities: Vec<Option<(String, u64, u64)>> = Vec::new();
+    let mut machines: Vec<(Vec<String>, Result<SpoolList, String>)> = Vec::new();
     for (name, answer) in fleet.names().zip(answers) {
         let list = answer.map_err(|lost| lost.to_string()).and_then(|answer| {
-            serde_json::from_slice::<SpoolList>(&answer.result)
-                .map_err(|error| format!("read its answer: {error}"))
+            let list = reply::read::<SpoolList>(Ok(answer.result));
+            list.map_err(|failed| failed.in_words())
         });
-        let identity = list.as_ref().ok().map(|list| list.identity.clone());
-        let known = identities.iter().position(|known| known.is_some() && *known == identity);
+        let identity =
+            |list: &Result<SpoolList, String>| Some(list.as_ref().ok()?.identity.clone());
+        let here = identity(&list);
+        let known =
+            machines.iter_mut().find(|(_, known)| here.is_some() && identity(known) == here);
         match known {
-            Some(known) => hosts[known].names.push(name.to_owned()),
-            None => {
-                hosts.push(HostStatus::of(name, list));
-                identities.push(identity);
-            }
+            Some((names, _)) => names.push(name.to_owned()),
+            None => machines.push((vec![name.to_owned()], list)),
         }
     }
-    Status { hosts }
+    spool::list_each_once(machines.iter_mut().filter_map(|(_, list)| list.as_mut().ok()));
+    Status {
+        hosts: machines.into_iter().map(|(names, list)| HostStatus::of(names, list)).collect(),
+    }
 }
 
 impl HostStatus {
-    fn of(name: &str, list: Result<SpoolList, String>) -> HostStatus {
-        let names = vec![name.to_owned()];
+    fn of(names: Vec<String>, list: Result<SpoolList, String>) -> HostStatus {
         match list {
             Ok(list) => HostStatus {
                 names,

@@ -4,6 +4,7 @@ use analysis::Findings;
 use anyhow::anyhow;
 use metrics::run_record;
 use runner::conduct::ConductError;
+use runner::fleet::FleetError;
 use workload::plan::TargetSpec;
 
 pub use super::event_line::Verdict;
@@ -43,6 +44,9 @@ pub(crate) fn of_error(error: ConductError, target: &TargetSpec) -> Failure {
     match error {
         ConductError::Refused(refused) => refusal::failure(refused),
         ConductError::Fill(error) => refusal::of_fill(error, target),
+        ConductError::Fleet(FleetError::Host { reason, remedy }) => {
+            Failure { remedy, ..Failure::target(anyhow!(reason)) }
+        }
         error => Failure::target(error),
     }
 }

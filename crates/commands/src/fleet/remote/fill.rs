@@ -15,7 +15,8 @@ use runner::event::Event as PlanEvent;
 use target::manifest::{DurableBytes, FilledBy, Manifest};
 use workload::plan::FileSet;
 
-use super::{NotDone, RemoteFleet, parse};
+use super::{NotDone, RemoteFleet};
+use crate::fleet::reply::{self, RequestFailed};
 use crate::fleet::request::{
     FillBegun, FillPart, PartFilled, Report, Request, SetToFill, SignalKind,
 };
@@ -25,6 +26,8 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Once a part has failed, hosts that do not end theirs within this time are given up; the first, which
 /// ends after the others, within twice this time.
 const PART_ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// The same when the user has stopped the fill; what was written is made durable meanwhile.
+const STOPPED_PART_ENDS_WITHIN: Duration = Duration::from_secs(30);
 
 impl RemoteFleet {
     /// Makes the files ready on all hosts, one target after the other.
@@ -60,7 +63,7 @@ impl RemoteFleet {
         let use_files =
             |host| (host, Request::UseFiles { target, manifest: Box::new(manifest.clone()) });
         let requests = (1..self.hosts.len()).map(use_files).collect();
-        self.ask::<()>(requests, &is_stopped, &mut |_, _| ()).map(drop)
+        self.ask::<()>(requests, &is_stopped).map(drop)
     }
 
     /// Asks the host that claimed the directory.
@@ -69,7 +72,7 @@ impl RemoteFleet {
         request: Request,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<A, NotDone> {
-        let mut answers = self.ask(vec![(0, request)], is_stopped, &mut |_, _| ())?;
+        let mut answers = self.ask(vec![(0, request)], is_stopped)?;
         Ok(answers.pop().expect("the first host answered").1)
     }
 
@@ -121,7 +124,7 @@ impl RemoteFleet {
             Some(why) => Err(why),
             None if parts.has_failed => {
                 let why = "its part of the fill failed, and it does not answer".to_owned();
-                Err(NotDone::Host(0, why))
+                Err(NotDone::Failed(0, RequestFailed::of_target(why)))
             }
             None => Ok(()),
         }
@@ -149,9 +152,9 @@ impl RemoteFleet {
                 let is_awaited = |one: &(usize, u32)| *one == (host, number);
                 let Some(at) = parts.missing.iter().position(is_awaited) else { return };
                 parts.missing.swap_remove(at);
-                match result.and_then(|answer| parse::<Vec<PartFilled>>(&answer)) {
+                match reply::read::<Vec<PartFilled>>(result) {
                     Ok(filled) => fill.filled.extend(filled),
-                    Err(why) => parts.fail(host, why),
+                    Err(failed) => parts.fail(host, failed),
                 }
             }
             Event::Report { host, report } => {
@@ -161,7 +164,7 @@ impl RemoteFleet {
                     }
                     Report::Durable { files } => parts.durable.extend(files),
                     Report::PartFailed => parts.has_failed = true,
-                    Report::Ready { .. } | Report::Waiting { .. } => {}
+                    Report::Ready { .. } | Report::Measured | Report::Waiting { .. } => {}
                 })
             }
             Event::Lost { host, why } => {
@@ -171,7 +174,7 @@ impl RemoteFleet {
                 parts.has_failed = true;
                 // Later it follows from the failure, whose reason the first host says last.
                 if parts.stopped.is_none() || host == 0 {
-                    parts.failure.get_or_insert(NotDone::Host(host, why));
+                    parts.failure.get_or_insert(NotDone::Lost(host, why));
                 }
             }
             Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
@@ -197,17 +200,21 @@ struct Parts {
 impl Parts {
     /// Takes an error of a host. Once the hosts were asked to stop, their errors follow from that, except
     /// that of the first, which answers last.
-    fn fail(&mut self, host: usize, why: String) {
+    fn fail(&mut self, host: usize, why: RequestFailed) {
         if self.stopped.is_none() || (host == 0 && self.failure.is_none()) {
             self.has_failed = true;
-            self.failure.get_or_insert(NotDone::Host(host, why));
+            self.failure.get_or_insert(NotDone::Failed(host, why));
         }
     }
 
-    /// Hosts that do not end although a part has failed.
+    /// Hosts that do not end although they were asked to stop.
     fn late(&self) -> Vec<usize> {
-        let stopped = self.stopped.filter(|_| self.has_failed).map(|since| since.elapsed());
-        let limit = |host: usize| if host == 0 { 2 * PART_ENDS_WITHIN } else { PART_ENDS_WITHIN };
+        let stopped = self.stopped.map(|since| since.elapsed());
+        let within = match self.has_failed {
+            true => PART_ENDS_WITHIN,
+            false => STOPPED_PART_ENDS_WITHIN,
+        };
+        let limit = |host: usize| if host == 0 { 2 * within } else { within };
         let missing = self.missing.iter().map(|(host, _)| *host);
         missing.filter(|host| stopped.is_some_and(|time| time > limit(*host))).collect()
     }

@@ -65,11 +65,13 @@ pub(super) fn write_all(
     while done < bytes.len() {
         let (rest, position) = (&bytes[done..], offset + done as u64);
         let written = shared.with(|session| session.write(file, position, rest, stable))?;
-        shared.refuse_cancelled()?;
         if written.committed != stable_how::FILE_SYNC {
             unstable(written.verifier);
         }
         done += written.bytes as usize;
+        if done < bytes.len() {
+            shared.refuse_cancelled()?;
+        }
     }
     Ok(())
 }

@@ -1,0 +1,149 @@
+//! Requests to agents of which all must answer, and the failure if one does not.
+
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use cluster::controller::{Event, Lost};
+use runner::fleet::FleetError;
+use serde::de::DeserializeOwned;
+
+use super::RemoteFleet;
+use crate::fleet::reply::{self, RequestFailed};
+use crate::fleet::request::{Request, SignalKind};
+use crate::outcome::Failure;
+
+/// A host that does not answer within this time, after the user has stopped or when little is asked, is
+/// lost.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+/// The same for little, after the user has stopped.
+const ANSWERS_WITHIN_AFTER_STOP: Duration = Duration::from_secs(1);
+
+/// Why a request was not done by every host.
+pub(super) enum NotDone {
+    /// The user stopped it.
+    Stopped,
+    /// A host is lost; with the reason, and what to do on the next line.
+    Lost(usize, String),
+    /// A host could not.
+    Failed(usize, RequestFailed),
+}
+
+impl RemoteFleet {
+    /// Asks for what a command can do without: the answers, if all hosts give them soon.
+    pub(super) fn ask_briefly<A: DeserializeOwned>(
+        &mut self,
+        requests: Vec<(usize, Request)>,
+    ) -> Option<Vec<(usize, A)>> {
+        let within = match self.observer.is_cancelled() {
+            true => ANSWERS_WITHIN_AFTER_STOP,
+            false => ANSWERS_WITHIN,
+        };
+        self.ask_within(requests, Some(within), &|| false).ok()
+    }
+
+    /// Sends requests and waits for their answers. If the user stops, each gets a signal, and the answers are
+    /// still awaited for some time.
+    pub(super) fn ask<A: DeserializeOwned>(
+        &mut self,
+        requests: Vec<(usize, Request)>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<(usize, A)>, NotDone> {
+        self.ask_within(requests, None, is_stopped)
+    }
+
+    /// Like [`RemoteFleet::ask`]. Hosts that have not answered after the longest time are lost.
+    fn ask_within<A: DeserializeOwned>(
+        &mut self,
+        requests: Vec<(usize, Request)>,
+        longest: Option<Duration>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<(usize, A)>, NotDone> {
+        let mut deadline = longest.map(|longest| Instant::now() + longest);
+        let mut missing = Vec::new();
+        for (host, request) in requests {
+            if let Some(why) = &self.lost[host] {
+                return Err(NotDone::Lost(host, why.clone()));
+            }
+            let number = self.pipes.controller().request(host, request.to_bytes());
+            missing.push((host, number));
+        }
+        let mut answers = Vec::new();
+        let mut is_signalled = false;
+        while !missing.is_empty() {
+            if is_stopped() && !is_signalled {
+                is_signalled = true;
+                deadline = Some(Instant::now() + ANSWERS_WITHIN);
+                for (host, _) in &missing {
+                    self.signal(*host, SignalKind::Stop);
+                }
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                for (host, _) in &missing {
+                    let why = "its agent is alive, but does not answer; check its storage";
+                    self.pipes.controller().lose(*host, Lost::Failed(why.to_owned()));
+                }
+                deadline = None;
+            }
+            for event in self.turn() {
+                match event {
+                    Event::Reply { host, number, result } => {
+                        let is_missing = |one: &(usize, u32)| *one == (host, number);
+                        let Some(at) = missing.iter().position(is_missing) else { continue };
+                        missing.swap_remove(at);
+                        let answer = reply::read(result).map_err(|failed| match is_stopped() {
+                            true => NotDone::Stopped,
+                            false => NotDone::Failed(host, failed),
+                        })?;
+                        answers.push((host, answer));
+                    }
+                    Event::Report { host, report } => self.report(host, &report, &mut |_, _| ()),
+                    Event::Lost { host, why } => {
+                        self.lost[host] = Some(why.to_string());
+                        return Err(match is_signalled {
+                            true => NotDone::Stopped,
+                            false => NotDone::Lost(host, why.to_string()),
+                        });
+                    }
+                    Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
+                }
+            }
+        }
+        answers.sort_by_key(|(host, _)| *host);
+        Ok(answers)
+    }
+
+    pub(super) fn failure(&self, why: NotDone) -> Failure {
+        match why {
+            NotDone::Stopped => Failure {
+                is_interrupted: true,
+                ..Failure::input(anyhow!("interrupted by the user"))
+            },
+            NotDone::Lost(host, why) => {
+                let (why, remedy) = split_remedy(&why);
+                let failure = Failure::input(anyhow!("{}: {why}", self.hosts[host].name));
+                Failure { remedy: remedy.map(str::to_owned), ..failure }
+            }
+            NotDone::Failed(host, failed) => failed.failure(&self.hosts[host].name),
+        }
+    }
+
+    pub(super) fn error(&self, why: NotDone) -> FleetError {
+        match why {
+            NotDone::Stopped => {
+                let reason = "interrupted by the user".to_owned();
+                FleetError::Host { reason, remedy: None }
+            }
+            NotDone::Lost(host, why) => {
+                let (why, remedy) = split_remedy(&why);
+                let reason = format!("{}: {why}", self.hosts[host].name);
+                FleetError::Host { reason, remedy: remedy.map(str::to_owned) }
+            }
+            NotDone::Failed(host, failed) => failed.fleet_error(&self.hosts[host].name),
+        }
+    }
+}
+
+/// The reason and what to do, which is on the next line if it is known.
+fn split_remedy(why: &str) -> (&str, Option<&str>) {
+    why.split_once('\n').map_or((why, None), |(why, remedy)| (why, Some(remedy)))
+}
