@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Four hosts by fio and by fourcorners: the same work, then one host killed and one frozen:
+# Four hosts by fio and by fourcorners: the same work, on the disk as it is and limited to 20,000 reads/s by a
+# control group of version 1; then one host killed and one frozen:
 # `fleet.sh FOURCORNERS FOLDER [SECONDS]`. The hosts are network namespaces on one bridge that share FOLDER.
 # Needs root, fio, ip and python3 in PATH. Works only below FOLDER, which must not exist, and ends only the
 # processes in its own namespaces.
@@ -24,8 +25,24 @@ cleanup() {
     ip netns del "$(name "$h")" 2> /dev/null || true
   done
   ip netns del "$prefix-hub" 2> /dev/null || true
+  if [ -d "$group" ]; then
+    echo $$ > "${group%/*}/cgroup.procs"
+    wait
+    rmdir "$group"
+  fi
 }
 trap cleanup EXIT
+
+group=/sys/fs/cgroup/blkio/$prefix
+# Limits this shell, and what it starts, to 20,000 reads/s of the disk of FOLDER.
+limit_reads() {
+  local disk
+  disk=$(realpath "/sys/dev/block/$(stat -c %Hd:%Ld .)")
+  if [ -e "$disk/partition" ]; then disk=${disk%/*}; fi
+  mkdir "$group"
+  echo "$(cat "$disk/dev") 20000" > "$group/blkio.throttle.read_iops_device"
+  echo $$ > "$group/cgroup.procs"
+}
 
 hub=$prefix-hub
 ip netns add "$hub"
@@ -100,13 +117,13 @@ ours() {
   "${command[@]}"
 }
 
-echo "== throughput of four hosts, 8 KiB random reads, queue depth 4 on each, in turns"
-ours --no-report --measure 1s > /dev/null 2>&1 || true # fills the file
-servers
-for round in 1 2 3; do
-  fio_run --output-format=json > fio.json 2> fio.err
-  ours --no-report --json > ours.json 2> ours.err || true
-  python3 - "$round" << 'PY'
+rounds() {
+  echo "== throughput of four hosts, 8 KiB random reads, queue depth 4 on each, in turns: $1"
+  servers
+  for round in 1 2 3; do
+    fio_run --output-format=json > fio.json 2> fio.err
+    ours --no-report --json > ours.json 2> ours.err || true
+    python3 - "$round" << 'PY'
 import json, sys
 text = open("fio.json").read()
 clients = json.loads(text[text.index("{"):])["client_stats"]
@@ -115,8 +132,11 @@ point = json.load(open("ours.json"))["load_points"][0]
 ours = point["merged"]["total"]["data"]["achieved_rate_ops_per_sec"]["value"]
 print(f"round {sys.argv[1]}: fio {fio:.0f} IOPS, fourcorners {ours:.0f} IOPS, {100 * (ours / fio - 1):+.1f} %")
 PY
-done
-end_servers
+  done
+  end_servers
+}
+ours --no-report --measure 1s > /dev/null 2>&1 || true # fills the file
+rounds "the disk as it is"
 
 # What a command prints when SIGNAL reaches host 3 after 5 s.
 fault() {
@@ -140,3 +160,6 @@ for signal in KILL STOP; do
   ours_command --on-lost continue --no-report
   lines=30 fault fourcorners "$signal" "${command[@]}"
 done
+
+limit_reads
+rounds "20,000 reads/s"
