@@ -9,6 +9,7 @@ use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
 use crate::fleet::{self, FleetFindings, HostsOfPoint};
 use crate::heat::{self, Heat};
+use crate::host_heat::{self, HostHeat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
 use crate::scaling::{self, Scaling};
@@ -75,6 +76,8 @@ pub struct Findings {
     pub verdicts: Vec<Verdict>,
     /// Response times over time of the most interesting runs.
     pub heats: Vec<Heat>,
+    /// The hosts of the same runs over time; none for one host.
+    pub host_heats: Vec<HostHeat>,
     /// Settings of the emulated volume with measurements; `None` for other targets.
     pub emulated: Option<EmulatedFindings>,
     /// Kernel counters of each run that has them, by load point, in the order of `load_points`.
@@ -184,6 +187,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         emulated: emulated::emulated(&record.plan.targets, &load_points, &verdicts),
         verdicts,
         heats: heat::heats(&curves, &groups),
+        host_heats: host_heat::host_heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),

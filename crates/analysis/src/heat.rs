@@ -47,6 +47,12 @@ pub struct Cell {
 
 /// The first repeat of the load points with the lowest and the highest rate of each curve.
 pub(crate) fn heats(curves: &[Curve], groups: &[Vec<&RunRecord>]) -> Vec<Heat> {
+    let points = ends_of_curves(curves).into_iter();
+    points.filter_map(|index| heat(index, groups.get(index)?.first()?)).collect()
+}
+
+/// The load points with the lowest and the highest rate of each curve, at most [`RUNS_MAX`].
+pub(crate) fn ends_of_curves(curves: &[Curve]) -> Vec<usize> {
     let ends = curves.iter().flat_map(|curve| {
         let most = curve.most.and_then(|index| curve.points.get(index));
         let first = curve.points.first();
@@ -58,7 +64,7 @@ pub(crate) fn heats(curves: &[Curve], groups: &[Vec<&RunRecord>]) -> Vec<Heat> {
             indices.push(index);
         }
     }
-    indices.into_iter().filter_map(|index| heat(index, groups.get(index)?.first()?)).collect()
+    indices
 }
 
 fn heat(load_point: usize, record: &RunRecord) -> Option<Heat> {

@@ -24,6 +24,7 @@ pub mod fleet;
 pub mod headline;
 pub mod heat;
 pub mod host_check;
+pub mod host_heat;
 pub mod host_state;
 pub mod interval_rows;
 pub mod little;

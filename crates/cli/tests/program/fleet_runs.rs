@@ -74,6 +74,14 @@ fn totals_are_the_sums_of_the_hosts_and_agree_with_the_service() {
     let sum: u64 = each.clone().map(|host| operations(&host["summary"])).sum();
     assert_eq!((each.len(), sum), (3, operations(&point["merged"])));
     assert!(dir.ok(&["show", "last", "--full"]).contains("local-3"), "the table of hosts");
+    dir.ok(&["report", "last", "--format", "svg", "--output", "charts"]);
+    for name in ["hosts-throughput-short.svg", "hosts-mean-latency-short.svg"] {
+        let chart = fs::read_to_string(dir.path().join("charts").join(name)).expect(name);
+        assert!(
+            ["local-1", "local-2", "local-3"].iter().all(|host| chart.contains(host)),
+            "{name}"
+        );
+    }
 }
 
 #[test]

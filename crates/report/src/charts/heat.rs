@@ -9,8 +9,6 @@ use crate::number::{NS_PER_S, TimeUnit};
 /// The chart of a run, described by `subject`. Colours are logarithmic, so that single operations
 /// are visible.
 pub(super) fn heat(heat: &Heat, [name, title, subject]: [String; 3], unit: TimeUnit) -> Chart {
-    let columns =
-        heat.columns.iter().map(|(start, _)| ticks::label(hundredths(*start as f64 / NS_PER_S)));
     let rows = heat.rows.iter().map(|(low, _)| ticks::label(two_digits(unit.scale(*low))));
     let cells = heat.cells.iter().map(|cell| {
         let (start, end) = heat.columns[cell.column];
@@ -28,17 +26,28 @@ pub(super) fn heat(heat: &Heat, [name, title, subject]: [String; 3], unit: TimeU
         ),
         alternative: Alternative::Caption,
         panels: vec![Panel {
-            x: axis("seconds from the start of the run", Scale::Names(columns.collect())),
+            x: axis(
+                "seconds from the start of the run",
+                Scale::Names(seconds_of_columns(&heat.columns)),
+            ),
             y: axis(&format!("response time, {}", unit.symbol()), Scale::Names(rows.collect())),
             series: vec![Series {
                 name: "operations".to_owned(),
                 right: false,
-                shape: Shape::Cells(cells.collect()),
+                shape: Shape::Cells {
+                    cells: cells.collect(),
+                    ends: ["few operations".to_owned(), "many".to_owned()],
+                },
             }],
             ..Panel::default()
         }],
         ..Chart::default()
     }
+}
+
+/// The labels of columns with these starts and ends, in nanoseconds.
+pub(super) fn seconds_of_columns(columns: &[(u64, u64)]) -> Vec<String> {
+    columns.iter().map(|(start, _)| ticks::label(hundredths(*start as f64 / NS_PER_S))).collect()
 }
 
 /// Seconds to two decimals; a column may be as short as a quarter of a second.

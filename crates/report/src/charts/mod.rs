@@ -8,6 +8,7 @@
 mod annotations;
 mod corners;
 mod heat;
+mod host_heat;
 mod legend;
 mod loads;
 mod mix;

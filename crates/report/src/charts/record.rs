@@ -8,7 +8,7 @@ use super::heat::heat;
 use super::over_time::{Segment, over_time};
 use super::percentiles::percentiles;
 use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label};
-use super::{of_curves, parts, tune};
+use super::{host_heat, of_curves, parts, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
 use crate::results::{load_point_name, percentile, plus_minus, printed};
@@ -114,6 +114,11 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
                     [file_name(&format!("heat-{name}")), title, subject],
                     unit,
                 ));
+            }
+            let hosts = findings.fleet.as_ref().map_or(&[][..], |fleet| &fleet.hosts);
+            let found = findings.host_heats.iter().find(|heat| heat.load_point == point.load_point);
+            if let Some(found) = found {
+                charts.extend(host_heat::charts(found, hosts, &load_point_name(load_point), unit));
             }
         }
         (!charts.is_empty()).then(|| TimeGroup { name: curve.name.clone(), charts })

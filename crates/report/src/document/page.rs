@@ -101,8 +101,9 @@ pub(crate) fn figures(all: &[Chart], on_paper: usize, charts: &mut Charts) -> Ve
 
 /// Whether a chart needs the page's whole width: several panels, a heat map, or many names.
 fn is_wide(chart: &Chart) -> bool {
-    let has_cells =
-        |panel: &Panel| panel.series.iter().any(|series| matches!(series.shape, Shape::Cells(_)));
+    let has_cells = |panel: &Panel| {
+        panel.series.iter().any(|series| matches!(series.shape, Shape::Cells { .. }))
+    };
     let has_many_names = |panel: &Panel| match &panel.x.scale {
         Scale::Names(names) => names.len() > NAMES_MAX,
         _ => false,

@@ -139,8 +139,13 @@ pub enum Shape {
         /// On top of the series before it, instead of next to it.
         stacked: bool,
     },
-    /// A heat map: column, row and value of each cell.
-    Cells(Vec<(usize, usize, f64)>),
+    /// A heat map.
+    Cells {
+        /// Column, row and value of each cell.
+        cells: Vec<(usize, usize, f64)>,
+        /// What the darkest and the brightest colour are: 0, and the largest value.
+        ends: [String; 2],
+    },
     /// The spread of repeats: x, and minimum, quartiles and maximum.
     Boxes(Vec<(f64, [f64; 5])>),
 }
@@ -249,7 +254,7 @@ impl Series {
     pub(crate) fn is_measured(&self) -> bool {
         match &self.shape {
             Shape::Line { stroke, .. } => stroke.is_measured(),
-            Shape::Bars { .. } | Shape::Cells(_) | Shape::Boxes(_) => true,
+            Shape::Bars { .. } | Shape::Cells { .. } | Shape::Boxes(_) => true,
         }
     }
 
@@ -262,7 +267,7 @@ impl Series {
     pub(crate) fn points(&self) -> &[Point] {
         match &self.shape {
             Shape::Line { points, .. } | Shape::Bars { points, .. } => points,
-            Shape::Cells(_) | Shape::Boxes(_) => &[],
+            Shape::Cells { .. } | Shape::Boxes(_) => &[],
         }
     }
 }
@@ -314,7 +319,7 @@ impl Chart {
             Shape::Line { points, .. } | Shape::Bars { points, .. } => {
                 points.iter().any(|p| p.y.is_some())
             }
-            Shape::Cells(cells) => !cells.is_empty(),
+            Shape::Cells { cells, .. } => !cells.is_empty(),
             Shape::Boxes(boxes) => !boxes.is_empty(),
         })
     }
@@ -403,7 +408,7 @@ mod tests {
         let series = |name: &str| Series {
             name: name.to_owned(),
             right: false,
-            shape: Shape::Cells(Vec::new()),
+            shape: Shape::Boxes(Vec::new()),
         };
         let panel =
             Panel { series: vec![series("a"), series("b"), series("c")], ..Panel::default() };

@@ -257,7 +257,7 @@ fn heights_of(panel: &Panel, right: bool, heights: &mut Vec<f64>) {
                 heights.extend(points.iter().filter_map(|p| p.drawn_interval(scale)).flatten());
             }
             Shape::Boxes(boxes) => heights.extend(boxes.iter().flat_map(|(_, five)| *five)),
-            Shape::Cells(_) => {}
+            Shape::Cells { .. } => {}
         }
     }
     heights.extend(stacks.into_iter().map(|(_, height)| height * (1.0 + ROOM_FOR_VALUES)));

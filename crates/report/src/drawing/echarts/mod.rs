@@ -123,11 +123,11 @@ pub(crate) fn option(chart: &Chart) -> Value {
         // Read by the page's script.
         option["narrow"] = json!(axes::narrow(chart, &all_rulers));
     }
-    if let Some(largest) = heat {
+    if let Some((largest, [darkest, brightest])) = heat {
         option["visualMap"] = json!({
             "type": "continuous", "min": 0, "max": round(largest), "dimension": 2,
             "orient": "horizontal", "left": "center", "top": 0, "calculable": false,
-            "text": ["many operations", "few"], "inRange": { "color": HEAT }, "itemHeight": 160,
+            "text": [brightest, darkest], "inRange": { "color": HEAT }, "itemHeight": 160,
         });
     } else {
         let legend: Vec<&str> = chart.legend().into_iter().map(|(name, _)| name).collect();
@@ -143,10 +143,12 @@ pub(crate) fn option(chart: &Chart) -> Value {
     option
 }
 
-/// The largest value among the cells of a panel.
-fn largest_cell(panel: &Panel) -> Option<f64> {
+/// The largest value among the cells of a panel, and what the colours mean.
+fn largest_cell(panel: &Panel) -> Option<(f64, &[String; 2])> {
     panel.series.iter().find_map(|series| match &series.shape {
-        Shape::Cells(cells) => Some(cells.iter().map(|cell| cell.2).fold(0.0, f64::max)),
+        Shape::Cells { cells, ends } => {
+            Some((cells.iter().map(|cell| cell.2).fold(0.0, f64::max), ends))
+        }
         _ => None,
     })
 }

@@ -101,7 +101,7 @@ pub(super) fn of_series(panel: &Panel, series: &Series, identity: &Identity) -> 
             let whiskers = drawn.intervals(points, &identity, Some((index, side_by_side.len())));
             std::iter::once(with(bars, identity)).chain(whiskers).collect()
         }
-        Shape::Cells(cells) => {
+        Shape::Cells { cells, .. } => {
             let data: Vec<Value> = cells
                 .iter()
                 .map(|(column, row, value)| json!([column, row, round(*value)]))

@@ -49,9 +49,9 @@ pub(crate) fn draw(chart: &Chart, theme: Theme, source: &str) -> String {
     let palette = theme.palette();
     let several = chart.panels.len() > 1;
     let mut legend = String::new();
-    let below_legend = match is_heat_map(chart) {
-        true => heat_legend(palette, &mut legend),
-        false => series_legend(chart, palette, &mut legend),
+    let below_legend = match colour_ends(chart) {
+        Some(ends) => heat_legend(ends, palette, &mut legend),
+        None => series_legend(chart, palette, &mut legend),
     };
     let top = below_legend + 12.0;
     let height = match chart.layout {
@@ -129,9 +129,13 @@ fn area_of(chart: &Chart, number: usize, all: Area) -> (Area, Shown) {
     }
 }
 
-fn is_heat_map(chart: &Chart) -> bool {
+/// What the colours of a heat map mean; `None` for other charts.
+fn colour_ends(chart: &Chart) -> Option<&[String; 2]> {
     let mut all = chart.panels.iter().flat_map(|panel| &panel.series);
-    all.any(|series| matches!(series.shape, Shape::Cells(_)))
+    all.find_map(|series| match &series.shape {
+        Shape::Cells { ends, .. } => Some(ends),
+        _ => None,
+    })
 }
 
 /// Draws the legend in as many lines as necessary; returns where it ends.
@@ -189,9 +193,9 @@ fn shape_of<'a>(chart: &'a Chart, name: &str) -> Option<&'a Shape> {
 }
 
 /// Draws what the colours of cells mean; returns where it ends.
-fn heat_legend(palette: &Palette, out: &mut String) -> f64 {
-    text(out, (20.0, 58.0), "start", LEGEND, palette.text, "few operations");
-    let left = 20.0 + width("few operations", LEGEND) + 10.0;
+fn heat_legend([darkest, brightest]: &[String; 2], palette: &Palette, out: &mut String) -> f64 {
+    text(out, (20.0, 58.0), "start", LEGEND, palette.text, darkest);
+    let left = 20.0 + width(darkest, LEGEND) + 10.0;
     for (step, colour) in HEAT.iter().enumerate() {
         element(
             out,
@@ -202,6 +206,6 @@ fn heat_legend(palette: &Palette, out: &mut String) -> f64 {
         );
     }
     let right = left + 30.0 * HEAT.len() as f64 + 10.0;
-    text(out, (right, 58.0), "start", LEGEND, palette.text, "many");
+    text(out, (right, 58.0), "start", LEGEND, palette.text, brightest);
     58.0
 }

@@ -73,7 +73,7 @@ pub(super) fn draw(content: &Content<'_>, panel_number: usize, out: &mut String)
                 }
             }
             Shape::Boxes(boxes) => content.boxes(series, boxes, colour, out),
-            Shape::Cells(cells) => heat(frame, cells, out),
+            Shape::Cells { cells, .. } => heat(frame, cells, out),
         }
     }
     out.push_str("</g>\n");
