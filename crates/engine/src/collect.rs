@@ -280,13 +280,15 @@ impl<'h> Collector<'h> {
         self.next_index += 1;
         // Workers deliver their parts in any order.
         interval.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
-        let has_abandoned = self.ends.iter().any(|end| end.is_abandoned);
+        let has_gone = self.ends.iter().any(CollectorEnd::is_gone);
         let Interval { streams, targets, .. } = &mut interval;
         let parts = targets.iter_mut().map(|one| &mut one.sums);
         for stream in streams.iter_mut().chain(parts) {
             assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
-            if has_abandoned && i64::try_from(stream.backlog_end).is_err() {
-                // The abandoned worker counted what is due, so the backlog is unknown.
+            let is_negative = i64::try_from(stream.backlog_end).is_err()
+                || i128::try_from(stream.backlog_time_ns).is_err();
+            if has_gone && is_negative {
+                // The worker that counted what is due is gone, so the backlog is unknown.
                 (stream.backlog_end, stream.backlog_time_ns) = (0, 0);
             }
         }

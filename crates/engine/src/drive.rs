@@ -26,18 +26,26 @@ pub struct Stop {
     /// The end of the run, if it stops at the end of an interval, in nanoseconds from its start
     /// plus one; 0 until it is fixed.
     end_ns_plus_one: AtomicU64,
+    /// When an immediate stop takes effect, in nanoseconds from the run's start plus one; 0 until a
+    /// worker has noticed it.
+    stopped_ns_plus_one: AtomicU64,
 }
 
 impl Stop {
     /// Not requested.
     pub const fn new() -> Stop {
-        Stop { level: AtomicU8::new(0), parent: None, end_ns_plus_one: AtomicU64::new(0) }
+        Stop {
+            level: AtomicU8::new(0),
+            parent: None,
+            end_ns_plus_one: AtomicU64::new(0),
+            stopped_ns_plus_one: AtomicU64::new(0),
+        }
     }
 
     /// Not requested, and also requested when `parent` is: stopping a run does not stop the plan,
     /// stopping the plan stops the run.
-    pub const fn child_of(parent: Arc<Stop>) -> Stop {
-        Stop { level: AtomicU8::new(0), parent: Some(parent), end_ns_plus_one: AtomicU64::new(0) }
+    pub fn child_of(parent: Arc<Stop>) -> Stop {
+        Stop { parent: Some(parent), ..Stop::new() }
     }
 
     /// Requests a stop at the end of the interval.
@@ -76,6 +84,24 @@ impl Stop {
     /// The edge at which the run ends, once it is set.
     pub(crate) fn end_ns(&self) -> Option<u64> {
         self.end_ns_plus_one.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// The end of the run after an immediate stop, which the first worker to notice it sets. It is the
+    /// same for all: the backlog of a lane is what one worker counts as due minus what all of them
+    /// issued, until one instant.
+    fn fix_stopped(&self, now_ns: impl FnOnce() -> u64) -> u64 {
+        if let Some(stopped_ns) = self.stopped_ns_plus_one.load(Ordering::Relaxed).checked_sub(1) {
+            return stopped_ns;
+        }
+        // Read after the request was seen, so that no worker has issued anything later.
+        let now_ns = now_ns();
+        let fixed = self.stopped_ns_plus_one.compare_exchange(
+            0,
+            now_ns + 1,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        fixed.map_or_else(|first_ns| first_ns - 1, |_| now_ns)
     }
 
     fn level(&self) -> u8 {
@@ -151,7 +177,7 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
                 worker.end_at(now_ns);
                 abandon_ns = now_ns;
             } else if stop.is_now() {
-                worker.end_at(now_ns);
+                worker.end_at(stop.fix_stopped(|| clock.now_ns()));
                 abandon_ns = abandon_ns.min(now_ns + STOP_NOW_GRACE_NS);
             } else if let Some(end_ns) = stop.end_ns() {
                 worker.end_at(end_ns.max(now_ns));

@@ -228,6 +228,47 @@ fn the_first_request_to_stop_finishes_the_interval() {
     assert_eq!(sum(&intervals, 0).issued, sum(&intervals, 0).completed());
 }
 
+/// Eight threads share a lane, and one of them counts what is due.
+#[test]
+fn the_backlog_of_an_open_loop_that_is_stopped_immediately_is_never_negative() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut small = small_run();
+    small.phases.measure_ns = 3_600_000_000_000;
+    small.streams[0].queue_depth = 8;
+    fill(directory.path(), &small);
+    for round in 0..8 {
+        // Each thread is the first after the edge in one of the rounds.
+        let offered_rate = 470.0 + 6.7 * f64::from(round);
+        small.streams[0].arrival = Arrival::Constant { offered_rate };
+        let assignment = small.split().remove(0);
+        let request = Request {
+            assignment: &assignment,
+            targets: vec![Arc::new(PosixTarget::new(directory.path().to_owned()))],
+            io_method: IoMethodUsed::Psync,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let stop = Arc::new(Stop::new());
+        let mut intervals = Vec::new();
+        run(&request, &stop, None, &mut |interval| {
+            if interval.index == 2 {
+                stop.now();
+            }
+            intervals.push(interval);
+            ControlFlow::Continue(())
+        })
+        .expect("the files exist");
+        for stream in intervals.iter().map(|interval| &interval.streams[0]) {
+            // A negative number wraps.
+            assert!(i64::try_from(stream.backlog_end).is_ok(), "{stream:?}");
+            assert!(i128::try_from(stream.backlog_time_ns).is_ok(), "{stream:?}");
+        }
+        let all = sum(&intervals, 0);
+        assert_eq!(all.issued, all.completed());
+    }
+}
+
 #[test]
 fn an_open_loop_on_real_files_accounts_for_all_due_operations_with_both_engines() {
     for engine in ENGINES {
