@@ -20,6 +20,8 @@ use crate::launch::AgentProgram;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
 const TURN: Duration = Duration::from_millis(100);
+/// A turn that takes longer was interrupted: this process was stopped, or the machine slept.
+const INTERRUPTED_NS: u64 = 1_000_000_000;
 /// Time for a process to end after its pipe did, before it is killed: an agent releases its target.
 const END_WITHIN: Duration = Duration::from_secs(3);
 /// What is kept of a process's last words on standard error.
@@ -78,11 +80,19 @@ impl Pipes {
     /// controller.
     pub fn turn(&mut self, longest: Duration) {
         self.perform();
-        for host in ready(&self.pipes, longest.min(TURN)) {
-            self.exchange(host);
-        }
-        // After reading, so that what has arrived counts.
-        self.controller.tick(self.now_ns());
+        let mut longest = longest.min(TURN);
+        // No host is silent because this process did not read: what has arrived counts.
+        let looked_ns = loop {
+            let looked_ns = self.now_ns();
+            for host in ready(&self.pipes, longest) {
+                self.exchange(host);
+            }
+            if self.now_ns() - looked_ns < INTERRUPTED_NS {
+                break looked_ns;
+            }
+            longest = Duration::ZERO;
+        };
+        self.controller.tick(looked_ns);
         self.perform();
     }
 
@@ -331,14 +341,11 @@ impl EndingPipe {
         // The pipe does not block, so this ends even if another process holds it.
         last_words.hear();
         let words = String::from_utf8_lossy(&last_words.bytes);
-        let lines: Vec<&str> =
-            words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let last = lines.last().copied().unwrap_or_default();
         let code = status.and_then(|status| status.code());
         let how = status.map_or("it was killed".to_owned(), |status| status.to_string());
-        let why = match last {
+        let why = match reason_in(&words) {
             "" => format!("its agent ended ({how})"),
-            last => format!("{last} ({how})"),
+            reason => format!("{reason} ({how})"),
         };
         match host.launcher.remedy(&host.name, code, &words) {
             Some(remedy) => format!("{why}\n{remedy}"),
@@ -347,8 +354,42 @@ impl EndingPipe {
     }
 }
 
+/// The last line of what a process wrote on standard error, without what Rust's runtime adds to a panic or
+/// to a failed allocation.
+fn reason_in(words: &str) -> &str {
+    let lines = words.lines().map(str::trim).take_while(|line| *line != "stack backtrace:");
+    let is_added =
+        |line: &str| line.starts_with("note: ") || line.starts_with("skipping backtrace");
+    lines.filter(|line| !line.is_empty() && !is_added(line)).last().unwrap_or_default()
+}
+
 fn set_nonblocking(pipe: BorrowedFd<'_>) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(pipe)?;
     rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_panic_and_of_a_failed_allocation_is_not_the_note_that_follows() {
+        let note =
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        let panic = "\nthread 'main' (7) panicked at src/main.rs:1:2:\nthe reason\n";
+        let allocation = "memory allocation of 109556 bytes failed\n";
+        for (words, reason) in [
+            (format!("{panic}{note}"), "the reason"),
+            (format!("{panic}stack backtrace:\n   0: main\n  at a.rs:1\n{note}"), "the reason"),
+            (format!("{allocation}{note}"), allocation.trim()),
+            (
+                "Welcome\nssh: connect to host vm1: No route to host\r\n\n".to_owned(),
+                "ssh: connect to host vm1: No route to host",
+            ),
+            (String::new(), ""),
+        ] {
+            assert_eq!(reason_in(&words), reason, "{words}");
+        }
+    }
 }
