@@ -45,6 +45,8 @@ struct CollectedRun {
 #[derive(Clone, Debug, Default)]
 struct Share {
     intervals: u32,
+    /// Those before the first that was cut short.
+    whole: u32,
     has_started: bool,
     has_ended: bool,
     /// The reason, and whether the others continued.
@@ -71,7 +73,11 @@ pub struct Incomplete {
 impl Share {
     fn of(record: &RunRecord, host: usize) -> Share {
         let Some(of_host) = record.hosts.get(host) else { return Share::default() };
-        let mut share = Share { intervals: of_host.intervals.len() as u32, ..Share::default() };
+        let interval_ns = record.run.phases.interval_ns;
+        let is_whole = |one: &&Interval| one.end_ns - one.start_ns >= interval_ns;
+        let whole = of_host.intervals.iter().take_while(is_whole).count() as u32;
+        let intervals = of_host.intervals.len() as u32;
+        let mut share = Share { intervals, whole, ..Share::default() };
         for event in &of_host.events {
             match event {
                 HostEvent::Started { .. } => share.has_started = true,
@@ -103,14 +109,15 @@ impl CollectedRun {
             || self.shares.iter().any(is_hard_loss)
     }
 
-    /// Intervals of a host from this number on are not part of the run: the others were stopped before.
+    /// Intervals of a host from this number on are not part of the run: another host was stopped before or
+    /// in it, so that the total would lack some of that host.
     fn first_left_out(&self, host: usize) -> Option<u32> {
         if !self.is_cut_short() || self.shares[host].lost.is_none() {
             return None;
         }
         let others = self.shares.iter().filter(|share| share.lost.is_none());
         let ended = others.filter(|share| share.has_ended || share.collected.is_some());
-        ended.map(|share| share.intervals).max()
+        ended.map(|share| share.whole).min()
     }
 
     /// How the run ended, once it is known of every host.
@@ -229,6 +236,8 @@ impl Collection {
         run_index: u32,
         interval: Box<Interval>,
     ) -> Result<Option<Addition>, String> {
+        let run = self.runs.iter().find(|run| run.run_index == run_index);
+        let interval_ns = run.map_or(0, |run| run.interval_ns);
         let Some((share, first_left_out)) = self.open_share(host, run_index)? else {
             return Ok(None);
         };
@@ -247,6 +256,8 @@ impl Collection {
                 interval.index
             ));
         }
+        let is_whole = interval.end_ns - interval.start_ns >= interval_ns;
+        share.whole += u32::from(is_whole && share.whole == share.intervals);
         share.intervals += 1;
         share.added += 1;
         Ok(Some(Addition::Interval { host: host as u32, run_index, interval }))

@@ -177,6 +177,19 @@ fn totals_of_a_run_that_failed_are_never_those_of_the_host_that_was_cut_off() {
 }
 
 #[test]
+fn an_interval_in_which_another_host_was_stopped_is_left_out() {
+    let spools = [0, 1].map(|host| spool(host, INTERVALS, &Outcome::Done));
+    let failed = Outcome::Failed { reason: "b is lost".to_owned() };
+    let hosts = [(3, vec![HostEvent::Ended]), (1, vec![lost(1, false)])];
+    let mut record = record(hosts, failed);
+    record.runs[0].hosts[0].intervals[2].end_ns -= 900_000_000;
+    collect(&mut record, [&[], &spools[1]]);
+    // The last is only what the first host did until it was stopped.
+    assert_eq!(issued(&record), [WHOLE[0], WHOLE[1], 102]);
+    assert_eq!(record.runs[0].hosts[1].intervals.len(), 2);
+}
+
+#[test]
 fn a_share_that_failed_fails_the_run_with_the_host_named() {
     let failed = Outcome::Failed { reason: "no reply".to_owned() };
     let spools = [spool(0, INTERVALS, &Outcome::Done), spool(1, 2, &failed)];
