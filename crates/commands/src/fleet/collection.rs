@@ -74,7 +74,7 @@ impl Share {
     fn of(record: &RunRecord, host: usize) -> Share {
         let Some(of_host) = record.hosts.get(host) else { return Share::default() };
         let interval_ns = record.run.phases.interval_ns;
-        let is_whole = |one: &&Interval| one.end_ns - one.start_ns >= interval_ns;
+        let is_whole = |one: &&Interval| is_whole(one, interval_ns);
         let whole = of_host.intervals.iter().take_while(is_whole).count() as u32;
         let intervals = of_host.intervals.len() as u32;
         let mut share = Share { intervals, whole, ..Share::default() };
@@ -256,8 +256,8 @@ impl Collection {
                 interval.index
             ));
         }
-        let is_whole = interval.end_ns - interval.start_ns >= interval_ns;
-        share.whole += u32::from(is_whole && share.whole == share.intervals);
+        let is_next_whole = share.whole == share.intervals && is_whole(&interval, interval_ns);
+        share.whole += u32::from(is_next_whole);
         share.intervals += 1;
         share.added += 1;
         Ok(Some(Addition::Interval { host: host as u32, run_index, interval }))
@@ -344,6 +344,12 @@ impl Collection {
         };
         self.runs.iter().flat_map(of_run).collect()
     }
+}
+
+/// Whether an interval was not cut off: workers close a whole one within one percent of its edge.
+fn is_whole(interval: &Interval, interval_ns: u64) -> bool {
+    let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+    u128::from(length_ns) * 100 >= u128::from(interval_ns) * 99
 }
 
 fn check_owner(found: u32, expected: u32) -> Result<(), String> {
