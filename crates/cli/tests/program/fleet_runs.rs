@@ -37,7 +37,7 @@ pub(crate) fn number(event: &Value, field: &str) -> u64 {
 }
 
 /// `(completed, bytes)` of all streams in the line of an interval.
-fn sums(interval: &Value) -> (u64, u64) {
+pub(crate) fn sums(interval: &Value) -> (u64, u64) {
     let streams = interval["streams"].as_array().expect("a list").iter();
     let kinds = streams.flat_map(|stream| stream["kinds"].as_array().expect("a list"));
     kinds.fold((0, 0), |(completed, bytes), kind| {

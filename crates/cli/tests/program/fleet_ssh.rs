@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use cluster::message::{Hello, Message, PROTOCOL};
 use serde_json::Value;
 
+use crate::fleet_runs::sums;
+use crate::ganesha::Ganesha;
 use crate::harness::{Ended, Running, TestDir};
 use crate::ssh_hosts::{HUB, Hub, PROGRAM, script};
 use crate::volumes::Served;
@@ -138,6 +140,48 @@ fn eight_hosts_agree_with_the_service_about_every_operation_and_the_start() {
     let apart_ns = printed_ns.abs_diff(seen_ns);
     assert!(apart_ns <= APART_MAX_NS + error_ns, "{printed_ns} and {seen_ns} +- {error_ns} ns");
     assert_eq!(served.end().code, Some(0));
+}
+
+#[test]
+fn three_hosts_measure_nfs_ganesha_and_the_totals_are_their_sums() {
+    let mut dir = TestDir::new();
+    dir.file("reads.toml", READS);
+    let hub = Hub::new(&mut dir, "ganesha", 3, "");
+    let _hosts = hub.hosts("ganesha", 1..=3, "keys");
+    let server = Ganesha::start_at(HUB, hub.network.command("unshare"));
+    let url = format!("{}&nconnect=1", server.vfs(""));
+    let arguments = ["run", &url, "-w", "reads.toml", "--verify", "--events", "jsonl"];
+    let hosts = ["--hosts", "ssh:h[1-3]", "--agent", PROGRAM];
+    let ended = dir.run(&[&arguments[..], &hosts].concat());
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stderr.contains("3 hosts, started within "), "{}", ended.stderr);
+
+    let events: Vec<Value> = ended.stdout.lines().map(json).collect();
+    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    let mut of_hosts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    let mut reads_of_hosts = [0; 3];
+    for one in of("host_interval") {
+        let sum = of_hosts.entry(number(one, "interval_index")).or_default();
+        *sum = (sum.0 + number(one, "completed"), sum.1 + number(one, "bytes"));
+        reads_of_hosts[number(one, "host_index") as usize] += number(one, "completed");
+    }
+    let totals: BTreeMap<u64, (u64, u64)> =
+        of("interval").iter().map(|one| (number(one, "interval_index"), sums(one))).collect();
+    assert!(totals.len() >= 10 && totals == of_hosts, "{totals:?}\n{of_hosts:?}");
+    assert!(reads_of_hosts.iter().all(|reads| *reads > 0), "{reads_of_hosts:?}");
+    let connections = connections(&dir);
+    let of_host = |number: u8| {
+        let address = format!("10.215.0.{number}:");
+        connections.iter().filter(|(local, _)| local.starts_with(&address)).count()
+    };
+    assert_eq!([1, 2, 3].map(of_host), [1; 3], "{connections:?}");
+    // Each host has filled a part of the files, which the server has as files.
+    let files = fs::read_dir(server.folder().join("fourcorners")).expect("it was filled");
+    let data = files.filter(|file| {
+        let name = file.as_ref().expect("an entry").file_name();
+        name.to_string_lossy().ends_with(".data")
+    });
+    assert_eq!(data.count(), 8);
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

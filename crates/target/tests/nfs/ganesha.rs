@@ -4,7 +4,7 @@
 //! so that tests can run in parallel. Both run in a process namespace that ends with its first
 //! process. Needs root, as in CI.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,6 +28,7 @@ exec ganesha.nfsd -F -L "$1/log" -f "$1/ganesha.conf" -p /run/ganesha/pid
 pub(crate) struct Ganesha {
     child: Child,
     directory: tempfile::TempDir,
+    address: String,
     nfs_port: u16,
     mount_port: u16,
 }
@@ -41,6 +42,13 @@ fn free_ports<const N: usize>() -> [u16; N] {
 impl Ganesha {
     /// Starts it and waits until it accepts connections.
     pub(crate) fn start() -> Ganesha {
+        Ganesha::start_at("127.0.0.1", Command::new("unshare"))
+    }
+
+    /// The same at an address of a network namespace.
+    ///
+    /// * `unshare` - starts that program in the namespace
+    pub(crate) fn start_at(address: &str, mut unshare: Command) -> Ganesha {
         let directory = tempfile::tempdir().expect("make a directory");
         std::fs::create_dir(directory.path().join("vfs")).expect("make the exported folder");
         let [nfs_port, mount_port, nlm_port, quota_port] = free_ports();
@@ -48,7 +56,7 @@ impl Ganesha {
         let config = format!(
             "NFS_CORE_PARAM {{ NFS_Protocols = 3; NFS_Port = {nfs_port}; MNT_Port = {mount_port};
                NLM_Port = {nlm_port}; Rquota_Port = {quota_port}; Enable_NLM = false;
-               Enable_RQUOTA = false; Enable_UDP = False; Bind_addr = 127.0.0.1;
+               Enable_RQUOTA = false; Enable_UDP = False; Bind_addr = {address};
                mount_path_pseudo = false; }}
              NFSV4 {{ Graceless = true; }}
              EXPORT_DEFAULTS {{ Access_Type = RW; Squash = None; SecType = sys; Protocols = 3;
@@ -61,14 +69,15 @@ impl Ganesha {
         );
         std::fs::write(directory.path().join("ganesha.conf"), config)
             .expect("write the configuration");
-        let child = Command::new("unshare")
+        let child = unshare
             .args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"])
             .args(["sh", "-c", SCRIPT, "sh"])
             .arg(directory.path())
             .stdout(Stdio::null())
             .spawn()
             .expect("unshare runs; `cargo xtask check --install` installs what the tests need");
-        let mut server = Ganesha { child, directory, nfs_port, mount_port };
+        let address = address.to_owned();
+        let mut server = Ganesha { child, directory, address, nfs_port, mount_port };
         server.wait();
         server
     }
@@ -76,7 +85,7 @@ impl Ganesha {
     fn wait(&mut self) {
         let until = Instant::now() + START;
         for port in [self.nfs_port, self.mount_port] {
-            while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            while !self.listens(port) {
                 let ended = self.child.try_wait().expect("poll a child");
                 let log = std::fs::read_to_string(self.directory.path().join("log"));
                 assert!(ended.is_none(), "nfs-ganesha ended: {ended:?} {log:?}");
@@ -84,6 +93,20 @@ impl Ganesha {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
+    }
+
+    /// Whether a socket in its network namespace listens at the port.
+    fn listens(&self, port: u16) -> bool {
+        let (port, listening) = (format!(":{port:04X}"), "0A");
+        ["tcp", "tcp6"].iter().any(|family| {
+            let path = format!("/proc/{}/net/{family}", self.child.id());
+            let sockets = std::fs::read_to_string(path).unwrap_or_default();
+            sockets.lines().any(|line| {
+                // Number, local address, remote address, state.
+                let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
+                matches!(words[..], [_, local, _, state] if local.ends_with(&port) && state == listening)
+            })
+        })
     }
 
     /// The URL of `path` on the export in memory, which keeps 2 MiB of each file.
@@ -102,7 +125,7 @@ impl Ganesha {
     }
 
     fn url(&self, path: &str) -> String {
-        format!("nfs://127.0.0.1:{}{path}?mountport={}", self.nfs_port, self.mount_port)
+        format!("nfs://{}:{}{path}?mountport={}", self.address, self.nfs_port, self.mount_port)
     }
 }
 
