@@ -183,10 +183,10 @@ fn resumes(dir: &TestDir, url: &str) {
 }
 
 /// A tmpfs, unmounted when dropped.
-struct Mounted<'a>(&'a Path);
+pub(crate) struct Mounted<'a>(&'a Path);
 
 impl<'a> Mounted<'a> {
-    fn new(path: &'a Path, size: &str) -> Mounted<'a> {
+    pub(crate) fn new(path: &'a Path, size: &str) -> Mounted<'a> {
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
             .arg(path)
