@@ -4,7 +4,7 @@
 use metrics::fleet::{FleetHost, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
-use workload::plan::Spread;
+use workload::plan::{Assignment, Spread};
 
 use crate::load_point::{self, Generator, LoadPoint, Summary};
 
@@ -128,18 +128,13 @@ pub(crate) fn findings(
 /// A load point's summary on each host, computed as that of all hosts together.
 fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint {
     let count = records.iter().map(|record| record.hosts.len()).max().unwrap_or(0);
+    let assignments: Vec<Vec<Assignment>> =
+        records.iter().map(|record| record.run.split()).collect();
     let of_host = |host: usize| {
-        let has_share = |record: &&RunRecord| record.hosts.len() > host;
         let shares: Vec<RunRecord> = records
             .iter()
-            .copied()
-            .filter(has_share)
-            .map(|record| RunRecord {
-                run: record.run.split()[host].share(),
-                intervals: record.hosts[host].intervals.clone(),
-                hosts: Vec::new(),
-                ..(*record).clone()
-            })
+            .zip(&assignments)
+            .filter_map(|(record, assignments)| share(record, assignments.get(host)?, host))
             .collect();
         let lost = records.iter().filter_map(|record| record.hosts.get(host)?.lost());
         let lost = lost.map(|(at_ns, why)| (at_ns, why.to_owned())).min();
@@ -150,6 +145,19 @@ fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint
     let has_equal_targets =
         streams.all(|one| one.targets.count() == 1 || one.targets.spread == Spread::All);
     FleetLoadPoint { hosts: (0..count).map(of_host).collect(), has_equal_targets }
+}
+
+/// A run as one host executed it; `None` if it took no part.
+fn share(record: &RunRecord, assignment: &Assignment, host: usize) -> Option<RunRecord> {
+    Some(RunRecord {
+        run: assignment.share(),
+        started_unix_ms: record.started_unix_ms,
+        intervals: record.hosts.get(host)?.intervals.clone(),
+        hosts: Vec::new(),
+        warnings: record.warnings.clone(),
+        service_counters: record.service_counters,
+        outcome: record.outcome.clone(),
+    })
 }
 
 fn differences(hosts: &[FleetHost]) -> Vec<FactDifference> {

@@ -70,8 +70,11 @@ fn part(record: &RunRecord, target: u32) -> Option<RunRecord> {
     Some(RunRecord {
         run: Run { streams: streams.iter().map(on_target).collect(), ..run.clone() },
         intervals: record.intervals.iter().map(|one| interval(one, &streams, target)).collect(),
+        started_unix_ms: record.started_unix_ms,
         hosts: Vec::new(),
-        ..record.clone()
+        warnings: record.warnings.clone(),
+        service_counters: record.service_counters,
+        outcome: record.outcome.clone(),
     })
 }
 

@@ -267,6 +267,23 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+    /// The wall clock of a host is certainly wrong, or that of the controller.
+    WallClockOff {
+        /// The host's clock minus the controller's, in nanoseconds.
+        ahead_ns: i64,
+        /// At most this much more or less, in nanoseconds.
+        error_ns: u64,
+    },
+}
+
+/// A wall clock that is further off makes logs of several hosts unreadable, in nanoseconds.
+const CLOCK_OFF_NS: u64 = 1_000_000_000;
+
+/// Whether a wall clock is certainly off by more than a second.
+///
+/// * `ahead_ns` - the host's clock minus the controller's, known to ± `error_ns`
+pub const fn is_wall_clock_off(ahead_ns: i64, error_ns: u64) -> bool {
+    ahead_ns.unsigned_abs().saturating_sub(error_ns) > CLOCK_OFF_NS
 }
 
 /// A figure that is checked for steady state. Journals store its position.
@@ -317,6 +334,7 @@ impl Warning {
             Warning::HostSlower { .. } => "host_slower",
             Warning::HostsDiffer { .. } => "hosts_differ",
             Warning::SpoolFailed { .. } => "spool_failed",
+            Warning::WallClockOff { .. } => "wall_clock_off",
         }
     }
 }

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use metrics::warning::is_wall_clock_off;
+
 use super::{Checkup, Facts, Options};
 
 /// The facts that are compared: settings, versions and sizes.
@@ -74,9 +76,6 @@ const MEMORY: &str = "memory.bytes";
 const MEMORY_TOLERANCE: f64 = 0.02;
 /// An option of an NFS mount that names the host.
 const OF_HOST: &str = "clientaddr=";
-/// A wall clock that is further off makes logs of several hosts unreadable, in nanoseconds.
-const CLOCK_OFF_NS: u64 = 1_000_000_000;
-
 /// The checks of all hosts.
 #[derive(Clone, Debug)]
 pub struct FleetCheckup {
@@ -137,7 +136,7 @@ impl FleetCheckup {
 impl CheckedHost {
     /// Whether its wall clock is certainly off by more than a second.
     pub const fn is_clock_off(&self) -> bool {
-        is_clock_off(self.clock_ahead_ns, self.clock_error_ns)
+        is_wall_clock_off(self.clock_ahead_ns, self.clock_error_ns)
     }
 }
 
@@ -199,13 +198,6 @@ fn is_same_memory(hosts: &[(usize, &Facts)]) -> bool {
     high - low <= MEMORY_TOLERANCE * high
 }
 
-/// Whether a wall clock is certainly off by more than a second.
-///
-/// * `wall_ns` - the host's clock minus the controller's, known to ± `error_ns`
-const fn is_clock_off(wall_ns: i64, error_ns: u64) -> bool {
-    wall_ns.unsigned_abs().saturating_sub(error_ns) > CLOCK_OFF_NS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,10 +238,10 @@ mod tests {
 
     #[test]
     fn a_clock_is_off_only_beyond_its_error() {
-        assert!(is_clock_off(3_600_000_000_000, 200_000));
-        assert!(is_clock_off(-3_600_000_000_000, 200_000));
-        assert!(!is_clock_off(1_000_000_000, 0));
-        assert!(!is_clock_off(1_500_000_000, 600_000_000));
-        assert!(!is_clock_off(0, u64::MAX));
+        assert!(is_wall_clock_off(3_600_000_000_000, 200_000));
+        assert!(is_wall_clock_off(-3_600_000_000_000, 200_000));
+        assert!(!is_wall_clock_off(1_000_000_000, 0));
+        assert!(!is_wall_clock_off(1_500_000_000, 600_000_000));
+        assert!(!is_wall_clock_off(0, u64::MAX));
     }
 }

@@ -79,6 +79,10 @@ fn lines(collected: &Collected) -> Vec<String> {
     if collected.incomplete.is_empty() && collected.not_reached.is_empty() {
         lines.push("the record has every interval of all hosts".to_owned());
     }
+    if let Some((missing, planned)) = collected.never_started {
+        let planned = counted(planned as u64, "planned run");
+        lines.push(format!("{missing} of {planned} never started"));
+    }
     if collected.has_changed {
         lines.push(format!("results: fourcorners show {}", collected.id));
         lines.push(format!("a new report: fourcorners report {}", collected.id));

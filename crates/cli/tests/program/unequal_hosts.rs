@@ -163,6 +163,8 @@ fn a_wall_clock_an_hour_off_is_named_by_check_and_does_not_change_a_run() {
     let ahead = RelayedAgent::new(&dir, "b", dir.command(&["agent"]), way);
     let ended = run(&dir, "null:", &LOCAL_AND_RELAYED);
     ahead.end();
+    let words = unwrapped(&ended.stderr);
+    assert!(words.contains("on b: the wall clock is 1h (±"), "{words}");
     let starts = starts(&ended);
     assert!(starts.len() == 2 && starts.iter().all(|(late_ns, _)| *late_ns < SCHEDULING_NS));
 }

@@ -48,6 +48,8 @@ pub struct Collected {
     pub problems: Vec<(String, String)>,
     /// What the record still lacks.
     pub incomplete: Vec<Incomplete>,
+    /// Planned runs that no host started, and all that were planned.
+    pub never_started: Option<(usize, usize)>,
 }
 
 /// What was collected from a host.
@@ -66,8 +68,8 @@ pub struct CollectedHost {
 impl Collected {
     /// The exit code: a host is not reached, the record is not complete, or neither.
     pub fn exit(&self) -> Exit {
-        match (self.not_reached.is_empty(), self.problems.is_empty() && self.incomplete.is_empty())
-        {
+        let is_complete = self.incomplete.is_empty() && self.never_started.is_none();
+        match (self.not_reached.is_empty(), self.problems.is_empty() && is_complete) {
             (false, _) => Exit::TargetFailed,
             (true, false) => Exit::Negative,
             (true, true) => Exit::Done,

@@ -319,6 +319,14 @@ impl Collection {
         Some(first.cloned().unwrap_or(Outcome::Done))
     }
 
+    /// Planned runs that were never started, and all that were planned; `None` if there are none, or if the
+    /// plan does not fix their number.
+    pub(super) fn never_started(&self) -> Option<(usize, usize)> {
+        let planned = self.runs_planned.filter(|_| !self.has_finished)?;
+        let missing = planned.saturating_sub(self.runs.len());
+        (missing > 0).then_some((missing, planned))
+    }
+
     /// Intervals of a host that were added, and that were left out because the others had been stopped.
     pub(super) fn counts(&self, host: usize) -> (u32, u32) {
         let shares = self.runs.iter().filter_map(|run| run.shares.get(host));

@@ -267,6 +267,7 @@ impl Collector {
             not_reached: (0..asked.len()).filter_map(lost).collect(),
             problems: self.problems,
             incomplete: self.collection.incomplete(),
+            never_started: self.collection.never_started(),
             id: self.id,
         }
     }

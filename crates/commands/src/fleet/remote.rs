@@ -16,7 +16,7 @@ use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::fleet::{self, FleetHost};
 use metrics::run_record::{ChosenIoMethod, Outcome};
-use metrics::warning::Warning;
+use metrics::warning::{Warning, is_wall_clock_off};
 use record::frame::{self, Frame};
 use runner::announce::Announcer;
 use runner::conduct::ConductError;
@@ -318,6 +318,10 @@ impl RemoteFleet {
         match event {
             Event::ClockSampled { host } if session.numbers[host].is_some() => {
                 if let Some(clock) = self.pipes.controller().clock(host) {
+                    if is_wall_clock_off(clock.wall_ns, clock.error_ns) {
+                        let (ahead_ns, error_ns) = (clock.wall_ns, clock.error_ns);
+                        session.warn(host, vec![Warning::WallClockOff { ahead_ns, error_ns }]);
+                    }
                     let (ahead_ns, error_ns) = (clock.monotonic_ns, clock.error_ns);
                     let clock = HostClock { ahead_ns, error_ns };
                     session.core.clock_sampled(host, clock, now_ns);

@@ -2,6 +2,7 @@
 
 mod fill;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,9 @@ use super::spool::Spool;
 use crate::measure::{self, environment, host_state, wire};
 use crate::outcome::Failure;
 use crate::{named_target, refusal};
+
+/// A start that arrives later than this is not that of the other hosts.
+const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the agent gives to each request.
 pub(super) struct StationContext<'a> {
@@ -141,10 +145,14 @@ impl Station {
         let mut warnings = self.warnings_before(assignment, io_method);
         warnings.extend(spool.take_failure());
         let keeper = RunKeeper::new(spool, context, &assignment.run);
+        let is_too_late = Cell::new(false);
         let start = || {
             send_report(context.outbox, &Report::Ready { warnings });
             let start = keeper.await_start(sequence)?;
-            Some(context.begun + Duration::from_nanos(start.at_ns))
+            let start = context.begun + Duration::from_nanos(start.at_ns);
+            // The others have started without this host.
+            is_too_late.set(start.elapsed() > STARTS_WITHIN);
+            (!is_too_late.get()).then_some(start)
         };
         let mut on_interval = |interval: Interval| keeper.interval(&interval);
         let end = self.fleet.execute(assignment, &stop, start, &mut on_interval);
@@ -153,6 +161,14 @@ impl Station {
             keeper.finished(&RunEnd::of(Outcome::Failed { reason }), Vec::new());
             Failure::target(error)
         })?;
+        if is_too_late.get() {
+            let reason = format!(
+                "the start reached it more than {} s late; the controller was stopped, or the network \
+                 does not respond",
+                STARTS_WITHIN.as_secs()
+            );
+            end.outcome = Outcome::Failed { reason };
+        }
         send_report(context.outbox, &Report::Measured);
         if end.outcome == Outcome::Done
             && let Err(changed) = self.refuse_changed()

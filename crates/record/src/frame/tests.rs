@@ -225,13 +225,14 @@ fn warning(
         30 => Warning::HostSlower { host: text, rate: a, median: b },
         31 => Warning::HostsDiffer { facts: vec![(text.clone(), vec![text])] },
         32 => Warning::SpoolFailed { path: text.clone(), reason: text },
-        _ => panic!("there are 33 tags"),
+        33 => Warning::WallClockOff { ahead_ns: c as i64, error_ns: d },
+        _ => panic!("there are 34 tags"),
     }
 }
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    (0..33usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
+    (0..34usize, [any_number(), any_number()], any::<[u64; 2]>(), errors, any::<String>()).prop_map(
         |(tag, floats, integers, errors, text)| warning(tag, floats, integers, errors, text),
     )
 }

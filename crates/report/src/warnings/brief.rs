@@ -40,6 +40,7 @@ pub(crate) const fn brief(warning: &Warning) -> &'static str {
         Warning::HostsStartedApart { .. } => "hosts did not start together",
         Warning::HostsDiffer { .. } => "hosts differ in their settings",
         Warning::SpoolFailed { .. } => "spool not written",
+        Warning::WallClockOff { .. } => "wall clock wrong",
         Warning::HostSlower { .. } => "one host was slower than the others",
     }
 }

@@ -1,9 +1,11 @@
 //! The texts of warnings: what was found, with numbers; why it matters; what to do next. (The form is
 //! hyperfine's.)
 
+use std::time::Duration;
+
 use metrics::warning::{Figure, Warning};
 use metrics::wire::CounterSource;
-use units::{Bytes, Nanos, OpsPerSec, thousands};
+use units::{Bytes, Nanos, OpsPerSec, print_whole_seconds, thousands};
 
 /// Why a warning matters, and what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +245,14 @@ pub fn found(warning: &Warning) -> String {
         Warning::SpoolFailed { path, reason } => {
             format!("the intervals could not be written to the spool {path}: {reason}")
         }
+        Warning::WallClockOff { ahead_ns, error_ns } => {
+            let word = if *ahead_ns < 0 { "behind" } else { "ahead of" };
+            format!(
+                "the wall clock is {} (± {}) {word} that of the controller",
+                print_whole_seconds(Duration::from_nanos(ahead_ns.unsigned_abs())),
+                Nanos(*error_ns as f64)
+            )
+        }
     }
 }
 
@@ -378,6 +388,11 @@ pub fn advice(warning: &Warning) -> Advice {
             "The total is that of unequal hosts; with equal hosts it would be higher.",
             "Compare the hosts with `fourcorners check --hosts`, and their results in the table of \
              hosts.",
+        ),
+        Warning::WallClockOff { .. } => (
+            "Hosts start by their monotonic clocks, so the results are not concerned. Logs and times of \
+             files of this host do not match those of others.",
+            "Synchronise the clocks, for example with chrony.",
         ),
         Warning::SpoolFailed { .. } => (
             "The results are complete while the connection lasts. If it is cut, intervals that were not \
@@ -745,6 +760,11 @@ mod tests {
                 },
                 "spool_failed",
                 "the intervals could not be written to the spool /spool/a: No space left on device",
+            ),
+            (
+                Warning::WallClockOff { ahead_ns: -3_600_400_000_000, error_ns: 20_000_000 },
+                "wall_clock_off",
+                "the wall clock is 1h (± 20.0 ms) behind that of the controller",
             ),
         ]
     }
