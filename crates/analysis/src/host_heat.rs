@@ -63,13 +63,14 @@ fn host_heat(load_point: usize, run_index: u32, hosts: &[HostRun]) -> Option<Hos
     if hosts.len() < 2 {
         return None;
     }
-    let longest = hosts.iter().max_by_key(|host| host.intervals.len())?;
-    let per_column = longest.intervals.len().div_ceil(COLUMNS_MAX).max(1);
-    let mut rows: Vec<HostRow> = hosts
+    let all: Vec<&[Interval]> = hosts.iter().map(|host| without_end(&host.intervals)).collect();
+    let longest = all.iter().max_by_key(|intervals| intervals.len())?;
+    let per_column = longest.len().div_ceil(COLUMNS_MAX).max(1);
+    let mut rows: Vec<HostRow> = all
         .iter()
         .enumerate()
-        .map(|(host, of_host)| {
-            let cells = of_host.intervals.chunks(per_column).map(cell).collect();
+        .map(|(host, intervals)| {
+            let cells = intervals.chunks(per_column).map(cell).collect();
             HostRow { host, cells }
         })
         .collect();
@@ -79,16 +80,19 @@ fn host_heat(load_point: usize, run_index: u32, hosts: &[HostRun]) -> Option<Hos
         rows.truncate(HOSTS_MAX);
         rows.sort_by_key(|row| row.host);
     }
-    let columns = longest.intervals.chunks(per_column);
-    let mut columns: Vec<(u64, u64)> =
+    let columns = longest.chunks(per_column);
+    let columns: Vec<(u64, u64)> =
         columns.map(|group| (group[0].start_ns, group[group.len() - 1].end_ns)).collect();
-    // The last operations of a run complete in a short interval, whose rate means nothing.
-    let length = |(start, end): &(u64, u64)| end - start;
-    if columns.last().map(length) < columns.first().map(|first| length(first) / 2) {
-        columns.pop();
-    }
-    rows.iter_mut().for_each(|row| row.cells.truncate(columns.len()));
     (!columns.is_empty()).then_some(HostHeat { load_point, run_index, columns, rows, of })
+}
+
+/// Without the short interval in which the last operations of a run complete: its rate means nothing.
+fn without_end(intervals: &[Interval]) -> &[Interval] {
+    let length = |interval: &Interval| interval.end_ns - interval.start_ns;
+    match intervals {
+        [first, .., last] if length(last) < length(first) / 2 => &intervals[..intervals.len() - 1],
+        all => all,
+    }
 }
 
 fn cell(intervals: &[Interval]) -> HostCell {

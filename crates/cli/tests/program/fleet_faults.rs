@@ -209,7 +209,11 @@ fn injecting(case: Case, scene: Arc<Scene>) -> Watch {
         }
         scene.happened.set(Instant::now()).expect("a fault happens once");
         inject(case.fault, link, &scene);
-        let is_connected = matches!(case.fault, Fault::SpoolFull | Fault::ControllerStopped);
+        // Intervals that the agent has already sent follow, and none of them may be missing.
+        let is_followed = case.phase == Phase::Measuring
+            && matches!(case.fault, Fault::AgentKilled | Fault::AgentStopped);
+        let is_connected =
+            is_followed || matches!(case.fault, Fault::SpoolFull | Fault::ControllerStopped);
         match is_connected && !is_passed {
             true => Passage::Pass,
             false => Passage::Discard,

@@ -762,7 +762,7 @@ mod tests {
                 "the intervals could not be written to the spool /spool/a: No space left on device",
             ),
             (
-                Warning::WallClockOff { ahead_ns: -3_600_400_000_000, error_ns: 20_000_000 },
+                Warning::WallClockOff { ahead_ns: -3_600_000_000_000, error_ns: 20_000_000 },
                 "wall_clock_off",
                 "the wall clock is 1h (± 20.0 ms) behind that of the controller",
             ),
