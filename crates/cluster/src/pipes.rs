@@ -20,8 +20,10 @@ use crate::launch::AgentProgram;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
 const TURN: Duration = Duration::from_millis(100);
-/// A turn that takes longer was interrupted: this process was stopped, or the machine slept.
+/// A look at all pipes that takes longer was interrupted: this process was stopped, or the machine slept.
 const INTERRUPTED_NS: u64 = 1_000_000_000;
+/// Looks in one turn, also if each is interrupted.
+const LOOKS_MAX: usize = 3;
 /// Time for a process to end after its pipe did, before it is killed: an agent releases its target.
 const END_WITHIN: Duration = Duration::from_secs(3);
 /// What is kept of a process's last words on standard error.
@@ -81,17 +83,18 @@ impl Pipes {
     pub fn turn(&mut self, longest: Duration) {
         self.perform();
         let mut longest = longest.min(TURN);
-        // No host is silent because this process did not read: what has arrived counts.
-        let looked_ns = loop {
-            let looked_ns = self.now_ns();
+        let mut looked_ns = self.now_ns();
+        for _look in 0..LOOKS_MAX {
             for host in ready(&self.pipes, longest) {
                 self.exchange(host);
             }
-            if self.now_ns() - looked_ns < INTERRUPTED_NS {
-                break looked_ns;
+            let now_ns = self.now_ns();
+            if now_ns - looked_ns < INTERRUPTED_NS {
+                break;
             }
-            longest = Duration::ZERO;
-        };
+            // No host is silent because this process did not read: what has arrived counts.
+            (looked_ns, longest) = (now_ns, Duration::ZERO);
+        }
         self.controller.tick(looked_ns);
         self.perform();
     }

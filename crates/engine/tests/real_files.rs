@@ -236,9 +236,9 @@ fn the_backlog_of_an_open_loop_that_is_stopped_immediately_is_never_negative() {
     small.phases.measure_ns = 3_600_000_000_000;
     small.streams[0].queue_depth = 8;
     fill(directory.path(), &small);
-    for round in 0..8 {
-        // Each thread is the first after the edge in one of the rounds.
-        let offered_rate = 470.0 + 6.7 * f64::from(round);
+    // Each thread is the first after the edge at one of these rates; none may be negative.
+    let rates = [470.0, 476.7, 483.4, 490.1, 496.8, 503.5, 510.2, 516.9];
+    for offered_rate in rates {
         small.streams[0].arrival = Arrival::Constant { offered_rate };
         let assignment = small.split().remove(0);
         let request = Request {

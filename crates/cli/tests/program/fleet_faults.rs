@@ -26,8 +26,8 @@ use crate::relayed_agent::{Direction, Link, Passage, RelayedAgent, Watch, Way};
 const VICTIM: &str = "b";
 /// Longer than the 8 s after which a silent host is lost.
 const CONTROLLER_STOPPED: Duration = Duration::from_secs(9);
-/// Combinations that are examined at the same time; most of the time they wait.
-const AT_THE_SAME_TIME: usize = 12;
+/// Combinations that are examined at the same time, each once; most of the time they wait.
+const THREADS: usize = 12;
 
 /// Two load points of a second, at a rate that takes no processor time.
 const TWO_RUNS: &str = r#"
@@ -363,7 +363,7 @@ fn every_fault_in_every_phase_is_named_and_no_total_of_fewer_hosts_is_without_a_
     let cases = Mutex::new(cases);
     let next = || cases.lock().expect("it is not poisoned").pop_front();
     std::thread::scope(|scope| {
-        for _ in 0..AT_THE_SAME_TIME {
+        for _thread in 0..THREADS {
             scope.spawn(|| {
                 while let Some(case) = next() {
                     let begun = Instant::now();

@@ -124,6 +124,31 @@ fn a_slow_connection_is_in_the_stated_error_of_the_start_and_delays_no_one() {
     assert_eq!(served.end().code, Some(0));
 }
 
+/// Longer than a start may be late.
+const LATE: Duration = Duration::from_secs(6);
+
+#[test]
+fn a_start_that_reaches_a_host_seconds_late_fails_its_share() {
+    let dir = TestDir::new();
+    let holds_the_start: Watch = Box::new(|_, direction, message| {
+        if let (Direction::ToAgent, Message::Signal(signal)) = (direction, message)
+            && String::from_utf8_lossy(signal).contains("\"Go\"")
+        {
+            std::thread::sleep(LATE);
+        }
+        Passage::Pass
+    });
+    let way = Way { watch: holds_the_start, there: Duration::ZERO, back: Duration::ZERO };
+    let late = RelayedAgent::new(&dir, "b", dir.command(&["agent"]), way);
+    dir.file("reads.toml", READS);
+    let fixed = ["run", "null:", "-w", "reads.toml", "--no-report"];
+    let ended = dir.run(&[&fixed[..], &LOCAL_AND_RELAYED].concat());
+    late.end();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let words = unwrapped(&ended.stderr);
+    assert!(words.contains("b: the start reached it more than 5 s late"), "{words}");
+}
+
 /// Adds an hour to every reading of the agent's wall clock. (A time namespace has no wall clock, so the
 /// reading is changed where it arrives.)
 fn an_hour_ahead() -> Watch {

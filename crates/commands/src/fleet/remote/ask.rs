@@ -1,21 +1,24 @@
 //! Requests to agents of which all must answer, and the failure if one does not.
 
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use cluster::controller::{Event, Lost};
 use runner::fleet::FleetError;
 use serde::de::DeserializeOwned;
+use target::refusal::Refusal;
 
 use super::RemoteFleet;
 use crate::fleet::reply::{self, RequestFailed};
 use crate::fleet::request::{Request, SignalKind};
 use crate::outcome::Failure;
 
-/// A host that does not answer within this time, after the user has stopped or when little is asked, is
-/// lost.
+/// Longest wait for the answer to a request that a command can do without, and for any answer after the user
+/// has stopped. A host without one is lost.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
-/// The same for little, after the user has stopped.
+/// The same for a request that a command can do without, after the user has stopped.
 const ANSWERS_WITHIN_AFTER_STOP: Duration = Duration::from_secs(1);
 
 /// Why a request was not done by every host.
@@ -129,10 +132,11 @@ impl RemoteFleet {
 
     pub(super) fn error(&self, why: NotDone) -> FleetError {
         match why {
-            NotDone::Stopped => {
-                let reason = "interrupted by the user".to_owned();
-                FleetError::Host { reason, remedy: None }
-            }
+            NotDone::Stopped => FleetError::Refused(Refusal::Io {
+                action: "use",
+                path: self.paths.first().map(PathBuf::from).unwrap_or_default(),
+                source: io::ErrorKind::Interrupted.into(),
+            }),
             NotDone::Lost(host, why) => {
                 let (why, remedy) = split_remedy(&why);
                 let reason = format!("{}: {why}", self.hosts[host].name);

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What a fleet costs: the controller with many local agents, and one agent against a local run.
+
+`fleet.py FOURCORNERS FOLDER [AGENTS...]` works only below FOLDER, which must not exist, and on the null
+target and a directory there. Prints the machine and one line for each figure; AGENTS are 200 and 1,000.
+"""
+
+import json
+import os
+import platform
+import pty
+import resource
+import select
+import statistics
+import subprocess
+import sys
+import time
+
+WARM_UP_S, MEASURE_S = 2, 20
+RUN = """name = "fleet"
+[run]
+warm_up = "{}s"
+measure = "{}s"
+interval = "1s"
+"""
+STREAM = """[stream.{}]
+read = "{}%"
+transfer_size = "{}"
+pattern = "{}"
+files = 1
+file_size = "128MiB"
+queue_depth = 1
+arrival = {{ constant = "10/s" }}
+"""
+STREAMS = [
+    ("a", 100, "8KiB", "random"),
+    ("b", 0, "8KiB", "random"),
+    ("c", 100, "64KiB", "sequential"),
+    ("d", 50, "4KiB", "random"),
+]
+ONE = """name = "one"
+[run]
+warm_up = "0"
+measure = "2s"
+interval = "500ms"
+[stream.a]
+read = "100%"
+transfer_size = "8KiB"
+pattern = "random"
+files = 2
+file_size = "64MiB"
+queue_depth = 4
+"""
+TICKS = os.sysconf("SC_CLK_TCK")
+PAIRS = 41
+# Between these of 41 ordered values the median is with 97 % confidence (binomial distribution).
+LOW, HIGH = 13, 27
+
+
+def usage(process):
+    """Processor time in seconds and peak memory in MiB of a process so far; None after its end."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        with open(f"/proc/{process}/status") as file:
+            peak = next(line for line in file if line.startswith("VmHWM:"))
+    except (OSError, StopIteration, IndexError):
+        return None
+    return (int(fields[11]) + int(fields[12])) / TICKS, int(peak.split()[1]) / 1024
+
+
+def controller(program, agents):
+    """Measures with so many agents on a terminal of 80 columns."""
+    command = [program, "run", "null:", "-w", "four.toml", "--hosts", f"local:{agents}"]
+    command += ["--store", "store", "--no-report"]
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["COLUMNS"] = "80"
+        os.execv(program, command)
+    text, updates, samples, ready = b"", [], [], None
+    while True:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                part = os.read(terminal, 1 << 16)
+            except OSError:
+                break
+            text += part
+            updates.append(time.monotonic())
+            if ready is None and f"{agents:,} hosts:".encode() in text:
+                ready = time.monotonic()
+        used = usage(process)
+        if used:
+            samples.append((time.monotonic(), *used))
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if ready is None:
+        sys.exit(f"no run began, exit code {code}:\n{text.decode(errors='replace')}")
+    end = ready + WARM_UP_S + MEASURE_S
+    during = [sample for sample in samples if ready <= sample[0] <= end]
+    processors = (during[-1][1] - during[0][1]) / (during[-1][0] - during[0][0])
+    times = [at for at in updates if ready + WARM_UP_S <= at <= end]
+    gap = max(later - earlier for earlier, later in zip(times, times[1:]))
+    shown = time.monotonic()
+    subprocess.run([program, "show", "last", "--store", "store"], stdout=subprocess.DEVNULL, check=True)
+    shown = time.monotonic() - shown
+    spread = next((l for l in text.decode(errors="replace").splitlines() if "started within" in l), "")
+    print(
+        f"{agents} agents, 4 streams, 1 s intervals: controller {processors:.2f} processors and "
+        f"{during[-1][2]:.0f} MiB in the run, longest time without an update of the screen {gap:.2f} s, "
+        f"`show last` {shown:.2f} s, exit code {code}; {spread.strip()}",
+        flush=True,
+    )
+
+
+def cost(program, target, hosts):
+    """Processor time per operation of all processes of a run, in ns.
+
+    The worker is pinned: without that, the kernel chooses more often the processor that handles the disk's
+    interrupts when other processes run, and their time counts as the worker's.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [program, "run", target, "--not-a-mount", "-w", "one.toml", "--store", "store"]
+    command += ["--no-report", "--no-progress", "--json", "--pin", *hosts]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    point = json.loads(ended.stdout)["load_points"][0]
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used / point["merged"]["total"]["data"]["completed"] * 1e9
+
+
+def fleet_of_one(program, target):
+    """Compares a fleet of one agent with a local run, in turns."""
+    cost(program, target, [])
+    pairs = []
+    for number in range(PAIRS):
+        runs = [[], ["--hosts", "local:1"]]
+        if number % 2:
+            runs.reverse()
+        costs = {bool(hosts): cost(program, target, hosts) for hosts in runs}
+        pairs.append((costs[False], costs[True]))
+    ratios = sorted(fleet / local for local, fleet in pairs)
+    local, fleet = (statistics.median(side) for side in zip(*pairs))
+    print(
+        f"one agent on {target.rstrip(':')}: {fleet:.1f} ns of processor time per operation, local run {local:.1f} ns; "
+        f"median ratio of {PAIRS} pairs {statistics.median(ratios):.4f} ({ratios[LOW]:.3f} to {ratios[HIGH]:.3f})",
+        flush=True,
+    )
+
+
+def main():
+    program, folder, *agents = sys.argv[1:]
+    program = os.path.realpath(program)
+    os.mkdir(folder)
+    os.chdir(folder)
+    os.mkdir("directory")
+    with open("four.toml", "w") as file:
+        file.write(RUN.format(WARM_UP_S, MEASURE_S))
+        file.writelines(STREAM.format(*stream) for stream in STREAMS)
+    with open("one.toml", "w") as file:
+        file.write(ONE)
+    with open("/proc/cpuinfo") as file:
+        model = next(line for line in file if line.startswith("model name")).split(":")[1].strip()
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    print(f"{model}, {os.cpu_count()} processors, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}")
+    print(version.split("\n")[0], flush=True)
+    for target in ["null:", "directory"]:
+        fleet_of_one(program, target)
+    for count in agents or ["200", "1000"]:
+        controller(program, int(count))
+
+
+main()
