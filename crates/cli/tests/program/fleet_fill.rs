@@ -101,6 +101,8 @@ fn three_hosts_fill_the_files_and_the_manifest_that_one_host_fills() {
 const SLOW_FILES: &str = "files=24";
 const SLOW_BYTES: u64 = 96 << 20;
 
+const THREE_HOSTS: [&str; 2] = ["--hosts", "local:3"];
+
 /// A volume that takes three seconds to fill, and its URL.
 fn slow_volume(dir: &TestDir) -> (Running, String) {
     let arguments = ["--address", "127.0.0.1:0", "--metrics", "none", "--throughput", "32MiB/s"];
@@ -112,10 +114,10 @@ fn slow_volume(dir: &TestDir) -> (Running, String) {
 }
 
 /// Starts a run and waits until the fill has written some MiB.
-fn started(dir: &TestDir, target: &str) -> Running {
+fn started(dir: &TestDir, target: &str, hosts: &[&str]) -> Running {
     dir.file("reads.toml", READS);
-    let arguments = ["run", target, "-w", "reads.toml", "--hosts", "local:3", "--events", "jsonl"];
-    let running = dir.start(&arguments);
+    let arguments = ["run", target, "-w", "reads.toml", "--events", "jsonl"];
+    let running = dir.start(&[&arguments[..], hosts].concat());
     let is_under_way = |line: &str| {
         line.contains("\"prepare_progress\"")
             && serde_json::from_str(line)
@@ -129,31 +131,33 @@ fn started(dir: &TestDir, target: &str) -> Running {
 fn a_fill_that_a_killed_host_ended_names_it_and_is_resumed() {
     let dir = TestDir::new();
     let (_serving, url) = slow_volume(&dir);
-    let running = started(&dir, &url);
+    let running = started(&dir, &url, &THREE_HOSTS);
     signal(&agents(running.id())[1], "KILL");
     let ended = running.end();
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("local-2: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
-    resumes(&dir, &url);
+    resumes(&dir, &url, &THREE_HOSTS);
 }
 
 #[test]
 fn a_fill_that_the_user_interrupts_is_resumed() {
-    let dir = TestDir::new();
-    let (_serving, url) = slow_volume(&dir);
-    let running = started(&dir, &url);
-    running.signal("INT");
-    let ended = running.end();
-    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    resumes(&dir, &url);
+    for hosts in [&[][..], &THREE_HOSTS] {
+        let dir = TestDir::new();
+        let (_serving, url) = slow_volume(&dir);
+        let running = started(&dir, &url, hosts);
+        running.signal("INT");
+        let ended = running.end();
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        resumes(&dir, &url, hosts);
+    }
 }
 
 #[test]
 fn a_fill_whose_controller_is_killed_is_resumed() {
     let dir = TestDir::new();
     let (_serving, url) = slow_volume(&dir);
-    let running = started(&dir, &url);
+    let running = started(&dir, &url, &THREE_HOSTS);
     let agents = agents(running.id());
     running.signal("KILL");
     running.end();
@@ -163,7 +167,7 @@ fn a_fill_whose_controller_is_killed_is_resumed() {
         assert!(Instant::now() < deadline, "an agent without a controller ends");
         std::thread::yield_now();
     }
-    resumes(&dir, &url);
+    resumes(&dir, &url, &THREE_HOSTS);
 }
 
 /// Whether a process exists and is not only an unread exit status.
@@ -173,10 +177,10 @@ fn is_running(process: &str) -> bool {
 }
 
 /// A second run writes only what is missing, and its files pass verification.
-fn resumes(dir: &TestDir, url: &str) {
-    let arguments = ["run", url, "-w", "reads.toml", "--hosts", "local:3", "--verify"];
+fn resumes(dir: &TestDir, url: &str, hosts: &[&str]) {
+    let arguments = ["run", url, "-w", "reads.toml", "--verify"];
     let more = ["--set", SLOW_FILES, "--events", "jsonl"];
-    let ended = dir.run(&[&arguments[..], &more].concat());
+    let ended = dir.run(&[&arguments[..], &more, hosts].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let written = written_bytes(&ended.stdout);
     assert!(0 < written && written < SLOW_BYTES, "{written}");
