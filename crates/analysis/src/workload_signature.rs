@@ -10,9 +10,6 @@ use workload::plan::{Run, Stream};
 use crate::connections::ConnectionSummary;
 use crate::run_measured::RunMeasured;
 
-/// The parameter with the number of volumes a run uses.
-pub const VOLUMES: &str = "volumes";
-
 /// Fewer intervals than this give no dispersion.
 const INTERVALS_MIN: usize = 5;
 
@@ -31,6 +28,8 @@ pub struct WorkloadSignature {
     pub connections: Option<u32>,
     /// Volumes it used.
     pub volumes: u32,
+    /// The positions of its targets in the plan, ascending.
+    pub targets: Vec<u32>,
     /// All streams are closed loops: none has an offered rate.
     pub closed: bool,
     /// Everything that affects the cost of one operation, as one line: load points with equal lines
@@ -66,6 +65,8 @@ impl WorkloadSignature {
         connections: &[&[ConnectionSummary]],
     ) -> WorkloadSignature {
         let streams = &run.streams;
+        let positions = streams.iter().flat_map(|stream| &stream.targets.positions).copied();
+        let targets: Vec<u32> = positions.collect::<BTreeSet<u32>>().into_iter().collect();
         // A stream's share of the operations is unknown beforehand: approximate it by its queue
         // depth, which is exact for one stream.
         let weight = |stream: &Stream| stream.queue_depth_total() as f64;
@@ -84,7 +85,8 @@ impl WorkloadSignature {
             order: order(streams),
             workers: streams.iter().map(|s| s.workers).sum(),
             connections: with.first().map(|all| all.len() as u32),
-            volumes: volumes(run),
+            volumes: targets.len().max(1) as u32,
+            targets,
             closed: streams.iter().all(|s| s.arrival.offered_rate().is_none()),
             kind: streams.iter().map(kind_of).collect::<Vec<_>>().join("; "),
             calls_outstanding: mean_of(
@@ -111,13 +113,6 @@ fn order(streams: &[Stream]) -> Order {
         (true, false) => Order::Both,
         (false, false) => Order::Random,
     }
-}
-
-fn volumes(run: &Run) -> u32 {
-    let named = run.parameters.iter().find(|(key, _)| key == VOLUMES);
-    let targets: BTreeSet<u32> =
-        run.streams.iter().flat_map(|stream| &stream.targets.positions).copied().collect();
-    named.and_then(|(_, value)| value.parse().ok()).unwrap_or(targets.len().max(1) as u32)
 }
 
 fn kind_of(stream: &Stream) -> String {

@@ -9,9 +9,11 @@ use analysis::{Findings, analyze};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::wire::{CounterSource, WireInterval};
-use records::{SECOND_NS, done, emulated_volume, experiment, reads, run, stream};
+use records::{
+    SECOND_NS, done, emulated_volume, emulated_volume_of, experiment, reads, run, stream,
+};
 use workload::arrival::Arrival;
-use workload::plan::TargetSpec;
+use workload::plan::{Spread, StreamTargets, TargetSpec};
 
 const MIB: u64 = 1 << 20;
 
@@ -74,6 +76,37 @@ fn a_limit_set_by_the_program_is_found_with_one_or_more_load_points() {
         assert_eq!(found.plateau.state, State::Reached(Reason::AtKnownLimit));
         assert!(probability(&found) > 0.98);
     }
+}
+
+#[test]
+fn the_certain_limit_of_unequal_volumes_is_the_sum_of_those_that_a_run_uses() {
+    // 64 and 192 MiB/s, in operations of 8 KiB.
+    let (small, large) = (8192, 24_576);
+    let limited = |ceiling: u64, positions: &[u32], order: [u64; 2]| {
+        let mut runs = curve(ceiling, &[4, 16, 64]);
+        for run in &mut runs {
+            let stream = &mut run.run.streams[0];
+            let positions = positions.to_vec();
+            stream.targets = StreamTargets { positions, spread: Spread::All };
+        }
+        let mut record = experiment(runs);
+        record.plan.targets = order.map(|limit| emulated_volume_of(limit * 8192)).to_vec();
+        only(&record)
+    };
+    for (ceiling, positions, order) in [
+        (small + large, &[0, 1][..], [small, large]),
+        (small + large, &[0, 1], [large, small]),
+        (small, &[0], [small, large]),
+        (large, &[1], [small, large]),
+    ] {
+        let found = limited(ceiling, positions, order);
+        assert_eq!(found.plateau.state, State::Reached(Reason::AtKnownLimit), "{found:#?}");
+        assert_eq!(found.named(), [Limit::VolumeThroughput]);
+    }
+    // Twice the smaller limit is the limit of neither.
+    let found = limited(2 * small, &[0, 1], [small, large]);
+    assert_eq!(found.plateau.state, State::Reached(Reason::Flat));
+    assert!(found.named().is_empty(), "{found:#?}");
 }
 
 #[test]

@@ -21,10 +21,20 @@ pub struct Scale {
     pub queue_depth_max: u32,
     /// What is known about limits beforehand, as in the record's environment.
     pub known: PriorKnowledge,
-    /// The target, whose kind and settings imply further limits.
+    /// The plan's first target, whose kind and settings imply further limits.
     pub target: TargetSpec,
+    /// The plan's other targets, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_targets: Vec<TargetSpec>,
     /// A run that needs at least as many files, threads and as much memory as any of the experiments.
     pub largest: Box<Run>,
+}
+
+impl Scale {
+    /// The plan's targets, in order.
+    pub fn targets(&self) -> Vec<TargetSpec> {
+        std::iter::once(&self.target).chain(&self.other_targets).cloned().collect()
+    }
 }
 
 impl Run {

@@ -18,11 +18,10 @@ pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Resul
     let may = PossibleChanges {
         connections: scale.connections,
         direction: scale.direction,
-        // A run has one target.
         volumes: false,
         queue_depth_max: scale.queue_depth_max,
     };
-    let known = Known::before(&scale.known, &scale.target);
+    let known = Known::before(&scale.known, &scale.targets());
     let done: Vec<LoadPoint> = done.iter().map(|point| (*point).clone()).collect();
     let Some(run) = explain::next(&search.template, may, &done, &known) else {
         let outlines = curve::outlines(&done, verdict::certain(&known));

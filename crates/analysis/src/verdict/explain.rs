@@ -14,7 +14,7 @@ use workload::search::{Search, SearchMethod};
 use crate::curve;
 use crate::curve::plateau::{self, Inconclusive, RUNS_PER_POINT, State};
 use crate::load_point::LoadPoint;
-use crate::workload_signature::{Order, VOLUMES, WorkloadSignature};
+use crate::workload_signature::{Order, WorkloadSignature};
 
 use super::experiment::{self, Change};
 use super::known::Known;
@@ -50,7 +50,7 @@ pub fn next(
     let workers: u64 = template.streams.iter().map(|stream| u64::from(stream.workers)).sum();
     let workers = workers.max(1);
     let all = series::series(&curve::outlines(done, certain(known)), done);
-    let unloaded = u64::from(template.hosts.max(1));
+    let unloaded = u64::from(template.parts());
     let Some(base) = all.first() else { return Some(at_depth(template, None, unloaded)) };
     if let State::Inconclusive(Inconclusive::Precision(point) | Inconclusive::Stability(point)) =
         base.plateau.state
@@ -139,8 +139,7 @@ fn changed(
     let workers = u64::from(changed.signature.workers.max(1));
     let most = most.next_multiple_of(workers).min(u64::from(may.queue_depth_max) * workers);
     let setting = Setting::of(change, &changed.signature, template);
-    // One operation at a time on each host.
-    let unloaded = u64::from(template.hosts.max(1));
+    let unloaded = u64::from(template.parts());
     let keeps_kind = matches!(change, Change::Connections | Change::Workers | Change::Volumes);
     let totals = if keeps_kind { vec![most] } else { vec![unloaded, most] };
     let run = |total: u64| {
@@ -295,6 +294,7 @@ const WORKERS: &str = "workers";
 const PATTERN: &str = "pattern";
 const SEQUENTIAL: &str = "sequential";
 const READ: &str = "read";
+const VOLUMES: &str = "run.targets";
 
 /// The value as a user writes it, without rounding.
 fn exactly(size: Bytes) -> String {

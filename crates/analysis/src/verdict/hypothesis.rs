@@ -268,6 +268,7 @@ mod tests {
             workers,
             connections: None,
             volumes: 1,
+            targets: vec![0],
             closed: true,
             kind: String::new(),
             calls_outstanding: None,

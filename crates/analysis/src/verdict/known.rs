@@ -9,6 +9,7 @@ use workload::limit::{PriorKnowledge, StatedLimit};
 use workload::plan::{EmulatedVolume, TargetSpec};
 
 use super::Limit;
+use crate::workload_signature::WorkloadSignature;
 
 /// Default slots per connection of the built-in NFS client.
 const SLOTS: f64 = 128.0;
@@ -66,6 +67,8 @@ pub enum Origin {
     },
     /// Several emulated volumes with equal limits, but different quotas and service levels.
     Volumes,
+    /// Several emulated volumes with unequal limits, of which the amount is the mean.
+    UnequalVolumes,
     /// The user, by an amount or by a name such as a size of virtual machine.
     Given(Option<String>),
 }
@@ -75,7 +78,7 @@ impl Origin {
     pub fn name(&self) -> Option<&str> {
         match self {
             Origin::Given(name) => name.as_deref(),
-            Origin::Volume { .. } | Origin::Volumes => None,
+            Origin::Volume { .. } | Origin::Volumes | Origin::UnequalVolumes => None,
         }
     }
 }
@@ -83,8 +86,11 @@ impl Origin {
 /// Everything known beforehand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// Limits.
+    /// Limits that are the same for every load point.
     pub limits: Vec<KnownLimit>,
+    /// Throughput limit of each target in bytes per second, by its position in the plan, if this program
+    /// set them; otherwise empty.
+    pub volume_limits: Vec<f64>,
     /// Number of processors of the host.
     pub processors: Option<u32>,
     /// Slots per connection of the built-in client.
@@ -100,58 +106,32 @@ pub struct Known {
 impl Known {
     /// From a record.
     pub fn of(record: &ExperimentRecord) -> Known {
-        let mut known = Known::before(&record.environment.prior, record.plan.target());
-        let volume = |target: &TargetSpec| match target {
-            TargetSpec::Emulated { volume, .. } => Some(volume.clone()),
-            _ => None,
-        };
-        let volumes: Vec<EmulatedVolume> = record.plan.targets.iter().filter_map(volume).collect();
-        let is_like_first = |one: &EmulatedVolume| {
-            one.throughput_limit_bytes_per_s == volumes[0].throughput_limit_bytes_per_s
-        };
-        // Of several volumes, one limit is that of each only if it is the same.
-        if !volumes.iter().all(is_like_first) {
-            known.limits.retain(|one| !one.certain);
-        }
-        let is_one_kind = volumes.iter().all(|one| {
-            (one.quota_bytes, &one.service_level)
-                == (volumes[0].quota_bytes, &volumes[0].service_level)
-        });
-        if !is_one_kind {
-            for one in known.limits.iter_mut().filter(|one| one.certain) {
-                one.origin = Origin::Volumes;
-            }
-        }
-        known
+        Known::before(&record.environment.prior, &record.plan.targets)
     }
 
     /// Before measuring.
     ///
     /// * `prior`: from the record's environment or the plan
-    /// * `target`: the target
-    pub fn before(prior: &PriorKnowledge, target: &TargetSpec) -> Known {
+    /// * `targets`: those of the plan, at least one, all of the same kind
+    pub fn before(prior: &PriorKnowledge, targets: &[TargetSpec]) -> Known {
         let mut known = Known {
             limits: prior.stated_limits.iter().cloned().map(KnownLimit::from).collect(),
             processors: prior.processors.map(u32::from),
             null_round_trip_s: prior.null_round_trip_ns.map(|ns| ns as f64 / 1e9),
-            own_client: target.capabilities().own_client,
+            own_client: targets[0].capabilities().own_client,
+            client_slots: client_slots(targets),
             ..Known::default()
         };
-        match target {
-            TargetSpec::Emulated { volume, options, .. } => {
-                let value = volume.throughput_limit_bytes_per_s as f64;
-                let quota = Bytes::new(volume.quota_bytes);
-                let origin = Origin::Volume { quota, level: volume.service_level.clone() };
+        match &targets[0] {
+            TargetSpec::Emulated { .. } => {
+                let volumes: Vec<&EmulatedVolume> = targets.iter().filter_map(emulated).collect();
                 known.limits.retain(|one| one.limit != Limit::VolumeThroughput);
-                let limit = Limit::VolumeThroughput;
-                known.limits.push(KnownLimit { limit, value, origin, certain: true });
-                known.client_slots = Some(slots(options));
+                known.limits.extend(limit_of_each(&volumes));
+                known.volume_limits =
+                    volumes.iter().map(|one| one.throughput_limit_bytes_per_s as f64).collect();
                 known.absent = NOT_EMULATED.to_vec();
             }
-            TargetSpec::Nfs { url, .. } => {
-                let options = url.split_once('?').map_or("", |(_, options)| options);
-                known.client_slots = Some(slots(options));
-            }
+            TargetSpec::Nfs { .. } => {}
             TargetSpec::Null => {
                 let others = Limit::ALL.into_iter().filter(|limit| *limit != Limit::ClientCpu);
                 known.absent = others.collect();
@@ -166,14 +146,38 @@ impl Known {
         known
     }
 
+    /// The limits of a load point. If its volumes have unequal limits, it is their mean, because amounts
+    /// are compared for each volume.
+    ///
+    /// An offered rate is divided among the volumes before the smallest is full, so the rate that is not
+    /// met follows from no limit alone: then nothing is known.
+    pub(crate) fn limits_of(&self, work: &WorkloadSignature) -> Vec<KnownLimit> {
+        let mut limits = self.limits.clone();
+        let is_unequal = self.volume_limits.windows(2).any(|pair| pair[0] != pair[1]);
+        if is_unequal
+            && work.closed
+            && let Some(sum) = self.certain_throughput(work)
+        {
+            limits.push(KnownLimit {
+                limit: Limit::VolumeThroughput,
+                value: sum / work.targets.len() as f64,
+                origin: Origin::UnequalVolumes,
+                certain: true,
+            });
+        }
+        limits
+    }
+
+    /// Bytes per second of the certain limits of all targets that a load point uses, if known. Every
+    /// worker sends to one target, so no target waits for another, and all reach their limits together.
+    pub(crate) fn certain_throughput(&self, work: &WorkloadSignature) -> Option<f64> {
+        let limit = |target: &u32| self.volume_limits.get(*target as usize).copied();
+        work.targets.iter().map(limit).sum::<Option<f64>>().filter(|sum| *sum > 0.0)
+    }
+
     /// The known amount of a limit.
     pub fn limit(&self, limit: Limit) -> Option<&KnownLimit> {
         self.limits.iter().find(|one| one.limit == limit)
-    }
-
-    /// Bytes per second of the limit of each volume, if certain.
-    pub fn certain_volume(&self) -> Option<f64> {
-        self.limit(Limit::VolumeThroughput).filter(|one| one.certain).map(|one| one.value)
     }
 
     /// Whether the target is `null:`, which measures only this host.
@@ -187,6 +191,45 @@ impl From<StatedLimit> for KnownLimit {
         let origin = Origin::Given(Some(origin));
         KnownLimit { limit, value, origin, certain: false }
     }
+}
+
+fn emulated(target: &TargetSpec) -> Option<&EmulatedVolume> {
+    match target {
+        TargetSpec::Emulated { volume, .. } => Some(volume),
+        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Null => None,
+    }
+}
+
+/// The certain limit of each volume; `None` if they are unequal.
+fn limit_of_each(volumes: &[&EmulatedVolume]) -> Option<KnownLimit> {
+    let (first, others) = volumes.split_first()?;
+    let bytes_per_s = |one: &EmulatedVolume| one.throughput_limit_bytes_per_s;
+    let kind = |one: &EmulatedVolume| (one.quota_bytes, one.service_level.clone());
+    if others.iter().any(|one| bytes_per_s(one) != bytes_per_s(first)) {
+        return None;
+    }
+    let origin = match others.iter().all(|one| kind(one) == kind(first)) {
+        true => Origin::Volume {
+            quota: Bytes::new(first.quota_bytes),
+            level: first.service_level.clone(),
+        },
+        false => Origin::Volumes,
+    };
+    let value = bytes_per_s(first) as f64;
+    Some(KnownLimit { limit: Limit::VolumeThroughput, value, origin, certain: true })
+}
+
+/// Slots per connection of the built-in client; `None` without it, or if they differ between targets.
+fn client_slots(targets: &[TargetSpec]) -> Option<f64> {
+    let of_target = |target: &TargetSpec| match target {
+        TargetSpec::Emulated { options, .. } => Some(slots(options)),
+        TargetSpec::Nfs { url, .. } => {
+            Some(slots(url.split_once('?').map_or("", |(_, options)| options)))
+        }
+        TargetSpec::Directory { .. } | TargetSpec::Null => None,
+    };
+    let first = of_target(targets.first()?);
+    first.filter(|_| targets.iter().all(|target| of_target(target) == first))
 }
 
 /// The option `slots` of a URL.

@@ -10,7 +10,7 @@
 use statistics::distributions::normal_below;
 
 use super::hypothesis::{HYPOTHESES, Hypothesis, Ratio, Use};
-use super::known::Known;
+use super::known::{Known, KnownLimit};
 use super::series::Series;
 use super::{Difference, Evidence, Limit};
 use crate::estimate::Estimate;
@@ -67,8 +67,8 @@ pub(crate) fn observations(series: &Series, all: &[Series], known: &Known) -> Ve
     add(host_processors(series), top());
     add(service_processor(series), top());
     add(client_slots(series, known), top());
-    for limit in &known.limits {
-        add(known_amount(limit.limit, series, known), top());
+    for limit in known.limits_of(&series.signature) {
+        add(known_amount(&limit, series, known), top());
     }
     add(slots_in_use(series, known), top());
     add(evenness(series), top());
@@ -306,8 +306,12 @@ fn knee(series: &Series) -> Option<(Evidence, PerHypothesis)> {
 }
 
 /// Whether the ceiling equals a known or given amount.
-fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
-    let one = known.limit(limit)?;
+fn known_amount(
+    one: &KnownLimit,
+    series: &Series,
+    known: &Known,
+) -> Option<(Evidence, PerHypothesis)> {
+    let limit = one.limit;
     let error = series.ceiling().error;
     let wrong = if one.certain { CERTAIN_WRONG } else { KNOWN_WRONG };
     let level = series.level();

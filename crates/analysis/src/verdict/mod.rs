@@ -292,9 +292,8 @@ pub(crate) fn verdicts(
 
 /// Operations per second at a certain limit, for the transfer size and the volumes of a load point.
 pub(crate) fn certain(known: &Known) -> impl Fn(&LoadPoint) -> Option<f64> {
-    let volume = known.certain_volume();
     move |point| {
-        let of_all = volume? * f64::from(point.signature.volumes.max(1));
+        let of_all = known.certain_throughput(&point.signature)?;
         Some(of_all / point.signature.transfer_bytes.max(1.0))
     }
 }

@@ -191,10 +191,15 @@ pub fn over_connections(calls: &[u64]) -> RunRecord {
 
 /// An emulated volume of 128 MiB/s, with delays of 400 us for reads and 300 us for writes.
 pub fn emulated_volume() -> TargetSpec {
+    emulated_volume_of(128 << 20)
+}
+
+/// The same with this limit.
+pub fn emulated_volume_of(throughput_limit_bytes_per_s: u64) -> TargetSpec {
     let volume = EmulatedVolume {
         service_level: "Ultra".to_owned(),
         quota_bytes: 1 << 40,
-        throughput_limit_bytes_per_s: 128 << 20,
+        throughput_limit_bytes_per_s,
         read_delay_ns: 400_000,
         write_delay_ns: 300_000,
         memory_bytes: 1 << 30,

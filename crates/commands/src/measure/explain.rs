@@ -50,7 +50,7 @@ pub(super) fn replace(
     let mut steps: Vec<Step> = Vec::new();
     for mut template in templates(plan)? {
         template.index = steps.len() as u32 * RUNS_MAX;
-        steps.push(Step::Search(search(template, plan.target(), &known)?));
+        steps.push(Step::Search(search(template, &plan.targets, &known)?));
     }
     plan.steps = steps;
     Ok(())
@@ -108,9 +108,10 @@ fn templates(plan: &Plan) -> Result<Vec<Run>, Failure> {
 
 fn search(
     mut template: Run,
-    target: &TargetSpec,
+    targets: &[TargetSpec],
     known: &PriorKnowledge,
 ) -> Result<Search, Failure> {
+    let (target, other_targets) = targets.split_first().expect("a plan has a target");
     template.parameters.clear();
     template.repeat = 0;
     template.connections = template.connections.or(target.connections());
@@ -127,6 +128,7 @@ fn search(
         queue_depth_max,
         known: known.clone(),
         target: target.clone(),
+        other_targets: other_targets.to_vec(),
         largest: Box::new(largest(&template, may)),
     };
     Ok(Search {
@@ -178,7 +180,7 @@ mod tests {
             resolve::resolve(&experiment, "one.toml", target.clone(), &options).expect("possible");
         let known = PriorKnowledge { processors: NonZeroU32::new(8), ..PriorKnowledge::default() };
         let template = templates(&plan).expect("one closed stream").remove(0);
-        plan.steps = vec![Step::Search(search(template, &target, &known).expect("it has slots"))];
+        plan.steps = vec![Step::Search(search(template, &[target], &known).expect("it has slots"))];
         plan
     }
 

@@ -117,11 +117,15 @@ fn amount(same: &[&Verdict]) -> Option<String> {
     let is_of_each = limit == Limit::VolumeThroughput
         && known(&same[0]).is_some()
         && same.iter().any(|verdict| verdict.signature.volumes > 1);
-    let each = if is_of_each { " for each volume" } else { "" };
     Some(match known(&same[0]) {
         Some((_, amount, origin)) => {
+            let each = match origin {
+                _ if !is_of_each => "",
+                Origin::UnequalVolumes => " for each volume on average",
+                Origin::Volume { .. } | Origin::Volumes | Origin::Given(_) => " for each volume",
+            };
             let source = match origin {
-                Origin::Volume { .. } | Origin::Volumes => "configured",
+                Origin::Volume { .. } | Origin::Volumes | Origin::UnequalVolumes => "configured",
                 Origin::Given(_) => "given",
             };
             format!("{measured} ({source} {}){each}", print(limit, amount)?)

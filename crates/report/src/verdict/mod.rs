@@ -113,6 +113,9 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
                 let known = known * f64::from(volumes.max(1));
                 let origin = match volumes {
                     0 | 1 => words::origin(origin),
+                    several if *origin == Origin::UnequalVolumes => {
+                        format!("{several} volumes with unequal limits")
+                    }
                     several => format!("{several} volumes: {}", words::origin(origin)),
                 };
                 format!(

@@ -34,6 +34,7 @@ pub fn origin(of: &Origin) -> String {
     match of {
         Origin::Volume { quota, level } => format!("{quota} x {level}"),
         Origin::Volumes => "equal limits".to_owned(),
+        Origin::UnequalVolumes => "the mean of unequal limits".to_owned(),
         Origin::Given(Some(name)) => name.clone(),
         Origin::Given(None) => "as given".to_owned(),
     }

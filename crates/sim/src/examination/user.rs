@@ -179,6 +179,7 @@ fn explain(system: &System, prior: &PriorKnowledge) -> Search {
         queue_depth_max,
         known: prior.clone(),
         target: target(system),
+        other_targets: Vec::new(),
         largest: Box::new(largest(&template, may)),
     };
     Search {

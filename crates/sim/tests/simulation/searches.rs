@@ -11,7 +11,7 @@ use sim::storage::{Demand, Model, ThroughputLimit};
 use statistics::queueing::mmc_response_s;
 use workload::experiment::parse;
 use workload::limit::{PriorKnowledge, StatedLimit};
-use workload::plan::{IoMethodUsed, Plan, Step, TargetSpec};
+use workload::plan::{EmulatedVolume, IoMethodUsed, Plan, Spread, Step, StreamTargets, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 use workload::scale::{RUNS_MAX, Scale};
 use workload::search::SearchMethod;
@@ -191,6 +191,7 @@ fn explaining(may_change: bool) -> Plan {
         queue_depth_max: if may_change { 1024 } else { 2 },
         known: known(),
         target,
+        other_targets: Vec::new(),
         largest: Box::new(search.template.clone()),
     };
     search.runs_max = RUNS_MAX;
@@ -222,6 +223,43 @@ fn scaling_experiments_follow_from_the_previous_ones_and_end_with_the_limit() {
     let strongest = findings.verdicts[0].evidence.iter().find(compared).unwrap();
     let decisive = *strongest.load_points.last().unwrap();
     assert_eq!(findings.load_points[decisive].runs.len(), 2, "{strongest:?}");
+}
+
+/// An emulated volume with this limit.
+fn emulated(bytes_per_s: u64) -> TargetSpec {
+    let volume = EmulatedVolume {
+        service_level: "Ultra".to_owned(),
+        quota_bytes: 1 << 40,
+        throughput_limit_bytes_per_s: bytes_per_s,
+        read_delay_ns: 0,
+        write_delay_ns: 0,
+        memory_bytes: 1 << 30,
+    };
+    TargetSpec::Emulated { volume, connections: None, options: String::new() }
+}
+
+#[test]
+fn the_limit_of_unequal_volumes_is_their_sum_whichever_is_first() {
+    // Together the 10,000 x 8 KiB per second of `limited`.
+    let limits = [20_480_000, 61_440_000];
+    for order in [[0, 1], [1, 0]] {
+        let mut plan = explaining(true);
+        plan.targets = order.map(|volume: usize| emulated(limits[volume])).to_vec();
+        let targets = plan.targets.clone();
+        let Step::Search(search) = &mut plan.steps[0] else { panic!("a search") };
+        let stream = &mut search.template.streams[0];
+        stream.workers = 2;
+        stream.targets = StreamTargets { positions: vec![0, 1], spread: Spread::All };
+        let SearchMethod::Scale(scale) = &mut search.method else { panic!("an explanation") };
+        scale.known = PriorKnowledge::default();
+        (scale.target, scale.other_targets) = (targets[0].clone(), targets[1..].to_vec());
+        let (_, findings) = searched(&plan, &limited());
+        // Operations take 1 ms, so that 2 and 8 of them reach 20 % and 80 % of the limit.
+        let depths: Vec<u64> = closed(&findings).iter().map(|(depth, _)| *depth).collect();
+        assert_eq!(depths, [2, 8, 32]);
+        assert_eq!(only(&findings).ended, Some(Ended::Explained));
+        assert_eq!(findings.verdicts[0].named(), [Limit::VolumeThroughput]);
+    }
 }
 
 #[test]
