@@ -56,7 +56,7 @@ fn floor(load_points: &[LoadPoint], verdicts: &[Verdict], kind: OpKind) -> Optio
     let means = load_points.iter().enumerate().map(|(index, point)| {
         let mut kinds = point.merged.total.kinds.iter();
         let of_kind = kinds.find(|ops| ops.name == kind.name())?;
-        of_kind.service.mean_ns.filter(|_| point.queue_depth_total == 1 && !is_pace(index))
+        of_kind.service.mean_ns.filter(|_| point.is_unloaded() && !is_pace(index))
     });
     seen(means).min_by(|a, b| a.value.value.total_cmp(&b.value.value))
 }

@@ -49,6 +49,13 @@ pub struct LoadPoint {
 }
 
 impl LoadPoint {
+    /// Whether each host, or each target of each host, has one operation in flight, from a separate worker
+    /// in a closed loop.
+    pub fn is_unloaded(&self) -> bool {
+        let work = &self.signature;
+        work.closed && work.workers == work.parts && self.queue_depth_total == u64::from(work.parts)
+    }
+
     /// The rate that verdicts use, with the number of runs and whether they agree: operations of
     /// all kinds per second, weighted by the runs' precision, so that a run with a stall counts
     /// less than the others.
@@ -276,7 +283,7 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
         None => unreachable!("a load point has at least one run"),
     };
     let connections: Vec<_> = runs.iter().map(|run| run.connections.as_slice()).collect();
-    let signature = WorkloadSignature::of(run, &dispersions, &connections);
+    let signature = WorkloadSignature::of(records, &dispersions, &connections);
     LoadPoint {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),

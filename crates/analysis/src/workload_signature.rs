@@ -3,12 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use metrics::run_record::RunRecord;
+use workload::file_use::FileUse;
 use workload::op::OpKind;
 use workload::pattern::AccessPattern;
-use workload::plan::{Run, Stream};
+use workload::plan::Stream;
 
 use crate::connections::ConnectionSummary;
 use crate::run_measured::RunMeasured;
+use crate::window;
 
 /// Fewer intervals than this give no dispersion.
 const INTERVALS_MIN: usize = 5;
@@ -24,12 +27,21 @@ pub struct WorkloadSignature {
     pub order: Order,
     /// Workers over all streams.
     pub workers: u32,
+    /// Hosts that execute it.
+    pub hosts: u32,
+    /// Hosts, and targets of each, that have equal loads: the smallest queue depth is one operation for each.
+    /// 1 with several streams.
+    pub parts: u32,
     /// Connections to the target; `None` if it has none or the kernel manages them.
     pub connections: Option<u32>,
     /// Volumes it used.
     pub volumes: u32,
     /// The positions of its targets in the plan, ascending.
     pub targets: Vec<u32>,
+    /// Each target's share of the operations, in their order; empty for one target.
+    pub target_shares: Vec<f64>,
+    /// Server addresses of its targets; `None` if it has several targets and their addresses are unknown.
+    pub addresses: Option<u32>,
     /// All streams are closed loops: none has an offered rate.
     pub closed: bool,
     /// Everything that affects the cost of one operation, as one line: load points with equal lines
@@ -60,10 +72,11 @@ pub enum Order {
 impl WorkloadSignature {
     /// Of the repeats of one load point.
     pub(crate) fn of(
-        run: &Run,
+        records: &[&RunRecord],
         dispersions: &[f64],
         connections: &[&[ConnectionSummary]],
     ) -> WorkloadSignature {
+        let run = &records[0].run;
         let streams = &run.streams;
         let positions = streams.iter().flat_map(|stream| &stream.targets.positions).copied();
         let targets: Vec<u32> = positions.collect::<BTreeSet<u32>>().into_iter().collect();
@@ -84,8 +97,12 @@ impl WorkloadSignature {
             transfer_bytes: mean(transfer_mean),
             order: order(streams),
             workers: streams.iter().map(|s| s.workers).sum(),
+            hosts: run.hosts.max(1),
+            parts: if streams.len() == 1 { run.parts() } else { 1 },
             connections: with.first().map(|all| all.len() as u32),
             volumes: targets.len().max(1) as u32,
+            target_shares: target_shares(records, &targets),
+            addresses: addresses(&with, &targets),
             targets,
             closed: streams.iter().all(|s| s.arrival.offered_rate().is_none()),
             kind: streams.iter().map(kind_of).collect::<Vec<_>>().join("; "),
@@ -96,6 +113,39 @@ impl WorkloadSignature {
             retransmits_per_op: per_op(all().map(|one| one.retransmits).sum()),
             dispersion: mean_of(dispersions.iter().copied()),
         }
+    }
+}
+
+/// Each target's share of the operations in the window; empty for one target.
+fn target_shares(records: &[&RunRecord], targets: &[u32]) -> Vec<f64> {
+    if targets.len() < 2 {
+        return Vec::new();
+    }
+    let mut completed = vec![0u64; targets.len()];
+    let intervals = records.iter().flat_map(|record| window::measured(record));
+    for part in intervals.flat_map(|interval| &interval.targets) {
+        if let Ok(at) = targets.binary_search(&part.target) {
+            completed[at] += part.sums.kinds.iter().map(|kind| kind.completed).sum::<u64>();
+        }
+    }
+    let total: u64 = completed.iter().sum();
+    match completed.contains(&0) {
+        true => Vec::new(),
+        false => completed.iter().map(|count| *count as f64 / total as f64).collect(),
+    }
+}
+
+/// Different server addresses of the connections. Without connections of the built-in client, one target
+/// has one address.
+fn addresses(connections: &[&[ConnectionSummary]], targets: &[u32]) -> Option<u32> {
+    let remotes = connections.iter().flat_map(|of_run| of_run.iter()).map(|one| &one.remote);
+    // Without the port.
+    let addresses: BTreeSet<&str> = remotes
+        .map(|remote| remote.rsplit_once(':').map_or(remote.as_str(), |(ip, _)| ip))
+        .collect();
+    match addresses.len() {
+        0 => (targets.len() < 2).then_some(1),
+        several => Some(several as u32),
     }
 }
 
@@ -130,7 +180,8 @@ fn kind_of(stream: &Stream) -> String {
         stream.fsync_every_writes
     );
     if !stream.file_use.is_all() {
-        kind.push_str(&format!(" {:?}", stream.file_use));
+        // The number of hosts that divide the files does not affect the cost of an operation.
+        kind.push_str(&format!(" {:?}", FileUse { hosts: 1, ..stream.file_use }));
     }
     kind
 }

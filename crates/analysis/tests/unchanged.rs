@@ -45,10 +45,10 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            054a64f583ad723f load points
+            1997f14acb09f48e load points
             9c760282bad2ab47 curves
             388968f1b1e1d30b steadiness
-            e40f4a42974b51b3 verdicts
+            3bbe36fae1bbafe0 verdicts
             651fe2291328ace2 series
             93f835cea1d59758 heat
             5728c260dd887c05 wire
@@ -67,10 +67,10 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            a7e6ebed498b0b29 load points
+            ed9b5528f93452d4 load points
             762580deca49cb2a curves
             2e7898749e2b357d steadiness
-            afd69c755b765412 verdicts
+            c950543b3ed804b6 verdicts
             df1116942286d2c6 series
             1ee25a901b0c2c92 heat
             5728c260dd887c05 wire
@@ -89,10 +89,10 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            73b13637c384e0ce load points
+            fdac38c6eed2254f load points
             d49a08e976fd77e7 curves
             696cc4f31c717bfb steadiness
-            96e683280a1a38ef verdicts
+            8ecf398597efcc43 verdicts
             d797460dfe3113ff series
             f80940db3165aea9 heat
             6dc8a865ad192ab9 wire
@@ -111,10 +111,10 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            0e1d56b45b8659c7 load points
+            b7eb6acbe66ea51a load points
             a2791ffafbb3fb86 curves
             5c159f73379acc82 steadiness
-            9bd40b90b6f6b2da verdicts
+            e8469421953c1029 verdicts
             a44ccd6be6b4d310 series
             67d00ae91be97a6d heat
             1cf29faa5ff2fb36 wire
@@ -133,10 +133,10 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            52c2f516b2aa7a77 load points
+            50f1d8d7a1f09a15 load points
             b834c10ce4a853f2 curves
             bc642115509d99c6 steadiness
-            3b46603a05882b3f verdicts
+            b00f415dce4de64e verdicts
             283a20873d954560 series
             1f77199a675e3b27 heat
             1f9c6f7d8281ee8f wire
@@ -155,10 +155,10 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            f9f3beb68cef7062 load points
+            d243c43ba85cfb60 load points
             6979943f483094b6 curves
             64aae667662d5740 steadiness
-            ff41be6b29868f59 verdicts
+            abf3771c60715ea6 verdicts
             b6ace1491e97659e series
             6bfe5dc6daa68a7a heat
             1f9c6f7d8281ee8f wire
@@ -177,10 +177,10 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            32d65f2bd17941cd load points
+            afddafd7d831b73a load points
             7260be7bb73461de curves
             9c7e4f1ddda7f677 steadiness
-            13990a56db3bdf47 verdicts
+            28b81fe7b9d4e0ee verdicts
             1e0a0de473b7cbb9 series
             77d2e77276bbb2b3 heat
             6dc8a865ad192ab9 wire
@@ -201,10 +201,10 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            1dbcba4779dd6b08 load points
+            c7398261cbf9aacc load points
             ae70130dd0f1fca5 curves
             9e5344d226acc026 steadiness
-            b0ed5e9f2da9ead2 verdicts
+            0336a74be9819b7a verdicts
             887aa39128a954bc series
             08269c554b517809 heat
             555e3086399ce157 wire

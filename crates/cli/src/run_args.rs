@@ -168,11 +168,11 @@ pub(crate) struct ExperimentArguments {
     /// Instead of its load points, each workload variant is measured with increasing concurrency
     /// until throughput stops rising, and then with one change at a time: another number of
     /// connections (NFS export or emulated volume) or workers, another transfer size, order or
-    /// direction, until one explanation of the throughput is left or no experiment could
-    /// distinguish the rest. This takes 6 runs per variant on average, and at most 24. A read-only
-    /// variant may also be measured with writes, to files that fourcorners created. A run has one
-    /// target, so a volume's limit cannot be separated from its endpoint's: give limits with
-    /// --known.
+    /// direction, fewer targets or hosts if there are several, until one explanation of the
+    /// throughput is left or no experiment could distinguish the rest. This takes 6 runs per
+    /// variant on average, and at most 24. A read-only variant may also be measured with writes, to
+    /// files that fourcorners created. With one target a volume's limit cannot be distinguished
+    /// from its endpoint's: use several [target.NAME] tables, or give limits with --known.
     #[arg(long)]
     pub(crate) explain: bool,
 

@@ -105,8 +105,8 @@ pub(crate) fn slots(target: &TargetSpec, run: &Run) -> Result<Option<u32>, Failu
         TargetSpec::Emulated { options, .. } => emulated_volume::url(options)?,
         TargetSpec::Directory { .. } | TargetSpec::Null => return Ok(None),
     };
-    // A given number is that of each host.
-    let given = run.connections.map(|count| count.saturating_mul(run.hosts.max(1)));
+    // A given number is that of each host to each target.
+    let given = run.connections.map(|count| count.saturating_mul(run.connection_parts()));
     let connections = given.unwrap_or(run.streams[0].workers);
     Ok(Some(url.slots.saturating_mul(connections)))
 }

@@ -615,7 +615,7 @@ pub(crate) fn hosts(
 }
 
 /// The largest number of workers of one host that send to one target, of all streams together.
-fn workers_of_connections(streams: &[Stream], hosts: u32) -> u64 {
+pub(crate) fn workers_of_connections(streams: &[Stream], hosts: u32) -> u64 {
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for stream in streams {
         let of_host = (stream.workers / hosts).max(1);

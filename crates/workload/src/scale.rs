@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::combination;
 use crate::keys::{self, Key, Kind, Section};
 use crate::limit::PriorKnowledge;
 use crate::pattern::AccessPattern;
@@ -41,8 +42,8 @@ impl Run {
     /// Whether the run is possible: counts are within the limits of an experiment, each worker has a
     /// connection, and transfers fit the files.
     pub fn is_possible(&self) -> bool {
-        let workers: u64 = self.streams.iter().map(|stream| u64::from(stream.workers)).sum();
-        let enough = |count: &u32| u64::from(*count) * u64::from(self.hosts) >= workers;
+        let workers = combination::workers_of_connections(&self.streams, self.hosts.max(1));
+        let enough = |count: &u32| u64::from(*count) >= workers;
         let few = |count: u32, key: Option<&Key>| match key.map(|key| key.kind) {
             Some(Kind::Count { max, .. }) => u64::from(count) <= max,
             _ => true,
@@ -54,7 +55,7 @@ impl Run {
             && self
                 .streams
                 .iter()
-                .all(|stream| few(stream.workers / self.hosts.max(1), workers_key))
+                .all(|stream| few(stream.workers / stream.targets.parts(self.hosts), workers_key))
             && self.streams.iter().all(fits_its_files)
     }
 }

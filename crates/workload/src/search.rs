@@ -14,7 +14,7 @@ use units::OpsPerSec;
 use crate::arrival::Arrival;
 use crate::random;
 use crate::reach::Reach;
-use crate::run::{Run, Stream};
+use crate::run::{Run, Spread, Stream};
 use crate::scale::{self, Scale};
 use crate::value::Value;
 
@@ -240,6 +240,18 @@ impl Run {
     pub fn parts(&self) -> u32 {
         let parts = self.streams.iter().map(|stream| stream.targets.parts(self.hosts));
         parts.max().unwrap_or(1)
+    }
+
+    /// Pairs of a host and a target that connections are opened for.
+    pub fn connection_parts(&self) -> u32 {
+        let hosts = self.hosts.max(1);
+        let of_host = |stream: &Stream| match stream.targets.spread {
+            Spread::All => stream.targets.count(),
+            Spread::Host => 1,
+            Spread::Worker => stream.targets.count().min(stream.workers / hosts),
+        };
+        let most = self.streams.iter().map(of_host).max().unwrap_or(1);
+        hosts.saturating_mul(most.max(1))
     }
 
     /// The limit on outstanding operations over all streams and workers.

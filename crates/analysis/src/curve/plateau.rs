@@ -60,6 +60,8 @@ pub struct Step {
     pub runs: u32,
     /// Whether its runs agree; true for a single run.
     pub agrees: bool,
+    /// Whether it is the smallest load: one operation in flight, or one for each host and target.
+    pub is_unloaded: bool,
 }
 
 /// Whether the offered schedule was kept at one load.
@@ -246,13 +248,8 @@ fn judge_measured(steps: &[Step], certain: Option<f64>) -> Option<Plateau> {
         level,
         growth,
         falls: Some(fall).filter(|fall| *fall > noise.max(FLAT_MAX)),
-        floor_is_pace: (pace || certain) && is_unqueued(first),
+        floor_is_pace: (pace || certain) && first.is_unloaded,
     })
-}
-
-/// Queue depth 1 of one worker in a closed loop.
-fn is_unqueued(step: &Step) -> bool {
-    step.schedule == Schedule::Closed && step.load <= 1.0
 }
 
 fn state(steps: &[Step], top: usize, growth: Option<Growth>, certain: Option<f64>) -> State {
@@ -424,5 +421,7 @@ fn step(point: &LoadPoint, unloaded_s: f64) -> Option<Step> {
         }
         (false, None) => return None,
     };
-    (measured && load > 0.0).then_some(Step { load, rate, slot_s, schedule, runs, agrees })
+    let is_unloaded = point.is_unloaded();
+    let step = Step { load, rate, slot_s, schedule, runs, agrees, is_unloaded };
+    (measured && load > 0.0).then_some(step)
 }

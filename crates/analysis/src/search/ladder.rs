@@ -213,6 +213,7 @@ mod tests {
             schedule: plateau::Schedule::Closed,
             runs,
             agrees: true,
+            is_unloaded: depth == 1,
         };
         Step { depth, response_ns: slot_s * 1e9, failed: false, judged: Some(judged) }
     }

@@ -18,7 +18,6 @@ pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Resul
     let may = PossibleChanges {
         connections: scale.connections,
         direction: scale.direction,
-        volumes: false,
         queue_depth_max: scale.queue_depth_max,
     };
     let known = Known::before(&scale.known, &scale.targets());

@@ -72,6 +72,7 @@ impl Point {
             schedule: Schedule::Closed,
             runs: self.runs,
             agrees: self.agrees,
+            is_unloaded: self.outstanding == 1,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::likelihood::{self, Circumstances};
 use super::series::Series;
 use super::{Limit, Weighed};
 use crate::curve::plateau::{Inconclusive, State};
+use crate::workload_signature::WorkloadSignature;
 
 /// Least expected rise of the true limit's probability that makes an experiment worthwhile.
 const WORTH_MIN: f64 = 0.008;
@@ -32,8 +33,10 @@ pub enum Change {
     Order,
     /// Twice the workers.
     Workers,
-    /// Twice the volumes at the same endpoint.
+    /// Fewer volumes with the same workers; of a single volume, twice as many at the same endpoint.
     Volumes,
+    /// Fewer hosts with the same workers.
+    Hosts,
 }
 
 /// A recommended next measurement.
@@ -56,6 +59,10 @@ pub enum Experiment {
         transfer_size: u64,
         /// Present workers.
         workers: u32,
+        /// Present volumes.
+        volumes: u32,
+        /// Present hosts.
+        hosts: u32,
         /// Whether this program can set the number of connections.
         own_client: bool,
     },
@@ -63,7 +70,7 @@ pub enum Experiment {
 
 impl Change {
     /// In order of their cost to the user.
-    pub(crate) const ALL: [Change; 8] = [
+    pub(crate) const ALL: [Change; 9] = [
         Change::Connections,
         Change::LargerTransfers,
         Change::SmallerTransfers,
@@ -72,6 +79,7 @@ impl Change {
         Change::Mix,
         Change::Direction,
         Change::Volumes,
+        Change::Hosts,
     ];
 
     /// The same series under changed circumstances, without measurements.
@@ -92,10 +100,32 @@ impl Change {
                 work.connections = work.connections.map(|count| count.max(work.workers));
             }
             Change::Direction => work.read_share = if work.read_share < 0.5 { 1.0 } else { 0.0 },
-            Change::Volumes => work.volumes *= 2,
+            Change::Volumes => change_volumes(work),
+            Change::Hosts => work.hosts = fewer(work.hosts).unwrap_or(work.hosts),
         }
         changed
     }
+}
+
+/// Fewer volumes, which are the first ones; of a single volume, twice as many.
+fn change_volumes(work: &mut WorkloadSignature) {
+    let Some(volumes) = fewer(work.volumes) else {
+        work.volumes *= 2;
+        return;
+    };
+    // Volumes share one address, or each has its own, or it is unknown.
+    work.addresses = match work.addresses {
+        Some(1) => Some(1),
+        Some(all) if all == work.volumes => Some(volumes),
+        _ => None,
+    };
+    work.volumes = volumes;
+    work.targets.truncate(volumes as usize);
+}
+
+/// The largest smaller number of hosts or targets that can have as many workers together.
+pub fn fewer(count: u32) -> Option<u32> {
+    (1..count).rev().find(|few| count.is_multiple_of(*few))
 }
 
 /// Four or eight times the size: at least 64 KiB.
@@ -198,6 +228,8 @@ pub(crate) fn next(series: &Series, weighed: &Weighed, known: &Known) -> Option<
                 change,
                 transfer_size: size.round() as u64,
                 workers: series.signature.workers,
+                volumes: series.signature.volumes,
+                hosts: series.signature.hosts,
                 own_client: known.own_client,
             })
         }

@@ -16,7 +16,7 @@ use crate::curve::plateau::{self, Inconclusive, RUNS_PER_POINT, State};
 use crate::load_point::LoadPoint;
 use crate::workload_signature::{Order, WorkloadSignature};
 
-use super::experiment::{self, Change};
+use super::experiment::{self, Change, fewer};
 use super::known::Known;
 use super::series::{self, Series};
 use super::{Answer, Weighed, certain};
@@ -33,8 +33,6 @@ pub struct PossibleChanges {
     pub connections: bool,
     /// Whether operations of the other direction are allowed.
     pub direction: bool,
-    /// The number of volumes.
-    pub volumes: bool,
     /// Most outstanding operations of a worker.
     pub queue_depth_max: u32,
 }
@@ -87,8 +85,8 @@ pub fn next(
 fn again(template: &Run, point: &LoadPoint) -> Run {
     let setting = point.parameters.iter().find_map(|(key, value)| Setting::parse(key, value));
     let connections = point.signature.connections.filter(|_| template.connections.is_some());
-    let connections = connections.map(|count| on_each_host(count, template));
     let run = at_depth(template, setting, point.queue_depth_total);
+    let connections = connections.map(|count| on_each(count, connection_parts(template, setting)));
     Run { connections: connections.or(run.connections), ..run }
 }
 
@@ -108,7 +106,14 @@ fn allowed(change: Change, template: &Run, may: PossibleChanges, base: &Series) 
         Change::Mix | Change::Direction => {
             may.direction && base.signature.read_share.fract() == 0.0
         }
-        Change::Volumes => may.volumes,
+        // Equal loads on fewer volumes or hosts, and no reads of files that are filled elsewhere.
+        Change::Volumes | Change::Hosts => {
+            let run = Setting::of(change, &change.of(base).signature, template).applied(template);
+            let is_own = |stream: &Stream| stream.file_use.filled_by_others.is_none();
+            let is_fewer =
+                (run.hosts, target_count(&run)) != (template.hosts, target_count(template));
+            is_fewer && run.streams.iter().all(is_own) && has_equal_loads(&run)
+        }
         Change::LargerTransfers | Change::SmallerTransfers => {
             template.streams.iter().all(|s| s.transfer_sizes.len() == 1)
         }
@@ -132,21 +137,24 @@ fn changed(
     let smaller =
         (base.signature.transfer_bytes / changed.signature.transfer_bytes).max(1.0) as u64;
     let most = match change {
-        Change::Connections | Change::Volumes => STEP * base_depth,
+        Change::Connections => STEP * base_depth,
         Change::Workers => 2 * base_depth,
+        // No ceiling is higher with fewer of them.
+        Change::Volumes | Change::Hosts => base_depth,
         _ => 2 * base_depth * smaller,
     };
     let workers = u64::from(changed.signature.workers.max(1));
     let most = most.next_multiple_of(workers).min(u64::from(may.queue_depth_max) * workers);
     let setting = Setting::of(change, &changed.signature, template);
     let unloaded = u64::from(template.parts());
-    let keeps_kind = matches!(change, Change::Connections | Change::Workers | Change::Volumes);
+    let keeps_kind =
+        matches!(change, Change::Connections | Change::Workers | Change::Volumes | Change::Hosts);
     let totals = if keeps_kind { vec![most] } else { vec![unloaded, most] };
     let run = |total: u64| {
         let mut run = at_depth(template, Some(setting), total);
         if change == Change::Workers && may.connections {
             let all = changed.signature.connections;
-            run.connections = all.map(|count| on_each_host(count, template));
+            run.connections = all.map(|count| on_each(count, connection_parts(template, None)));
         }
         run
     };
@@ -175,8 +183,10 @@ const QUEUE_DEPTH: &str = "queue_depth";
 /// memory for outstanding transfers.
 pub fn largest(template: &Run, may: PossibleChanges) -> Run {
     let mut run = template.clone();
+    // Twice the workers, or the same on fewer hosts.
+    let more = fewer(template.hosts).map_or(2, |few| (template.hosts / few).max(2));
     for stream in &mut run.streams {
-        stream.workers = stream.workers.saturating_mul(2);
+        stream.workers = stream.workers.saturating_mul(more);
         stream.queue_depth = stream.queue_depth.max(may.queue_depth_max);
         if let [size] = &mut stream.transfer_sizes[..] {
             size.size_bytes = experiment::larger(size.size_bytes as f64) as u64;
@@ -188,16 +198,40 @@ pub fn largest(template: &Run, may: PossibleChanges) -> Run {
         }
     }
     let workers: u32 = run.streams.iter().map(|stream| stream.workers).sum();
-    run.connections = run.connections.map(|count| count.max(on_each_host(workers, template)));
+    let parts = connection_parts(template, None);
+    run.connections = run.connections.map(|count| count.max(on_each(workers, parts)));
     run
 }
 
-/// The part of each host of a number of connections or workers over all hosts of `run`.
-const fn on_each_host(count: u32, run: &Run) -> u32 {
-    match run.hosts {
-        0 | 1 => count,
-        hosts => count.div_ceil(hosts),
-    }
+/// Each part of a number of connections or workers.
+fn on_each(count: u32, parts: u32) -> u32 {
+    count.div_ceil(parts.max(1))
+}
+
+/// Pairs of a host and a target with connections, if `template` is measured with this setting.
+fn connection_parts(template: &Run, setting: Option<Setting>) -> u32 {
+    setting.map_or_else(
+        || template.connection_parts(),
+        |setting| setting.applied(template).connection_parts(),
+    )
+}
+
+fn target_count(run: &Run) -> u32 {
+    run.streams.iter().map(|stream| stream.targets.count()).max().unwrap_or(1)
+}
+
+/// Whether each target that a stream uses has the same number of workers, and each host as well.
+fn has_equal_loads(run: &Run) -> bool {
+    run.streams.iter().all(|stream| {
+        let mut workers = vec![0u32; stream.targets.count() as usize];
+        for lane in 0..stream.workers {
+            let target = stream.target_lane(run.hosts, lane).target;
+            let at = stream.targets.positions.iter().position(|known| *known == target);
+            workers[at.expect("a worker sends to a target of its stream")] += 1;
+        }
+        stream.workers.is_multiple_of(run.hosts.max(1))
+            && workers.iter().all(|count| *count > 0 && *count == workers[0])
+    })
 }
 
 /// Other files would have to be filled first, and may be elsewhere.
@@ -209,14 +243,17 @@ fn has_the_same_files(run: &Run, template: &Run) -> bool {
 /// A setting that an experiment changes, with its new value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Setting {
-    /// On each host.
+    /// Of each host to each target.
     Connections(u32),
     TransferBytes(u64),
-    /// Of all streams together on each host: twice the template's.
+    /// Of all streams together, as an experiment counts them: twice the template's.
     Workers(u32),
     Pattern(AccessPattern),
     ReadPermille(u16),
+    /// The first targets, with all workers.
     Volumes(u32),
+    /// The first hosts, with all workers.
+    Hosts(u32),
 }
 
 impl Setting {
@@ -224,12 +261,13 @@ impl Setting {
     fn of(change: Change, work: &WorkloadSignature, template: &Run) -> Setting {
         match change {
             Change::Connections => {
-                Setting::Connections(on_each_host(work.connections.unwrap_or(1), template))
+                let parts = template.connection_parts();
+                Setting::Connections(on_each(work.connections.unwrap_or(1), parts))
             }
             Change::LargerTransfers | Change::SmallerTransfers => {
                 Setting::TransferBytes(work.transfer_bytes as u64)
             }
-            Change::Workers => Setting::Workers(on_each_host(work.workers, template)),
+            Change::Workers => Setting::Workers(on_each(work.workers, template.parts())),
             Change::Order if work.order == Order::Sequential => {
                 Setting::Pattern(AccessPattern::Sequential)
             }
@@ -238,6 +276,7 @@ impl Setting {
                 Setting::ReadPermille((1000.0 * work.read_share).round() as u16)
             }
             Change::Volumes => Setting::Volumes(work.volumes),
+            Change::Hosts => Setting::Hosts(work.hosts),
         }
     }
 
@@ -251,6 +290,7 @@ impl Setting {
             PATTERN => Setting::Pattern(AccessPattern::Uniform),
             READ => Setting::ReadPermille(value.parse().map(Percent::permille).ok()?),
             VOLUMES => Setting::Volumes(value.parse().ok()?),
+            HOSTS => Setting::Hosts(value.parse().ok()?),
             _ => return None,
         })
     }
@@ -265,13 +305,18 @@ impl Setting {
             Setting::Pattern(_) => (PATTERN, "random".to_owned()),
             Setting::ReadPermille(permille) => (READ, format!("{}%", permille / 10)),
             Setting::Volumes(count) => (VOLUMES, count.to_string()),
+            Setting::Hosts(count) => (HOSTS, count.to_string()),
         };
         (key.to_owned(), value)
     }
 
-    fn apply(self, run: &mut Run) {
-        if let Setting::Connections(count) = self {
-            run.connections = Some(count);
+    /// The template with this setting.
+    fn applied(self, template: &Run) -> Run {
+        let mut run = template.clone();
+        match self {
+            Setting::Connections(count) => run.connections = Some(count),
+            Setting::Hosts(count) => run.hosts = count,
+            _ => {}
         }
         for stream in &mut run.streams {
             match self {
@@ -281,10 +326,19 @@ impl Setting {
                 Setting::Workers(_) => stream.workers *= 2,
                 Setting::Pattern(pattern) => stream.access_pattern = pattern,
                 Setting::ReadPermille(permille) => stream.read_permille = permille,
-                // Connections are a property of the run; volumes are only a parameter.
-                Setting::Connections(_) | Setting::Volumes(_) => {}
+                Setting::Volumes(count) => stream.targets.positions.truncate(count as usize),
+                Setting::Hosts(count) if !stream.file_use.is_all() => stream.file_use.hosts = count,
+                // Connections and hosts are properties of the run.
+                Setting::Connections(_) | Setting::Hosts(_) => {}
             }
         }
+        if let Setting::Volumes(_) | Setting::Hosts(_) = self {
+            // As many connections as before.
+            let all = |count: u32| count * template.connection_parts();
+            let parts = run.connection_parts();
+            run.connections = run.connections.map(|count| on_each(all(count), parts));
+        }
+        run
     }
 }
 
@@ -295,6 +349,7 @@ const PATTERN: &str = "pattern";
 const SEQUENTIAL: &str = "sequential";
 const READ: &str = "read";
 const VOLUMES: &str = "run.targets";
+const HOSTS: &str = "run.hosts";
 
 /// The value as a user writes it, without rounding.
 fn exactly(size: Bytes) -> String {
@@ -307,10 +362,7 @@ fn exactly(size: Bytes) -> String {
 
 /// The template with a changed setting and `total` outstanding operations over all workers.
 fn at_depth(template: &Run, setting: Option<Setting>, total: u64) -> Run {
-    let mut run = template.clone();
+    let mut run = setting.map_or_else(|| template.clone(), |setting| setting.applied(template));
     run.parameters = setting.iter().map(|setting| setting.parameter()).collect();
-    if let Some(setting) = setting {
-        setting.apply(&mut run);
-    }
     run.with_queue_depth(u32::try_from(total).unwrap_or(u32::MAX))
 }

@@ -21,7 +21,7 @@ const SERVER_SHARE_MIN: f64 = 0.1;
 pub(crate) enum Use {
     /// Bytes of reads and writes together, per volume.
     BytesPerVolume,
-    /// Bytes of reads and writes together, over all volumes and connections.
+    /// Bytes of reads and writes together, per server address, over all its volumes and connections.
     Bytes,
     /// Bytes of reads and writes together, per connection.
     BytesPerConnection,
@@ -31,12 +31,16 @@ pub(crate) enum Use {
     OperationsPerConnection,
     /// Operations.
     Operations,
-    /// Bytes sent by the client, headers included.
+    /// Operations, per volume.
+    OperationsPerVolume,
+    /// Bytes sent by each host, headers included.
     Sent,
-    /// Bytes received by the client, headers included.
+    /// Bytes received by each host, headers included.
     Received,
-    /// Bytes on the wire in the busier direction, headers included.
+    /// Bytes on the wire of each host in the busier direction, headers included.
     Wire,
+    /// The same on a wire that all hosts share.
+    SharedWire,
     /// Slots of the client, per connection: occupied for the whole round trip.
     RoundTripPerConnection,
     /// Slots of the server, per connection: occupied while the server processes the request.
@@ -55,12 +59,24 @@ pub(crate) struct WorkUse {
     direction: bool,
     /// Sequential and random access differ.
     order: bool,
-    /// Workers divide the work: one processor per worker.
-    per_worker: bool,
+    /// What does the work.
+    by: Workforce,
 }
 
-const HOST: WorkUse = WorkUse { direction: false, order: false, per_worker: true };
-const SERVER: WorkUse = WorkUse { direction: false, order: false, per_worker: false };
+/// What does the work, so that more of it has a higher ceiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Workforce {
+    /// Processors of the hosts, one per worker.
+    Workers,
+    /// Servers.
+    Servers,
+    /// Volumes.
+    Volumes,
+}
+
+const HOST: WorkUse = WorkUse { direction: false, order: false, by: Workforce::Workers };
+const SERVER: WorkUse = WorkUse { by: Workforce::Servers, ..HOST };
+const VOLUME: WorkUse = WorkUse { by: Workforce::Volumes, ..HOST };
 
 /// A limit with its details.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,14 +89,15 @@ pub(crate) struct Hypothesis {
 
 /// All hypotheses. Their prior probabilities follow the order in which the vendor's troubleshooting
 /// checks the limits (quota, connections, VM size, client, storage).
-pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
+pub(crate) const HYPOTHESES: [Hypothesis; 25] = [
     of(Limit::VolumeThroughput, 0.20, Use::BytesPerVolume),
     of(Limit::Endpoint, 0.06, Use::Bytes),
     of(Limit::NetworkFlow, 0.06, Use::BytesPerConnection),
     of(Limit::NetworkFlow, 0.06, Use::DirectionPerConnection),
     of(Limit::NetworkFlow, 0.01, Use::OperationsPerConnection),
     of(Limit::VmEgress, 0.09, Use::Sent),
-    of(Limit::Link, 0.07, Use::Wire),
+    of(Limit::Link, 0.06, Use::Wire),
+    of(Limit::Link, 0.01, Use::SharedWire),
     // Both directions of a path may have separate limits.
     of(Limit::Link, 0.02, Use::Received),
     of(Limit::ClientCpu, 0.05, Use::Work(HOST)),
@@ -90,13 +107,17 @@ pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::ServerSlots, 0.02, Use::ServerTime),
     of(Limit::ServerCpu, 0.03, Use::Work(SERVER)),
     of(Limit::ServerCpu, 0.02, Use::Work(WorkUse { direction: true, ..SERVER })),
-    of(Limit::Disk, 0.05, Use::Work(WorkUse { order: true, ..SERVER })),
-    of(Limit::Disk, 0.04, Use::Work(WorkUse { direction: true, order: true, ..SERVER })),
+    // Volumes share their storage, or each has its own.
+    of(Limit::Disk, 0.03, Use::Work(WorkUse { order: true, ..SERVER })),
+    of(Limit::Disk, 0.02, Use::Work(WorkUse { order: true, ..VOLUME })),
+    of(Limit::Disk, 0.02, Use::Work(WorkUse { direction: true, order: true, ..SERVER })),
+    of(Limit::Disk, 0.02, Use::Work(WorkUse { direction: true, order: true, ..VOLUME })),
     of(Limit::Disk, 0.01, Use::Work(WorkUse { direction: true, ..SERVER })),
     // Several devices or processors that do most of an unloaded request's work behave like slots.
     of(Limit::Disk, 0.02, Use::ServerTime),
     of(Limit::ServerCpu, 0.01, Use::ServerTime),
-    of(Limit::OperationsPerSecond, 0.05, Use::Operations),
+    of(Limit::OperationsPerSecond, 0.03, Use::Operations),
+    of(Limit::OperationsPerSecond, 0.02, Use::OperationsPerVolume),
 ];
 
 /// Prior probability of a limit that is not among the hypotheses.
@@ -132,6 +153,72 @@ const ORDERS: f64 = 3.0;
 /// Sizes and shares that differ by less than this count as equal.
 const SAME: f64 = 0.01;
 
+impl Ratio {
+    /// Multiplied by a factor between these bounds, given as logarithms.
+    fn times(self, (least, most): (f64, f64)) -> Ratio {
+        match self {
+            Ratio::Exactly(ratio, error) if most - least < SAME => {
+                Ratio::Exactly(ratio + least, error)
+            }
+            Ratio::Exactly(ratio, _) => Ratio::Between(ratio + least, ratio + most),
+            Ratio::Between(low, high) => Ratio::Between(low + least, high + most),
+            Ratio::Any => Ratio::Any,
+        }
+    }
+}
+
+impl Use {
+    /// Whether all volumes at a server's address share the resource.
+    const fn is_of_server(self) -> bool {
+        matches!(
+            self,
+            Use::Bytes
+                | Use::Operations
+                | Use::ServerTime
+                | Use::Work(WorkUse { by: Workforce::Servers, .. })
+        )
+    }
+
+    /// Whether each connection has its own.
+    const fn is_of_connection(self) -> bool {
+        matches!(
+            self,
+            Use::BytesPerConnection
+                | Use::DirectionPerConnection
+                | Use::OperationsPerConnection
+                | Use::RoundTripPerConnection
+                | Use::ServerTimePerConnection
+        )
+    }
+}
+
+/// Bounds of the logarithm of the ratio of a kernel's connections, which are not counted: each host has
+/// its own, and the volumes of a host share them or not. 0 for the built-in client.
+fn uncounted_connections(a: &WorkloadSignature, b: &WorkloadSignature) -> (f64, f64) {
+    if a.connections.is_some() && b.connections.is_some() {
+        return (0.0, 0.0);
+    }
+    let ratio = |from: u32, to: u32| (f64::from(to.max(1)) / f64::from(from.max(1))).ln();
+    let (hosts, volumes) = (ratio(a.hosts, b.hosts), ratio(a.volumes, b.volumes));
+    (hosts + volumes.min(0.0), hosts + volumes.max(0.0))
+}
+
+/// Bounds of the logarithm of the ratio of servers that two workloads use.
+fn servers(a: &WorkloadSignature, b: &WorkloadSignature) -> (f64, f64) {
+    if a.volumes == b.volumes {
+        return (0.0, 0.0);
+    }
+    let ratio = |from: u32, to: u32| (f64::from(to.max(1)) / f64::from(from.max(1))).ln();
+    match (a.addresses, b.addresses) {
+        (Some(from), Some(to)) => (ratio(from, to), ratio(from, to)),
+        // The volumes have one address or separate ones.
+        _ => {
+            let separate = ratio(a.volumes, b.volumes);
+            (separate.min(0.0), separate.max(0.0))
+        }
+    }
+}
+
 impl Hypothesis {
     /// How much of the resource one operation needs, in a unit of the resource; `None` if it
     /// depends on something unknown.
@@ -140,18 +227,24 @@ impl Hypothesis {
         let size = work.transfer_bytes.max(1.0);
         let (reads, writes) = (work.read_share, 1.0 - work.read_share);
         let connections = series.connections();
+        let hosts = f64::from(work.hosts.max(1));
         let exact = |need: f64| Some((need, EXACT));
         let network_s = null_round_trip_s.unwrap_or(0.0);
         match self.uses {
-            Use::BytesPerVolume => exact(size / f64::from(work.volumes.max(1))),
+            Use::BytesPerVolume => exact(size / series.volumes()),
             Use::Bytes => exact(size),
             Use::BytesPerConnection => exact(size / connections),
             Use::DirectionPerConnection => exact(size * reads.max(writes) / connections),
             Use::OperationsPerConnection => exact(1.0 / connections),
             Use::Operations => exact(1.0),
-            Use::Sent => Some((sent(size, writes, reads), HEADERS)),
-            Use::Received => Some((sent(size, reads, writes), HEADERS)),
-            Use::Wire => Some((sent(size, writes, reads).max(sent(size, reads, writes)), HEADERS)),
+            Use::OperationsPerVolume => exact(1.0 / series.volumes()),
+            Use::Sent => Some((sent(size, writes, reads) / hosts, HEADERS)),
+            Use::Received => Some((sent(size, reads, writes) / hosts, HEADERS)),
+            Use::Wire | Use::SharedWire => {
+                let busier = sent(size, writes, reads).max(sent(size, reads, writes));
+                let each = if self.uses == Use::Wire { hosts } else { 1.0 };
+                Some((busier / each, HEADERS))
+            }
             Use::RoundTripPerConnection => {
                 Some((series.unloaded_s? * series.calls_per_op() / connections, TIMES))
             }
@@ -176,7 +269,11 @@ impl Hypothesis {
         rate: f64,
         null_round_trip_s: Option<f64>,
     ) -> Option<f64> {
-        self.need(series, null_round_trip_s).map(|(need, _)| need * rate)
+        let servers = match self.uses.is_of_server() {
+            true => f64::from(series.signature.addresses.unwrap_or(1).max(1)),
+            false => 1.0,
+        };
+        self.need(series, null_round_trip_s).map(|(need, _)| need * rate / servers)
     }
 
     /// Predicted ratio of the ceiling of `other` to that of `series`.
@@ -187,8 +284,25 @@ impl Hypothesis {
         null_round_trip_s: Option<f64>,
         processors: f64,
     ) -> Ratio {
+        let ratio = self.ratio_on_equal_servers(series, other, null_round_trip_s, processors);
+        let (a, b) = (&series.signature, &other.signature);
+        match self.uses {
+            uses if uses.is_of_server() => ratio.times(servers(a, b)),
+            uses if uses.is_of_connection() => ratio.times(uncounted_connections(a, b)),
+            _ => ratio,
+        }
+    }
+
+    fn ratio_on_equal_servers(
+        &self,
+        series: &Series,
+        other: &Series,
+        null_round_trip_s: Option<f64>,
+        processors: f64,
+    ) -> Ratio {
         if let Use::Work(work) = self.uses {
-            return work.ratio(&series.signature, &other.signature, processors);
+            let volumes = (other.volumes() / series.volumes()).ln();
+            return work.ratio(&series.signature, &other.signature, processors, volumes);
         }
         let need = |of: &Series| self.need(of, null_round_trip_s);
         // The same kind of operation takes the same time unloaded.
@@ -204,14 +318,22 @@ impl Hypothesis {
 }
 
 impl WorkUse {
-    fn ratio(self, a: &WorkloadSignature, b: &WorkloadSignature, processors: f64) -> Ratio {
-        let used = |workers: u32| f64::from(workers.max(1)).min(processors);
-        let more = match self.per_worker {
-            true => (used(b.workers) / used(a.workers)).ln(),
-            false => 0.0,
+    /// * `processors`: of each host
+    /// * `volumes`: logarithm of the ratio of volumes
+    fn ratio(
+        self,
+        a: &WorkloadSignature,
+        b: &WorkloadSignature,
+        processors: f64,
+        volumes: f64,
+    ) -> Ratio {
+        let (fewest, most) = match self.by {
+            Workforce::Workers => processors_in_use(a, b, processors),
+            Workforce::Servers => (0.0, 0.0),
+            Workforce::Volumes => (volumes, volumes),
         };
         let by_size = (a.transfer_bytes / b.transfer_bytes).ln();
-        let (mut least, mut most) = (more + by_size.min(0.0), more + by_size.max(0.0));
+        let (mut least, mut most) = (fewest + by_size.min(0.0), most + by_size.max(0.0));
         if self.direction {
             let half = DIRECTIONS * (a.read_share - b.read_share).abs();
             (least, most) = (least - half, most + half);
@@ -228,6 +350,21 @@ impl WorkUse {
             false => Ratio::Between(least, most),
         }
     }
+}
+
+/// Bounds of the logarithm of the ratio of processors that the workers use.
+///
+/// * `processors`: of each host; infinite if unknown
+fn processors_in_use(a: &WorkloadSignature, b: &WorkloadSignature, processors: f64) -> (f64, f64) {
+    let hosts = |work: &WorkloadSignature| f64::from(work.hosts.max(1));
+    let used =
+        |work: &WorkloadSignature| f64::from(work.workers.max(1)).min(processors * hosts(work));
+    let by_workers = (used(b) / used(a)).ln();
+    if processors.is_finite() || a.hosts == b.hosts {
+        return (by_workers, by_workers);
+    }
+    let by_hosts = (hosts(b) / hosts(a)).ln();
+    (by_workers.min(by_hosts), by_workers.max(by_hosts))
 }
 
 /// Bytes on the wire in one direction per operation: a share `with` has data, a share `without` is
@@ -269,6 +406,10 @@ mod tests {
             connections: None,
             volumes: 1,
             targets: vec![0],
+            target_shares: Vec::new(),
+            addresses: Some(1),
+            hosts: 1,
+            parts: 1,
             closed: true,
             kind: String::new(),
             calls_outstanding: None,
@@ -280,7 +421,7 @@ mod tests {
 
     /// Bounds of the natural logarithm of the ratio, of 4 processors.
     fn bounds(uses: WorkUse, a: &WorkloadSignature, b: &WorkloadSignature) -> (f64, f64) {
-        match uses.ratio(a, b, 4.0) {
+        match uses.ratio(a, b, 4.0, 0.5f64.ln()) {
             Ratio::Exactly(ratio, _) => (ratio, ratio),
             Ratio::Between(least, most) => (least, most),
             Ratio::Any => panic!("work has a ratio"),
@@ -289,7 +430,7 @@ mod tests {
 
     #[test]
     fn the_ratio_of_work_is_bounded_by_size_order_direction_and_workers() {
-        let uses = WorkUse { direction: true, order: true, per_worker: true };
+        let uses = WorkUse { direction: true, order: true, ..HOST };
         let random = work(1.0, Order::Random, 8192.0, 1);
         assert_eq!(bounds(uses, &random, &random), (0.0, 0.0));
         // The ceiling of the second over that of the first: sequential access may be cheaper.
@@ -310,8 +451,29 @@ mod tests {
         assert_eq!(bounds(uses, &random, &workers(2)), (2f64.ln(), 2f64.ln()));
         assert_eq!(bounds(uses, &random, &workers(8)), (4f64.ln(), 4f64.ln()));
         // What a resource does not depend on makes no difference.
-        let none = WorkUse { direction: false, order: false, per_worker: false };
+        let none = SERVER;
         let other = work(0.0, Order::Sequential, 8192.0, 8);
         assert_eq!(bounds(none, &random, &other), (0.0, 0.0));
+        // Half of the volumes do half of the work.
+        assert_eq!(bounds(VOLUME, &random, &random), (0.5f64.ln(), 0.5f64.ln()));
+        // Eight workers have the eight processors of two hosts, or the four of one.
+        let on_hosts = |hosts| WorkloadSignature { hosts, ..workers(8) };
+        assert_eq!(bounds(HOST, &on_hosts(2), &on_hosts(1)), (0.5f64.ln(), 0.5f64.ln()));
+        let unknown = processors_in_use(&on_hosts(2), &on_hosts(1), f64::INFINITY);
+        assert_eq!(unknown, (0.5f64.ln(), 0.0), "few processors or enough for all workers");
+    }
+
+    #[test]
+    fn volumes_at_separate_addresses_have_separate_servers() {
+        let with = |volumes, addresses| WorkloadSignature {
+            volumes,
+            addresses,
+            ..work(1.0, Order::Random, 8192.0, 4)
+        };
+        let half = 0.5f64.ln();
+        assert_eq!(servers(&with(4, Some(1)), &with(2, Some(1))), (0.0, 0.0));
+        assert_eq!(servers(&with(4, Some(4)), &with(2, Some(2))), (half, half));
+        assert_eq!(servers(&with(4, None), &with(2, None)), (half, 0.0), "one address or four");
+        assert_eq!(servers(&with(4, None), &with(4, None)), (0.0, 0.0));
     }
 }

@@ -326,7 +326,7 @@ fn known_amount(
         let unknown = 1.0 / AMOUNT_RANGE;
         let Some(amount) = amount(hypothesis) else { return unknown };
         let model = match hypothesis.uses {
-            Use::Sent | Use::Received | Use::Wire => 0.04,
+            Use::Sent | Use::Received | Use::Wire | Use::SharedWire => 0.04,
             Use::RoundTripPerConnection | Use::ServerTimePerConnection => 0.08,
             _ => 0.0,
         };
@@ -447,6 +447,9 @@ pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
     }
     if a.volumes != b.volumes {
         found.push(Difference::Volumes { from: a.volumes, to: b.volumes });
+    }
+    if a.hosts != b.hosts {
+        found.push(Difference::Hosts { from: a.hosts, to: b.hosts });
     }
     found
 }

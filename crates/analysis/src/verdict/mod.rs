@@ -232,6 +232,13 @@ pub enum Difference {
         /// There.
         to: u32,
     },
+    /// Hosts.
+    Hosts {
+        /// Here.
+        from: u32,
+        /// There.
+        to: u32,
+    },
 }
 
 impl Verdict {

@@ -40,6 +40,8 @@ pub(crate) struct Series {
     pub(crate) plateau: Plateau,
     /// Time of an operation without queueing, in seconds.
     pub(crate) unloaded_s: Option<f64>,
+    /// What each target delivers relative to the mean of all, `(position, weight)`; empty if unknown.
+    pub(crate) target_weights: Vec<(u32, f64)>,
     pub(crate) top: Top,
 }
 
@@ -77,6 +79,21 @@ impl Series {
 
     pub(crate) fn connections(&self) -> f64 {
         f64::from(self.signature.connections.unwrap_or(1).max(1))
+    }
+
+    /// Its volumes, each weighted by what it delivers relative to the mean: if volumes are the limit, a
+    /// volume with twice the limit of another counts twice as much.
+    pub(crate) fn volumes(&self) -> f64 {
+        let weight = |target: &u32| {
+            self.target_weights.iter().find(|(known, _)| known == target).map(|(_, weight)| *weight)
+        };
+        let targets = &self.signature.targets;
+        let weights: Option<f64> = targets.iter().map(weight).sum();
+        // A circumstance that was not measured may have more volumes than targets.
+        let is_measured = targets.len() == self.signature.volumes as usize;
+        weights
+            .filter(|sum| is_measured && *sum > 0.0)
+            .unwrap_or_else(|| f64::from(self.signature.volumes.max(1)))
     }
 
     pub(crate) fn calls_per_op(&self) -> f64 {
@@ -138,10 +155,29 @@ pub(crate) fn series(outlines: &[Outline], load_points: &[LoadPoint]) -> Vec<Ser
         }
     }
     let unloaded: Vec<Option<f64>> = all.iter().map(|one| unloaded_s(one, &all)).collect();
-    for (one, unloaded_s) in all.iter_mut().zip(unloaded) {
+    let weights: Vec<Vec<(u32, f64)>> = all.iter().map(|one| target_weights(one, &all)).collect();
+    for ((one, unloaded_s), target_weights) in all.iter_mut().zip(unloaded).zip(weights) {
         one.unloaded_s = unloaded_s;
+        one.target_weights = target_weights;
     }
     all
+}
+
+/// The weights of targets, from the series of the same operations that uses most of them, at its highest
+/// rate: if volumes are the limit, each is at its own there.
+fn target_weights(one: &Series, all: &[Series]) -> Vec<(u32, f64)> {
+    let is_alike = |other: &&Series| {
+        other.signature.kind == one.signature.kind && !other.signature.target_shares.is_empty()
+    };
+    let widest = all.iter().filter(is_alike).reduce(|best, next| {
+        if next.signature.volumes > best.signature.volumes { next } else { best }
+    });
+    widest.map_or_else(Vec::new, |widest| {
+        let work = &widest.signature;
+        let count = work.target_shares.len() as f64;
+        let weights = work.target_shares.iter().map(|share| share * count);
+        work.targets.iter().copied().zip(weights).collect()
+    })
 }
 
 impl Series {
@@ -164,6 +200,7 @@ impl Series {
             signature: top.signature.clone(),
             plateau,
             unloaded_s: None,
+            target_weights: Vec::new(),
             top: Top {
                 worker_busy: total.worker_busy_max.map(|busy| busy.value),
                 host: top.merged.host.clone(),
@@ -179,14 +216,13 @@ impl Series {
 }
 
 /// Time of an operation that does not wait: the shortest over all series with the same operations,
-/// at queue depth 1 or at an offered rate that the target sustained. A rate set by a limit does not
+/// at queue depth 1 (of each host and target) or at an offered rate that the target sustained. A rate set by a limit does not
 /// count.
 fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
     let family = all.iter().filter(|other| other.signature.kind == one.signature.kind);
     let of = |other: &Series| -> Option<f64> {
         let first = other.measured().next()?;
-        let unqueued =
-            first.schedule == Schedule::Closed && first.load <= 1.0 && !other.plateau.floor_is_pace;
+        let unqueued = first.is_unloaded && !other.plateau.floor_is_pace;
         (unqueued || first.schedule == Schedule::Kept).then_some(first.slot_s)
     };
     family.filter_map(of).min_by(f64::total_cmp)

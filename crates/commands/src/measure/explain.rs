@@ -119,7 +119,6 @@ fn search(
     let may = PossibleChanges {
         connections: target.capabilities().own_client,
         direction: true,
-        volumes: false,
         queue_depth_max,
     };
     let scale = Scale {
@@ -143,15 +142,12 @@ fn search(
 /// The queue depth that a worker may reach: the experiment's, or more if memory and slots allow it.
 fn queue_depth_max(template: &Run, target: &TargetSpec) -> Result<u32, Failure> {
     let stream = &template.streams[0];
+    // A mount of each host for each target.
+    let of_mounts = OUTSTANDING_MAX.saturating_mul(template.connection_parts());
     let most = slots(target, template)?
-        .map_or(OUTSTANDING_MAX, |slots| slots.saturating_mul(OVER_SLOTS))
+        .map_or(of_mounts, |slots| slots.saturating_mul(OVER_SLOTS))
         .div_ceil(stream.workers.max(1));
-    let one = PossibleChanges {
-        connections: false,
-        direction: false,
-        volumes: false,
-        queue_depth_max: 1,
-    };
+    let one = PossibleChanges { connections: false, direction: false, queue_depth_max: 1 };
     let mut unloaded = template.clone();
     unloaded.streams[0].queue_depth = 1;
     let largest = largest(&unloaded, one);

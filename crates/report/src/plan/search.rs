@@ -137,6 +137,12 @@ fn scale_words(scale: &Scale, template: &Run) -> Vec<String> {
     let workers: u32 = template.streams.iter().map(|stream| stream.workers).sum();
     let most = scale.queue_depth_max.saturating_mul(workers);
     let mut changes = vec!["transfer size", "order", "number of workers"];
+    if template.hosts > 1 {
+        changes.push("number of hosts");
+    }
+    if template.streams.iter().any(|stream| stream.targets.count() > 1) {
+        changes.push("number of targets");
+    }
     if scale.connections {
         changes.insert(0, "number of connections");
     }

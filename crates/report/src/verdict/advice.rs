@@ -2,7 +2,7 @@
 
 use analysis::Findings;
 use analysis::tune::limit::least_quota;
-use analysis::verdict::experiment::{Change, Experiment};
+use analysis::verdict::experiment::{Change, Experiment, fewer};
 use analysis::verdict::{Answer, Gap, Limit, Verdict};
 use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
@@ -125,8 +125,8 @@ const fn words(limit: Limit) -> &'static [&'static str] {
             "Or write from several VMs. Reads do not count against this limit.",
         ],
         Limit::Link => &[
-            "Use a faster link, or several hosts: headers and data use the full bandwidth of \
-             this one.",
+            "Use a faster link, or several hosts if each has a separate one: headers and data use \
+             the full bandwidth of this one.",
             "If it is slower than published, check that accelerated networking is on.",
         ],
         Limit::ClientCpu => &[
@@ -179,7 +179,7 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
             "Longer windows and repeats show whether the difference is real.",
             "--measure 30s --repeats 3".to_owned(),
         ),
-        Experiment::Change { change, transfer_size, workers, own_client } => {
+        Experiment::Change { change, transfer_size, workers, volumes, hosts, own_client } => {
             let resized = |factor: f64| (transfer_size as f64 * factor).round();
             match change {
                 Change::Connections if !own_client => added(
@@ -214,6 +214,16 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
                     "A volume's limit counts reads and writes together, a link each direction \
                      separately, and a VM's egress limit only writes.",
                     "--set read=0%,50%,100%".to_owned(),
+                ),
+                Change::Volumes if volumes > 1 => added(
+                    "Fewer volumes lower throughput if they are the limit, and not if their \
+                     address or the hosts are.",
+                    format!("--set run.targets={},{volumes}", fewer(volumes).unwrap_or(volumes)),
+                ),
+                Change::Hosts => added(
+                    "Fewer hosts lower throughput if they, or the links of each, are the limit, \
+                     and not if the storage is.",
+                    format!("--set run.hosts={},{hosts}", fewer(hosts).unwrap_or(hosts)),
                 ),
                 Change::Volumes => added(
                     "A second volume at the same address raises the limit of the volumes but not \

@@ -2,7 +2,7 @@
 
 use analysis::curve::plateau::{Reason, State};
 use analysis::verdict::{Difference, Evidence, Limit, Observed, Verdict};
-use units::{Bytes, BytesPerSec, OpsPerSec};
+use units::{Bytes, BytesPerSec, OpsPerSec, counted};
 
 use super::words;
 use crate::number::{percent, plain};
@@ -122,7 +122,12 @@ fn difference(difference: &Difference) -> String {
         }
         Difference::Order => "the other access pattern (random or sequential)".to_owned(),
         Difference::Workers { from, to } => format!("{to} workers instead of {from}"),
-        Difference::Volumes { from, to } => format!("{to} volumes instead of {from}"),
+        Difference::Volumes { from, to } => {
+            format!("{} instead of {from}", counted(u64::from(*to), "volume"))
+        }
+        Difference::Hosts { from, to } => {
+            format!("{} instead of {from}", counted(u64::from(*to), "host"))
+        }
     }
 }
 

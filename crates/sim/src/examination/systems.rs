@@ -130,10 +130,14 @@ pub struct System {
     pub amounts: Amounts,
     /// How the client accesses it.
     pub access: Access,
-    /// Connections of the built-in client.
+    /// Connections of the built-in client, of each host to each volume.
     pub connections: u32,
-    /// Number of workers.
+    /// Number of workers of each host for each volume.
     pub workers: u32,
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Number of volumes, at one address.
+    pub volumes: u32,
     /// Share of reads, in thousandths.
     pub read_permille: u16,
     /// Transfer size in bytes.
@@ -233,6 +237,8 @@ pub fn draw(class: Class, seed: u64) -> System {
         access,
         connections,
         workers,
+        hosts: 1,
+        volumes: 1,
         read_permille,
         size_bytes,
         sequential,

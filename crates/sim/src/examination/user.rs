@@ -12,7 +12,8 @@ use workload::limit::PriorKnowledge;
 use workload::overrides::Override;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    IoMethod, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    IoMethod, Phases, Plan, Run, Spread, Step, Stream, StreamTargets, TargetSpec, WeightedSize,
+    WorkingSet,
 };
 use workload::resolve::{self, ResolveOptions};
 use workload::scale::{RUNS_MAX, Scale};
@@ -20,7 +21,7 @@ use workload::search::{Repeats, Search, SearchMethod};
 
 use super::oracle::{self, Workload};
 use super::systems::{Method, OPERATIONS, System, WARM_UP, WINDOW};
-use crate::testbed::{Access, Testbed};
+use crate::testbed::{Access, Amounts, Testbed};
 use crate::world;
 
 /// Minimum length of a window in drain times of the longest queue.
@@ -108,7 +109,7 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
         name: "examined".to_owned(),
         source: "examined".to_owned(),
         overrides: Vec::new(),
-        targets: vec![target(system)],
+        targets: vec![target(system); system.volumes as usize],
         target_names: Vec::new(),
         io_method: IoMethod::Auto,
         pin: false,
@@ -130,18 +131,18 @@ fn run(system: &System, queue_depth: u32) -> Run {
         working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
         file_use: workload::file_use::FileUse::ALL,
         queue_depth,
-        workers: system.workers,
+        workers: system.workers * system.hosts * system.volumes,
         arrival: Arrival::Closed { think_time_ns: 0 },
         // O_DIRECT bypasses the page cache.
         direct: system.amounts.client_cache == 0.0,
         dsync: false,
         write_stability: None,
-        targets: workload::plan::StreamTargets::default(),
+        targets: StreamTargets { positions: (0..system.volumes).collect(), spread: Spread::All },
         fsync_every_writes: None,
         data: DataPattern::default(),
     };
     Run {
-        hosts: 1,
+        hosts: system.hosts,
         index: 0,
         variant: "main".to_owned(),
         parameters: vec![("queue_depth".to_owned(), queue_depth.to_string())],
@@ -166,20 +167,17 @@ fn explain(system: &System, prior: &PriorKnowledge) -> Search {
         true => system.amounts.client_slots.saturating_mul(system.connections) * OVER_SLOTS,
         false => OUTSTANDING_MAX,
     };
-    let queue_depth_max = outstanding.div_ceil(system.workers).min(QUEUE_DEPTH_MAX);
-    let may = PossibleChanges {
-        connections: own_client,
-        direction: true,
-        volumes: false,
-        queue_depth_max,
-    };
+    let parts = system.hosts * system.volumes;
+    let outstanding = outstanding.saturating_mul(parts);
+    let queue_depth_max = outstanding.div_ceil(template.streams[0].workers).min(QUEUE_DEPTH_MAX);
+    let may = PossibleChanges { connections: own_client, direction: true, queue_depth_max };
     let scale = Scale {
         connections: may.connections,
         direction: may.direction,
         queue_depth_max,
         known: prior.clone(),
         target: target(system),
-        other_targets: Vec::new(),
+        other_targets: vec![target(system); system.volumes as usize - 1],
         largest: Box::new(largest(&template, may)),
     };
     Search {
@@ -197,8 +195,20 @@ fn phases(system: &System, run: &Run) -> Phases {
     let stream = &run.streams[0];
     let depth = stream.queue_depth_total() as f64;
     let connections = match system.access {
-        Access::OwnClient => run.connections.unwrap_or(stream.workers),
-        Access::Mount { connections } => connections,
+        Access::OwnClient => match run.connections {
+            Some(count) => count * run.connection_parts(),
+            None => stream.workers,
+        },
+        Access::Mount { connections } => connections * run.connection_parts(),
+    };
+    // Hosts and volumes add up.
+    let several = |rate: Option<f64>, count: u32| rate.map(|rate| rate * f64::from(count.max(1)));
+    let amounts = Amounts {
+        volume: several(system.amounts.volume, stream.targets.count()),
+        egress: several(system.amounts.egress, run.hosts),
+        link: several(system.amounts.link, run.hosts),
+        processors: system.amounts.processors * run.hosts.max(1),
+        ..system.amounts.clone()
     };
     let work = Workload {
         reads: f64::from(stream.read_permille) / 1000.0,
@@ -207,9 +217,9 @@ fn phases(system: &System, run: &Run) -> Phases {
         connections: f64::from(connections),
         workers: f64::from(stream.workers),
     };
-    let ceiling = oracle::ceilings(&system.amounts, &work);
+    let ceiling = oracle::ceilings(&amounts, &work);
     let ceiling = ceiling.into_iter().map(|(_, rate)| rate).fold(f64::INFINITY, f64::min);
-    let (unloaded_s, _) = oracle::unloaded_s(&system.amounts, &work);
+    let (unloaded_s, _) = oracle::unloaded_s(&amounts, &work);
     let rate = (depth / unloaded_s).min(ceiling);
     let operations = OPERATIONS.max(QUEUES * depth);
     let interval_ns = (operations / rate / WINDOW as f64 * 1e9) as u64 + 1;

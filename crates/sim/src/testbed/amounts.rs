@@ -11,7 +11,7 @@ pub struct Amounts {
     pub write_factor: f64,
     /// Standard deviation of the logarithm of this time.
     pub service_sigma: f64,
-    /// Processors of the client's host.
+    /// Processors of each host.
     pub processors: u32,
     /// Number of that host's processors that other processes would use.
     pub other_load: f64,
@@ -25,9 +25,9 @@ pub struct Amounts {
     pub flow: Option<f64>,
     /// Whether a connection's limit applies to each direction separately.
     pub flow_by_direction: bool,
-    /// Egress limit of the client's virtual machine.
+    /// Egress limit of the virtual machine of each host.
     pub egress: Option<f64>,
-    /// Bandwidth of the link, in each direction.
+    /// Bandwidth of each host's link, in each direction.
     pub link: Option<f64>,
     /// Maximum number of requests that the server processes concurrently per connection.
     pub slots_per_connection: Option<u32>,
@@ -37,8 +37,10 @@ pub struct Amounts {
     pub server_cpu: Option<ServerCpu>,
     /// Limit on operations per second.
     pub operations: Option<f64>,
-    /// The volume's throughput limit.
+    /// The throughput limit of each volume.
     pub volume: Option<f64>,
+    /// Multiples of it, by the position of the volume; 1 for the others.
+    pub volume_factors: Vec<f64>,
     /// Burst credit on top of the volume's limit.
     pub credit: Option<Credit>,
     /// The endpoint's throughput limit.

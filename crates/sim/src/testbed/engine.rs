@@ -41,6 +41,8 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     worker: usize,
+    host: usize,
+    target: usize,
     connection: usize,
     kind: OpKind,
     issued_ns: f64,
@@ -69,11 +71,11 @@ pub(super) struct Engine<'a> {
     connection_slots: Vec<Slots>,
     server_slots: Slots,
     flows: Vec<[Server; 2]>,
-    egress: Server,
-    link: [Server; 2],
+    egress: Vec<Server>,
+    link: Vec<[Server; 2]>,
     server_cpu: Servers,
     operations: Server,
-    volume: Server,
+    volumes: Vec<Server>,
     credit: Option<Bucket>,
     endpoint: Server,
     disk: Servers,
@@ -94,11 +96,18 @@ impl<'a> Engine<'a> {
         let stream = &run.streams[0];
         let workers = stream.workers as usize;
         let connections = match access {
-            Access::OwnClient => run.connections.unwrap_or(stream.workers) as usize,
-            Access::Mount { connections } => connections as usize,
+            Access::OwnClient => match run.connections {
+                Some(count) => (count * run.connection_parts()) as usize,
+                None => workers,
+            },
+            Access::Mount { connections } => (connections * run.connection_parts()) as usize,
         };
+        let hosts = run.hosts.max(1) as usize;
+        let targets = stream.targets.positions.iter().max().map_or(1, |last| *last as usize + 1);
         let carried = |number: usize| Carried {
             worker: number % workers,
+            host: number % workers * hosts / workers,
+            target: stream.target_lane(run.hosts, (number % workers) as u32).target as usize,
             connection: number % connections,
             kind: OpKind::Read,
             issued_ns: 0.0,
@@ -107,7 +116,7 @@ impl<'a> Engine<'a> {
         };
         let slots = |count: Option<u32>| vec![Slots::new(count.unwrap_or(u32::MAX)); connections];
         let processors = f64::from(amounts.processors.max(1));
-        let threads = workers as f64;
+        let threads = workers as f64 / hosts as f64;
         Engine {
             run,
             amounts,
@@ -126,17 +135,17 @@ impl<'a> Engine<'a> {
             connection_slots: slots(amounts.slots_per_connection),
             server_slots: Slots::new(amounts.slots_per_server.unwrap_or(u32::MAX)),
             flows: vec![[Server::default(); 2]; connections],
-            egress: Server::default(),
-            link: [Server::default(); 2],
+            egress: vec![Server::default(); hosts],
+            link: vec![[Server::default(); 2]; hosts],
             server_cpu: Servers::new(amounts.server_cpu.map_or(1, |cpu| cpu.processors)),
             operations: Server::default(),
-            volume: Server::default(),
+            volumes: vec![Server::default(); targets],
             credit,
             endpoint: Server::default(),
             disk: Servers::new(amounts.disk.map_or(1, |disk| disk.devices)),
             neighbour_on: false,
             neighbour_until_ns: start_ns,
-            tally: Tally::new(workers, connections, amounts.wire_ns),
+            tally: Tally::new(workers, connections, targets, amounts.wire_ns),
         }
     }
 
@@ -169,6 +178,7 @@ impl<'a> Engine<'a> {
 
     fn turn(&mut self) {
         let host = HostLoad {
+            hosts: self.run.hosts.max(1),
             processors: self.amounts.processors.max(1),
             other_load: self.amounts.other_load,
             slowdown: self.slowdown,
@@ -220,7 +230,7 @@ impl<'a> Engine<'a> {
                     self.admit(now, next);
                 }
                 let data = if op.kind == OpKind::Write { 0.0 } else { self.size };
-                let (at, _) = self.network(now, op.connection, 1, data);
+                let (at, _) = self.network(now, &op, 1, data);
                 self.plan(at + self.amounts.wire_ns / 2.0, number, Stage::Answered);
             }
             Stage::Answered => {
@@ -234,7 +244,7 @@ impl<'a> Engine<'a> {
             }
             Stage::Completed => {
                 let took = (now - op.issued_ns).max(1.0) as u64;
-                self.tally.complete(op.kind, took, self.size as u64);
+                self.tally.complete(op.kind, op.target, took, self.size as u64);
                 self.plan(now, number, Stage::Issued);
             }
         }
@@ -259,11 +269,12 @@ impl<'a> Engine<'a> {
 
     /// Sends an operation's request.
     fn send(&mut self, now: f64, number: usize) {
-        let connection = self.carried[number].connection;
+        let op = self.carried[number];
+        let connection = op.connection;
         let write = self.carried[number].kind == OpKind::Write;
         self.tally.connections[connection].sent(now);
         let data = if write { self.size } else { 0.0 };
-        let (out, waited) = self.network(now, connection, 0, data);
+        let (out, waited) = self.network(now, &op, 0, data);
         let op = &mut self.carried[number];
         op.sent_ns = now;
         op.outbound_wait_ns = waited;
@@ -284,23 +295,23 @@ impl<'a> Engine<'a> {
 
     /// Passes data through the network in one direction (0 out, 1 back). Returns when it has
     /// passed, and how long it waited.
-    fn network(&mut self, now: f64, connection: usize, direction: usize, data: f64) -> (f64, f64) {
+    fn network(&mut self, now: f64, op: &Carried, direction: usize, data: f64) -> (f64, f64) {
         let bytes = data + CALL;
         let wire = bytes + (bytes / SEGMENT).ceil() * HEADERS;
         let (mut at, mut waited) = (now, 0.0);
         if let Some(rate) = self.amounts.flow.filter(|_| data > 0.0) {
             let counted = if self.amounts.flow_by_direction { direction } else { 0 };
-            let flow = &mut self.flows[connection][counted];
+            let flow = &mut self.flows[op.connection][counted];
             waited += flow.wait_ns(at);
             at = flow.pass(at, data / rate * NS);
         }
         if let Some(rate) = self.amounts.egress.filter(|_| direction == 0) {
-            waited += self.egress.wait_ns(at);
-            at = self.egress.pass(at, wire / rate * NS);
+            waited += self.egress[op.host].wait_ns(at);
+            at = self.egress[op.host].pass(at, wire / rate * NS);
         }
         if let Some(rate) = self.amounts.link {
-            waited += self.link[direction].wait_ns(at);
-            at = self.link[direction].pass(at, wire / rate * NS);
+            waited += self.link[op.host][direction].wait_ns(at);
+            at = self.link[op.host][direction].pass(at, wire / rate * NS);
         }
         (at, waited)
     }
@@ -334,6 +345,7 @@ impl<'a> Engine<'a> {
     /// Passes a request through the server's processors, limits and storage.
     fn serve(&mut self, now: f64, number: usize) {
         let write = self.carried[number].kind == OpKind::Write;
+        let target = self.carried[number].target;
         let amounts = self.amounts;
         let shared = self.shared(now);
         let mut at = now;
@@ -346,7 +358,8 @@ impl<'a> Engine<'a> {
             at = self.operations.pass(at, NS / (rate * shared));
         }
         if let Some(rate) = amounts.volume {
-            let rate = rate * shared;
+            let factor = amounts.volume_factors.get(target).copied().unwrap_or(1.0);
+            let rate = rate * factor * shared;
             let session = self.start_ns + at;
             let peak = match (&mut self.credit, amounts.credit) {
                 (Some(bucket), Some(credit)) => match bucket.spend(session, self.size, rate) {
@@ -355,7 +368,7 @@ impl<'a> Engine<'a> {
                 },
                 _ => 1.0,
             };
-            at = self.volume.pass(at, self.size / (rate * peak) * NS);
+            at = self.volumes[target].pass(at, self.size / (rate * peak) * NS);
         }
         if let Some(rate) = amounts.endpoint {
             at = self.endpoint.pass(at, self.size / (rate * shared) * NS);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{Counts, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
-use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
+use metrics::interval::{Interval, KindInterval, StreamInterval, TargetInterval, WorkerInterval};
 use metrics::wire::{CounterSource, WireInterval};
 use workload::connection::{CallCounters, TcpState};
 use workload::op::OpKind;
@@ -52,6 +52,8 @@ impl Connection {
 /// The load of the client's host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostLoad {
+    /// Number of such hosts; totals of several have no state of a host.
+    pub(super) hosts: u32,
     pub(super) processors: u32,
     /// Number of processors that other processes would use.
     pub(super) other_load: f64,
@@ -81,6 +83,8 @@ pub(super) struct Tally {
     pub(super) connections: Vec<Connection>,
     /// Reads, writes.
     kinds: [Kind; 2],
+    /// Operations and bytes of the kinds on each target; empty with one target.
+    targets: Vec<[(u64, u64); 2]>,
     outstanding_start: u64,
 }
 
@@ -102,13 +106,14 @@ impl HostLoad {
 }
 
 impl Tally {
-    pub(super) fn new(workers: usize, connections: usize, rtt_ns: f64) -> Tally {
+    pub(super) fn new(workers: usize, connections: usize, targets: usize, rtt_ns: f64) -> Tally {
         Tally {
             intervals: Vec::new(),
             issued: 0,
             cpu_ns: vec![0.0; workers],
             connections: vec![Connection { rtt_ns, ..Connection::default() }; connections],
             kinds: Default::default(),
+            targets: if targets > 1 { vec![Default::default(); targets] } else { Vec::new() },
             outstanding_start: 0,
         }
     }
@@ -118,7 +123,11 @@ impl Tally {
         (self.intervals.len() as u64 + 1) * interval_ns
     }
 
-    pub(super) fn complete(&mut self, kind: OpKind, took_ns: u64, bytes: u64) {
+    pub(super) fn complete(&mut self, kind: OpKind, target: usize, took_ns: u64, bytes: u64) {
+        if let Some(part) = self.targets.get_mut(target) {
+            let part = &mut part[usize::from(kind == OpKind::Write)];
+            *part = (part.0 + 1, part.1 + bytes);
+        }
         let kind = &mut self.kinds[usize::from(kind == OpKind::Write)];
         kind.completed += 1;
         kind.bytes += bytes;
@@ -161,6 +170,17 @@ impl Tally {
                 ..KindInterval::default()
             };
         }
+        let targets = self.targets.iter_mut().zip(0..).map(|(part, target)| {
+            let mut sums = StreamInterval::default();
+            for ((completed, bytes), kind) in
+                std::mem::take(part).into_iter().zip([OpKind::Read, OpKind::Write])
+            {
+                sums.kinds[kind as usize] =
+                    KindInterval { completed, bytes, ..KindInterval::default() };
+            }
+            TargetInterval { stream: 0, target, sums }
+        });
+        let targets: Vec<TargetInterval> = targets.collect();
         let outstanding_end = self.outstanding_start + self.issued - completed;
         let stream = StreamInterval {
             issued: self.issued,
@@ -187,11 +207,12 @@ impl Tally {
             start_ns,
             end_ns,
             streams: vec![stream],
+            targets,
             workers,
             connections,
             wire: if of_mount { vec![wire] } else { Vec::new() },
             process_user_ns,
-            host: Some(host.interval(process_user_ns, interval_ns)),
+            host: (host.hosts == 1).then(|| host.interval(process_user_ns, interval_ns)),
             ..Interval::default()
         });
     }

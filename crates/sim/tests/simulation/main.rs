@@ -18,6 +18,7 @@ mod mixes;
 mod predictions;
 mod queues;
 mod repeatable;
+mod scaling_out;
 mod searches;
 mod stall;
 mod tune;
