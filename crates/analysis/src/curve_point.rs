@@ -33,7 +33,7 @@ pub enum Missing {
         /// Required points.
         required: usize,
     },
-    /// No point with queue depth 1 over all workers.
+    /// No point with one worker at queue depth 1, or one for each host and target.
     NoQueueDepthOne,
     /// The highest load is not twice the lowest.
     NotDoubled,

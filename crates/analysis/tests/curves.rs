@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use records::{done, experiment, kind, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
+use workload::plan::{Spread, StreamTargets};
 
 /// Six seconds of 8 KiB reads at a queue depth; rate and time obey Little's law.
 fn closed(queue_depth: u32, rate: u64) -> RunRecord {
@@ -146,6 +147,34 @@ fn a_sharp_fall_from_the_peak_requires_repeats() {
     });
     let (_, curve) = curve_of(twice.collect());
     assert!(curve.plateau.as_ref().unwrap().is_reached());
+}
+
+/// The same on two hosts with two targets each, at these total depths of this many workers.
+fn on_four_parts(loads: &[(u32, u32)], spread: Spread) -> Vec<RunRecord> {
+    let record = |(total, workers): &(u32, u32)| {
+        let mut record = closed(*total, (u64::from(*total) * 1000).min(32_000));
+        record.run.hosts = 2;
+        let stream = &mut record.run.streams[0];
+        (stream.workers, stream.queue_depth) = (*workers, total / workers);
+        stream.targets = StreamTargets { positions: vec![0, 1], spread };
+        record
+    };
+    loads.iter().map(record).collect()
+}
+
+#[test]
+fn the_floor_of_several_hosts_and_targets_has_one_operation_on_each() {
+    let floor = |loads: &[(u32, u32)], spread| curve_of(on_four_parts(loads, spread)).1.floor;
+    let all = [(4, 4), (8, 4), (16, 4), (32, 4), (64, 4), (128, 4)];
+    let found = floor(&all, Spread::All).unwrap();
+    assert_eq!((found.point, found.service_mean_ns.value), (0, 1e6));
+    assert!(!found.is_pace);
+    // Two hosts that each send to one target.
+    assert_eq!(floor(&[(2, 2), (4, 2), (8, 2)], Spread::Host).unwrap().point, 0);
+    let none = Err(Missing::NoQueueDepthOne);
+    assert_eq!(floor(&all[1..], Spread::All), none, "two on each");
+    assert_eq!(floor(&[(4, 2), (8, 2), (16, 2)], Spread::All), none, "two on some, none on others");
+    assert_eq!(floor(&all, Spread::Host), none, "two on each host");
 }
 
 #[test]

@@ -92,6 +92,28 @@ fn efficiency_is_the_rate_for_each_target_over_that_of_the_smallest_number() {
 }
 
 #[test]
+fn a_target_at_its_limit_with_one_operation_makes_the_floor_a_pace() {
+    // At each depth for each target, the rates of both: the second has a limit of 1,000 or of 4,000.
+    let floor_is_pace = |limit: u64| {
+        let point = |depth: u32| {
+            let mut record = run_on(&[
+                (u64::from(depth) * 1_000).min(4_000),
+                limit.min(u64::from(depth) * 1_000),
+            ]);
+            record.run.parameters = vec![("queue_depth".to_owned(), depth.to_string())];
+            record.run.streams[0].queue_depth = depth;
+            record
+        };
+        let findings = findings([1, 2, 4, 8, 16, 32].map(point).to_vec());
+        let curve = &findings.curves[0];
+        assert!(curve.plateau.as_ref().unwrap().is_reached());
+        curve.floor.as_ref().unwrap().is_pace
+    };
+    assert!(floor_is_pace(1_000));
+    assert!(!floor_is_pace(4_000));
+}
+
+#[test]
 fn an_experiment_with_one_target_has_neither() {
     let findings = analyze(&experiment(vec![run_on(&[1_000])]));
     assert!(findings.targets.is_none() && findings.scalings.is_empty());

@@ -90,6 +90,9 @@ fn json_has_the_findings_on_a_curve_or_the_reason_why_one_is_missing() {
     json::write(&one, &mut file).expect("a vector accepts everything");
     let file: serde_json::Value = serde_json::from_slice(&file).expect("it is JSON");
     let curve = &file["curves"][0];
-    assert_eq!(curve["floor"]["missing"], "no load point has queue depth 1 and one worker");
+    assert_eq!(
+        curve["floor"]["missing"],
+        "no load point has queue depth 1 and one worker (for each host and target)"
+    );
     assert_eq!(curve["fitted"]["missing"], "1 load point, at least 5 are required");
 }

@@ -8,7 +8,7 @@ use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
 
 /// The service time of one worker at queue depth 1 in a closed loop, without any queueing in the
-/// client.
+/// client; with several hosts or targets, of one such worker for each ([`LoadPoint::is_unloaded`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
     /// Index of the load point in `Findings::load_points`.
@@ -49,12 +49,8 @@ pub(crate) fn of_points(
     load_points: &[LoadPoint],
     is_pace: bool,
 ) -> Result<Floor, Missing> {
-    let alone = |point: &CurvePoint| {
-        let merged = &load_points[point.load_point].merged;
-        let closed = merged.streams.iter().all(|stream| stream.offered_rate.is_none());
-        merged.total.queue_depth_total == 1 && closed
-    };
-    let index = points.iter().position(alone).ok_or(Missing::NoQueueDepthOne)?;
+    let is_unloaded = |point: &CurvePoint| load_points[point.load_point].is_unloaded();
+    let index = points.iter().position(is_unloaded).ok_or(Missing::NoQueueDepthOne)?;
     let load_point = &load_points[points[index].load_point];
     let data = &load_point.merged.total.data;
     let service = &data.service;

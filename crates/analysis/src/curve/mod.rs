@@ -108,7 +108,12 @@ pub(crate) fn outlines(
             Load::NotRaised => Err(Missing::NotALoad),
             Load::Closed | Load::Open => {
                 let certain = certain.first().copied().flatten();
-                plateau::judge(&steps, certain).ok_or(Missing::NothingMeasured)
+                let judged = plateau::judge(&steps, certain).ok_or(Missing::NothingMeasured);
+                judged.map(|plateau| Plateau {
+                    floor_is_pace: plateau.floor_is_pace
+                        || plateau::is_pace_of_a_target(&plateau, &measured),
+                    ..plateau
+                })
             }
         };
         Outline { name, axis, load, points, steps, certain, plateau }

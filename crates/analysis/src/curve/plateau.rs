@@ -252,6 +252,21 @@ fn judge_measured(steps: &[Step], certain: Option<f64>) -> Option<Plateau> {
     })
 }
 
+/// Whether the smallest load of a saturated curve already has one of several targets at its rate of the
+/// plateau, so that its limit sets a part of the service times.
+pub(crate) fn is_pace_of_a_target(plateau: &Plateau, points: &[&LoadPoint]) -> bool {
+    let Some(first) = points.first().filter(|point| plateau.is_reached() && point.is_unloaded())
+    else {
+        return false;
+    };
+    let rates = |point: &LoadPoint| -> Vec<f64> {
+        let rate = point.rate_for_judgement().map_or(0.0, |(rate, _, _)| rate.value);
+        point.signature.target_shares.iter().map(|share| share * rate).collect()
+    };
+    let (unloaded, top) = (rates(first), rates(points[plateau.top]));
+    unloaded.iter().zip(&top).any(|(unloaded, top)| *unloaded >= AT_PACE * top)
+}
+
 fn state(steps: &[Step], top: usize, growth: Option<Growth>, certain: Option<f64>) -> State {
     let most = &steps[top];
     if certain.is_some_and(|limit| {

@@ -62,7 +62,7 @@ pub(crate) fn missing(of: &Missing) -> String {
             let points = counted(*points as u64, "load point");
             return format!("{points}, at least {required} are required");
         }
-        Missing::NoQueueDepthOne => "no load point has queue depth 1 and one worker",
+        Missing::NoQueueDepthOne => "no load point has queue depth 1 and one worker (for each host and target)",
         Missing::NotDoubled => "the load was not doubled",
         Missing::NotSaturated => "saturation was not reached",
         Missing::FloorIsPace => {
