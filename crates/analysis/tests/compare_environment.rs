@@ -9,7 +9,9 @@ use metrics::run_record::{ChosenIoMethod, ExperimentRecord, RunRecord};
 use records::{done, emulated_volume, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
-use workload::plan::{IoMethodUsed, TargetSpec, WeightedSize, WriteStability};
+use workload::plan::{
+    IoMethodUsed, Spread, StreamTargets, TargetSpec, WeightedSize, WriteStability,
+};
 
 /// Five repeats of one load point; `faster` adds this many operations per second.
 fn repeats(faster: u64) -> Vec<RunRecord> {
@@ -144,6 +146,49 @@ fn mount_options_are_compared_individually() {
     let found = found(&mounted(), |record| set(record, "mount.options", "rw,relatime"));
     let named = ["noatime", "relatime"].map(|o| (Item::Mount, format!("mount option {o}")));
     assert_eq!(found, named);
+}
+
+/// Repeats on some of these directories.
+fn on_targets(names: &[&str], positions: &[u32]) -> ExperimentRecord {
+    let mut record = mounted();
+    let directory = |name: &&str| TargetSpec::Directory { path: format!("/mnt/{name}") };
+    record.plan.targets = names.iter().map(directory).collect();
+    record.plan.target_names = names.iter().map(|name| (*name).to_owned()).collect();
+    for run in &mut record.runs {
+        let positions = positions.to_vec();
+        run.run.streams[0].targets = StreamTargets { positions, spread: Spread::All };
+    }
+    record
+}
+
+#[test]
+fn other_targets_of_the_same_number_are_a_difference_and_another_order_is_none() {
+    let differences = |a: &ExperimentRecord, b: &ExperimentRecord| -> Vec<(Item, String)> {
+        let found = compared(a, b, &[]).pairs.remove(0).differences;
+        found.into_iter().map(|one| (one.item, one.key)).collect()
+    };
+    let four = ["vol1", "vol2", "vol3", "vol4"];
+    let first = on_targets(&four, &[0, 1]);
+    // The same two of another list: none.
+    let other_order = on_targets(&["vol4", "vol2", "vol1", "vol3"], &[1, 2]);
+    assert_eq!(differences(&first, &other_order), []);
+    // Two others of the same list.
+    let others = on_targets(&four, &[2, 3]);
+    let used = (Item::Target, "data.targets used".to_owned());
+    assert_eq!(differences(&first, &others), [used]);
+    let found = compared(&first, &others, &[]).pairs.remove(0).differences.remove(0);
+    assert_eq!(
+        (found.first.as_deref(), found.second.as_deref()),
+        (Some("/mnt/vol1, /mnt/vol2"), Some("/mnt/vol3, /mnt/vol4"))
+    );
+    assert!(found.prevents_verdict);
+    assert!(!compared(&first, &others, &[Item::Target]).pairs[0].differences[0].prevents_verdict);
+    // All of them, one mounted elsewhere: as a single target.
+    let all = on_targets(&four, &[0, 1, 2, 3]);
+    let mut elsewhere = all.clone();
+    elsewhere.plan.targets[1] = TargetSpec::Directory { path: "/data/vol2".to_owned() };
+    let moved = (Item::Target, "target.vol2".to_owned());
+    assert_eq!(differences(&all, &elsewhere), [moved]);
 }
 
 #[test]

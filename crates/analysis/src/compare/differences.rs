@@ -2,6 +2,7 @@
 
 use super::caveats;
 use super::facts::{Fact, Item};
+use super::plan_keys;
 use super::side::{PointSide, Side};
 
 /// A difference.
@@ -53,20 +54,21 @@ pub(super) fn differences(
     }
     for (a, b) in matched {
         for (key, mine, theirs) in keys(a, b) {
+            let item = plan_keys::item_of(&key);
             let same = |known: &&mut Difference| {
-                known.item == Item::Plan
+                known.item == item
                     && known.load_points > 0
                     && (&known.key, &known.first, &known.second) == (&key, &mine, &theirs)
             };
             match found.iter_mut().find(same) {
                 Some(known) => known.load_points += 1,
                 None => found.push(Difference {
-                    item: Item::Plan,
+                    item,
                     key,
                     first: mine,
                     second: theirs,
                     load_points: 1,
-                    prevents_verdict: prevents_verdict(Item::Plan),
+                    prevents_verdict: prevents_verdict(item),
                 }),
             }
         }

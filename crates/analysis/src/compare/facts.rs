@@ -192,8 +192,10 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
     facts.push(fact(Item::Engine, "engine", record.io_method.io_method.name().to_owned()));
     match plan.targets.as_slice() {
         [only] => facts.extend(of_target(only)),
-        several => facts.extend(several.iter().enumerate().map(|(at, target)| {
-            fact(Item::Target, &format!("target.{}", plan.target_name(at)), target.in_words())
+        several => facts.extend(several.iter().enumerate().flat_map(|(at, target)| {
+            let name = plan.target_name(at);
+            let named = move |one: Fact| Fact { key: format!("{}.{name}", one.key), ..one };
+            of_target(target).into_iter().map(named)
         })),
     }
     facts.push(fact(Item::Plan, "run.pin", plan.pin.to_string()));

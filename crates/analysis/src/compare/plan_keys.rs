@@ -7,11 +7,26 @@ use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::file_use::FileUse;
 use workload::pattern::AccessPattern;
-use workload::plan::{Phases, Run, Spread, Stream, WeightedSize, WorkingSet};
+use workload::plan::{Phases, Run, Spread, Stream, TargetSpec, WeightedSize, WorkingSet};
+
+use super::facts::Item;
+
+/// The key of the targets that a stream uses.
+const TARGETS_USED: &str = "targets used";
+
+/// The item of a key: which targets are used is a fact about the target, like the path of a single one.
+pub(super) fn item_of(key: &str) -> Item {
+    match key.ends_with(TARGETS_USED) {
+        true => Item::Target,
+        false => Item::Plan,
+    }
+}
 
 /// Everything that a run's numbers can depend on, `(key, value as a user writes it)`, without the
 /// properties in which repeats differ (index, seed).
-pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
+///
+/// * `targets`: those of the plan
+pub(super) fn of_run(run: &Run, targets: &[TargetSpec]) -> Vec<(String, String)> {
     // Without `..`, so that a new field has to be handled here.
     let Run {
         index: _,
@@ -43,8 +58,22 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
         keys.extend(
             of_stream(stream, *hosts).into_iter().map(|(key, v)| (format!("{name}.{key}"), v)),
         );
+        let used = targets_used(stream, targets);
+        keys.extend(used.map(|used| (format!("{name}.{TARGETS_USED}"), used)));
     }
     keys
+}
+
+/// The targets that a stream uses, in any order; `None` for all of the plan, which are facts of the record.
+fn targets_used(stream: &Stream, targets: &[TargetSpec]) -> Option<String> {
+    let positions = &stream.targets.positions;
+    if positions.len() >= targets.len() {
+        return None;
+    }
+    let target = |position: &u32| targets.get(*position as usize).map(TargetSpec::in_words);
+    let mut used: Vec<String> = positions.iter().filter_map(target).collect();
+    used.sort();
+    Some(used.join(", "))
 }
 
 fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {

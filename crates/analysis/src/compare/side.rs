@@ -4,7 +4,7 @@
 use metrics::interleaved::Interleaved;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::op::OpKind;
-use workload::plan::{Run, Stream};
+use workload::plan::{Plan, Run, Stream};
 
 use super::facts::{self, Fact};
 use super::figure::Figure;
@@ -139,7 +139,7 @@ impl Side {
             facts: facts::of_record(record),
             interleaved: record.environment.interleaved.clone(),
             caveats: caveats(record),
-            points: groups.iter().map(|group| point(group, cache)).collect(),
+            points: groups.iter().map(|group| point(group, &record.plan, cache)).collect(),
         }
     }
 }
@@ -184,7 +184,7 @@ fn caveats(record: &ExperimentRecord) -> Vec<SideCaveat> {
     caveats
 }
 
-fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
+fn point(records: &[&RunRecord], plan: &Plan, cache: HostCache) -> PointSide {
     let run = &records[0].run;
     let measured: Vec<(&RunRecord, Batches<'_>)> = records
         .iter()
@@ -225,7 +225,7 @@ fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
     PointSide {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),
-        keys: plan_keys::of_run(run),
+        keys: plan_keys::of_run(run, &plan.targets),
         subjects,
         flaws: flaws::of_records(records, cache),
         cached_share: flaws::cached_share(records, cache),
