@@ -68,6 +68,8 @@ pub struct OpStream {
 struct Parts {
     file_use: FileUse,
     files: u32,
+    /// The part of one worker, so that it need not be computed for each of its operations.
+    own: Option<(u32, Part)>,
 }
 
 /// One transfer size with its positions.
@@ -91,8 +93,11 @@ impl OpStream {
         let seed = stream.seed(seed);
         let set = &stream.working_set;
         let align_bytes = stream.transfer_sizes.iter().map(|s| s.size_bytes).min().unwrap_or(512);
-        let parts = (!stream.file_use.is_all())
-            .then_some(Parts { file_use: stream.file_use, files: set.files });
+        let parts = (!stream.file_use.is_all()).then_some(Parts {
+            file_use: stream.file_use,
+            files: set.files,
+            own: None,
+        });
         let shapes = parts.as_ref().map_or_else(Vec::new, |parts| parts.shapes(stream.workers));
         let mut weight = 0;
         let sizes: Vec<SizeClass> = stream
@@ -148,6 +153,15 @@ impl OpStream {
         }
     }
 
+    /// The same stream, prepared for the operations of worker `lane`: finding its files takes divisions.
+    #[must_use]
+    pub fn prepared_for(mut self, lane: u32) -> OpStream {
+        if let Some(parts) = &mut self.parts {
+            parts.own = Some((lane, parts.file_use.part(lane, self.lanes, parts.files)));
+        }
+        self
+    }
+
     /// The operation of step `step` (from 0) of worker `lane` (from 0).
     // Without calls the operation is not passed through memory, which is a fifth of the cost of an
     // operation of the null target.
@@ -183,7 +197,7 @@ impl OpStream {
         let bits = random::at(self.position_seed, step * u64::from(self.lanes) + u64::from(lane));
         let size = if self.sizes.len() == 1 { &self.sizes[0] } else { self.size_class(bits) };
         let (file, position_in_file) = if let Some(parts) = &self.parts {
-            size.in_part(parts.file_use.part(lane, self.lanes, parts.files), step, bits)
+            size.in_part(parts.of_lane(lane, self.lanes), step, bits)
         } else {
             let position = size.positions.position(lane, step, bits);
             if size.one_file {
@@ -210,6 +224,14 @@ impl OpStream {
 }
 
 impl Parts {
+    #[inline]
+    fn of_lane(&self, lane: u32, lanes: u32) -> Part {
+        match self.own {
+            Some((own, part)) if own == lane => part,
+            _ => self.file_use.part(lane, lanes, self.files),
+        }
+    }
+
     /// The different shapes of parts, as `(files, workers)`.
     fn shapes(&self, lanes: u32) -> Vec<(u32, u32)> {
         let mut shapes = Vec::new();

@@ -199,8 +199,13 @@ proptest! {
             let host = lane / per_host;
             let user = if by_worker { lane } else { host };
             let mut accessed = HashSet::new();
+            // Prepared for this worker, or for another one.
+            let prepared = operations.clone().prepared_for(lane);
             for step in 0..steps {
                 let op = operations.op(lane, step);
+                prop_assert_eq!(op, prepared.op(lane, step));
+                let other = (lane + 1) % workers;
+                prop_assert_eq!(operations.op(other, step), prepared.op(other, step));
                 prop_assert!(op.file < files && op.offset_bytes < positions * 8192);
                 prop_assert_eq!(*user_of[op.file as usize].get_or_insert(user), user);
                 prop_assert_eq!(filled_by_others.is_some(), op.file % hosts != host);
