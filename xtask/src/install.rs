@@ -66,6 +66,8 @@ const NAMESPACES: &str = "tests put client and service into network namespaces";
 
 const SLURM: &str = "a test starts agents in an allocation of Slurm";
 
+const CONTAINERS: &str = "a test starts agents in containers";
+
 const REQUIREMENTS: &[Requirement] = &[
     program("cc", "gcc", Step::Tests, "compiles SQLite"),
     program("mkfs.ext4", "e2fsprogs", Step::Tests, SMALL_FILE_SYSTEM),
@@ -87,9 +89,13 @@ const REQUIREMENTS: &[Requirement] = &[
     program("promtool", "prometheus", Step::Tests, "a test checks the metrics of a run"),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
+    program("iptables", "iptables", Step::Tests, "a test puts a firewall before a host"),
     program("sysctl", "procps", Step::Tests, "a test changes a setting of a network namespace"),
     program("ssh", "openssh-client", Step::Tests, "tests start agents on other hosts"),
     program("sshd", "openssh-server", Step::Tests, "tests start agents on other hosts"),
+    program("kubectl", "kubernetes-client", Step::Tests, "a test lists pods with it"),
+    program("podman", "podman", Step::Tests, CONTAINERS),
+    program("runc", "runc", Step::Tests, CONTAINERS),
     program("slurmctld", "slurmctld", Step::Tests, SLURM),
     program("slurmd", "slurmd", Step::Tests, SLURM),
     program("salloc", "slurm-client", Step::Tests, SLURM),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::fleet_runs::{SHORT, events};
 use crate::harness::{Ended, TestDir};
 use crate::ssh_hosts::{Hub, PROGRAM, path_with_scripts, script};
 
@@ -169,20 +170,29 @@ fn srun_and_kubectl_get_their_arguments_and_commands_their_host() {
 #[test]
 fn an_allocation_of_slurm_is_a_fleet() {
     let dir = TestDir::new();
+    dir.file("short.toml", SHORT);
     let nodes = dir.path().join("slurm");
     fs::create_dir(&nodes).expect("make a folder");
     let mut command = Command::new("unshare");
     command.args(["--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh"]);
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/slurm.sh")).arg(&nodes);
-    command.args([PROGRAM, "check", "--json", "--hosts", "slurm", "--agent", PROGRAM]);
+    let script = "\"$0\" check --json --hosts slurm --agent \"$0\" > check.json; \"$0\" run \"$1\" -w short.toml \
+         --hosts slurm --agent \"$0\" --events jsonl";
+    command.args(["sh", "-c", script, PROGRAM]).arg(dir.target());
     command.current_dir(dir.path()).env("HOME", dir.path()).stdin(Stdio::null());
+    command.env("FOURCORNERS_STORE", dir.store());
     let ended = ended(&mut command);
-    assert!(matches!(ended.code, Some(0 | 1)), "{}\n{}", ended.stdout, ended.stderr);
-    let checked = json(&ended);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let checked = fs::read_to_string(dir.path().join("check.json")).expect("`check` was started");
+    let checked: Value = serde_json::from_str(&checked).expect("JSON");
     for name in ["n1", "n2", "n3"] {
         assert_eq!(host(&checked, name)["error"], Value::Null);
     }
     assert_eq!(checked["differences"], Value::Array(Vec::new()));
+    assert!(ended.stderr.contains("3 hosts, started within"), "{}", ended.stderr);
+    let started = events(&ended.stdout);
+    let started = started.iter().filter(|event| event["event"] == "host_started");
+    assert_eq!(started.count(), 3, "{}", ended.stdout);
 }
 
 #[test]

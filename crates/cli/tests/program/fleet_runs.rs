@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::harness::TestDir;
 
 /// One load point of a few seconds on small files.
-const SHORT: &str = r#"
+pub(crate) const SHORT: &str = r#"
 name = "short"
 [run]
 warm_up = "500ms"

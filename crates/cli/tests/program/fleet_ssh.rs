@@ -360,40 +360,41 @@ fn next_loss(running: &Running) -> (u64, String) {
 fn hosts_lost_during_a_run_are_named_in_time_and_a_second_controller_is_refused() {
     let mut dir = TestDir::new();
     dir.file("reads.toml", READS);
-    let hub = Hub::new(&mut dir, "during", 5, "");
-    let hosts = hub.hosts("during", 1..=5, "keys");
+    let hub = Hub::new(&mut dir, "during", 6, "");
+    let hosts = hub.hosts("during", 1..=6, "keys");
     let (served, url) = serve(&dir);
     let common = ["run", &url, "-w", "reads.toml", "--agent", PROGRAM, "--events", "jsonl"];
-    let more = ["--measure", "60s", "--on-lost", "continue", "--hosts", "ssh:h[1-4]"];
+    let more = ["--measure", "60s", "--on-lost", "continue", "--hosts", "ssh:h[1-5]"];
     let running = dir.start(&[&common[..], &more].concat());
     let reached = |line: &str| line.contains("host_interval") && line.contains(":4,\"start_ns");
     running.next_line(reached).expect("it measures");
 
     let begun = Instant::now();
-    let ended = dir.run(&[&common[..], &["--hosts", "ssh:h5"]].concat());
+    let ended = dir.run(&[&common[..], &["--hosts", "ssh:h6"]].concat());
     println!("second controller: refused after {:?}", begun.elapsed());
     assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
-    assert!(message(&ended).contains("h5: "), "{}", ended.stderr);
+    assert!(message(&ended).contains("h6: "), "{}", ended.stderr);
     assert!(begun.elapsed() < NAMED_WITHIN, "{:?}", begun.elapsed());
 
     let begun = Instant::now();
     hosts[1].signal_agent("KILL");
     hosts[2].signal_agent("STOP");
     hosts[3].cut();
+    hosts[4].firewall();
     let mut lost: BTreeMap<u64, String> = BTreeMap::new();
-    for _ in 0..3 {
+    for _ in 0..4 {
         let (host, why) = next_loss(&running);
         println!("h{}: lost after {:?}: {why}", host + 1, begun.elapsed());
         assert!(begun.elapsed() < NAMED_WITHIN, "h{}: {:?}", host + 1, begun.elapsed());
         lost.insert(host, why);
     }
-    assert_eq!(lost.keys().copied().collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(lost.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(lost[&2].contains("frozen"), "{lost:?}");
     // The others continue without them.
     running.wait_for("\"host_interval\"");
     running.signal("INT");
     let ended = running.end();
-    for part in ["1/4 hosts", "1 of 4 hosts from t = ", "h2: ", "h3: ", "h4: "] {
+    for part in ["1/5 hosts", "1 of 5 hosts from t = ", "h2: ", "h3: ", "h4: ", "h5: "] {
         assert!(ended.stderr.contains(part), "`{part}` in\n{}", ended.stderr);
     }
     let shown = json(&dir.ok(&["show", "last", "--json"]));
@@ -401,6 +402,6 @@ fn hosts_lost_during_a_run_are_named_in_time_and_a_second_controller_is_refused(
     assert_eq!(number(&point["missing_hosts"], "remaining"), 1);
     let is_lost: Vec<bool> =
         list(point, "hosts").iter().map(|one| !one["lost"].is_null()).collect();
-    assert_eq!(is_lost, [false, true, true, true]);
+    assert_eq!(is_lost, [false, true, true, true, true]);
     assert_eq!(served.end().code, Some(0));
 }

@@ -21,6 +21,7 @@ mod explaining;
 mod exporter;
 mod exporting;
 mod fleet;
+mod fleet_containers;
 mod fleet_faults;
 mod fleet_files;
 mod fleet_fill;

@@ -182,6 +182,16 @@ impl SshHost {
     pub(crate) fn cut(&self) {
         ip(&format!("-n {} link set e0 down", self.network.name));
     }
+
+    /// Discards every packet to and from the host, as a firewall does: nothing is refused or reset.
+    pub(crate) fn firewall(&self) {
+        for chain in ["INPUT", "OUTPUT"] {
+            let mut rule = self.command("iptables");
+            let status = rule.args(["-A", chain, "-j", "DROP"]).status();
+            let status = status.expect("start iptables (`cargo xtask check --install`)");
+            assert!(status.success(), "{chain}");
+        }
+    }
 }
 
 fn signal(process: &str, name: &str) {
