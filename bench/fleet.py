@@ -52,6 +52,10 @@ file_size = "64MiB"
 queue_depth = 4
 """
 TICKS = os.sysconf("SC_CLK_TCK")
+# Operations so rare that what remains is the program itself: its start, and each interval of 500 ms.
+RARE = ONE.replace("queue_depth = 4", 'queue_depth = 4\narrival = { constant = "10/s" }')
+RARE_S = (2, 22)
+RARE_ROUNDS = 5
 PAIRS = 41
 # Between these of 41 ordered values the median is with 97 % confidence (binomial distribution).
 LOW, HIGH = 13, 27
@@ -146,6 +150,38 @@ def fleet_of_one(program, target):
     )
 
 
+def added(program):
+    """Processor time that an agent adds to the start of a run, and to each second of it.
+
+    A pair of full runs has a noise of some percent, because the cost of an operation differs between any two
+    runs. The operations of a fleet of one are executed by the same code, so what can differ is the rest.
+    """
+    used = {}
+    for number in range(RARE_ROUNDS):
+        for seconds in RARE_S:
+            runs = [[], ["--hosts", "local:1"]]
+            if number % 2:
+                runs.reverse()
+            for hosts in runs:
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                command = [program, "run", "null:", "-w", "rare.toml", "--store", "store", "--no-report"]
+                command += ["--no-progress", "--json", "--measure", f"{seconds}s", *hosts]
+                subprocess.run(command, capture_output=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                time_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                used.setdefault((bool(hosts), seconds), []).append(time_s)
+    median = {key: statistics.median(times) for key, times in used.items()}
+    short, long = RARE_S
+    start = median[True, short] - median[False, short]
+    second = (median[True, long] - median[False, long] - start) / (long - short)
+    print(
+        f"one agent adds {start * 1e3:.1f} ms of processor time to a run of {short} s, and "
+        f"{second * 1e3:.2f} ms to each further second; a local run of {short} s without load takes "
+        f"{median[False, short] * 1e3:.1f} ms",
+        flush=True,
+    )
+
+
 def main():
     program, folder, *agents = sys.argv[1:]
     program = os.path.realpath(program)
@@ -157,11 +193,14 @@ def main():
         file.writelines(STREAM.format(*stream) for stream in STREAMS)
     with open("one.toml", "w") as file:
         file.write(ONE)
+    with open("rare.toml", "w") as file:
+        file.write(RARE)
     with open("/proc/cpuinfo") as file:
         model = next(line for line in file if line.startswith("model name")).split(":")[1].strip()
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     print(f"{model}, {os.cpu_count()} processors, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}")
     print(version.split("\n")[0], flush=True)
+    added(program)
     for target in ["null:", "directory"]:
         fleet_of_one(program, target)
     for count in agents or ["200", "1000"]:
