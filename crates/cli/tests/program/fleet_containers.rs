@@ -198,11 +198,10 @@ fn containers_of_podman_are_a_fleet() {
     let served = Served::start(&dir, &["--address", "127.0.0.1:0", "--no-limits"]);
     let url = format!("nfs://127.0.0.1:{0}/vol1?mountport={0}", served.port);
     let names: Vec<&str> = containers.iter().map(|one| one.name.as_str()).collect();
-    let launcher = format!(
-        "exec:podman --cgroup-manager cgroupfs exec -i {{host}} env FOURCORNERS_SPOOL=/tmp/spool"
-    );
+    let launcher =
+        "exec:podman --cgroup-manager cgroupfs exec -i {host} env FOURCORNERS_SPOOL=/tmp/spool";
     let arguments = ["run", &url, "-w", "short.toml", "--events", "jsonl", "--agent", PROGRAM];
-    let hosts = ["--hosts", &launcher, "--hosts", &names.join(",")];
+    let hosts = ["--hosts", launcher, "--hosts", &names.join(",")];
     let ended = dir.run(&[&arguments[..], &hosts].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("2 hosts, started within"), "{}", ended.stderr);

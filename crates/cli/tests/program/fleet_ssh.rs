@@ -143,23 +143,23 @@ fn eight_hosts_agree_with_the_service_about_every_operation_and_the_start() {
 }
 
 #[test]
-fn three_hosts_measure_nfs_ganesha_and_the_totals_are_their_sums() {
+fn eight_hosts_measure_nfs_ganesha_and_the_totals_are_their_sums() {
     let mut dir = TestDir::new();
     dir.file("reads.toml", READS);
-    let hub = Hub::new(&mut dir, "ganesha", 3, "");
-    let _hosts = hub.hosts("ganesha", 1..=3, "keys");
+    let hub = Hub::new(&mut dir, "ganesha", 8, "");
+    let _hosts = hub.hosts("ganesha", 1..=8, "keys");
     let server = Ganesha::start_at(HUB, hub.network.command("unshare"));
     let url = format!("{}&nconnect=1", server.vfs(""));
     let arguments = ["run", &url, "-w", "reads.toml", "--verify", "--events", "jsonl"];
-    let hosts = ["--hosts", "ssh:h[1-3]", "--agent", PROGRAM];
+    let hosts = ["--hosts", "ssh:h[1-8]", "--agent", PROGRAM];
     let ended = dir.run(&[&arguments[..], &hosts].concat());
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
-    assert!(ended.stderr.contains("3 hosts, started within "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("8 hosts, started within "), "{}", ended.stderr);
 
     let events: Vec<Value> = ended.stdout.lines().map(json).collect();
     let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
     let mut of_hosts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    let mut reads_of_hosts = [0; 3];
+    let mut reads_of_hosts = [0; 8];
     for one in of("host_interval") {
         let sum = of_hosts.entry(number(one, "interval_index")).or_default();
         *sum = (sum.0 + number(one, "completed"), sum.1 + number(one, "bytes"));
@@ -174,7 +174,7 @@ fn three_hosts_measure_nfs_ganesha_and_the_totals_are_their_sums() {
         let address = format!("10.215.0.{number}:");
         connections.iter().filter(|(local, _)| local.starts_with(&address)).count()
     };
-    assert_eq!([1, 2, 3].map(of_host), [1; 3], "{connections:?}");
+    assert_eq!([1, 2, 3, 4, 5, 6, 7, 8].map(of_host), [1; 8], "{connections:?}");
     // Each host has filled a part of the files, which the server has as files.
     let files = fs::read_dir(server.folder().join("fourcorners")).expect("it was filled");
     let data = files.filter(|file| {

@@ -188,8 +188,9 @@ impl Running {
         assert!(sent.success(), "signal {name} was not sent");
     }
 
-    /// Waits for its end.
+    /// Waits for its end, which others may have delayed for longer than a program may take.
     pub(crate) fn end(mut self) -> Ended {
+        self.deadline = Instant::now() + TIMEOUT;
         let [stdout, stderr] = self.readers.take().expect("a program ends once");
         // Both pipes close when it ends; a stalled program is killed after the timeout.
         let stalled = loop {
