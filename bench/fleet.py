@@ -52,7 +52,7 @@ file_size = "64MiB"
 queue_depth = 4
 """
 TICKS = os.sysconf("SC_CLK_TCK")
-# Operations so rare that what remains is the program itself: its start, and each interval of 500 ms.
+# So few operations that nearly all processor time is that of the program itself: its start and its intervals.
 RARE = ONE.replace("queue_depth = 4", 'queue_depth = 4\narrival = { constant = "10/s" }')
 RARE_S = (2, 22)
 RARE_ROUNDS = 5
@@ -150,7 +150,7 @@ def fleet_of_one(program, target):
     )
 
 
-def added(program):
+def added_by_an_agent(program):
     """Processor time that an agent adds to the start of a run, and to each second of it.
 
     A pair of full runs has a noise of some percent, because the cost of an operation differs between any two
@@ -166,7 +166,7 @@ def added(program):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 command = [program, "run", "null:", "-w", "rare.toml", "--store", "store", "--no-report"]
                 command += ["--no-progress", "--json", "--measure", f"{seconds}s", *hosts]
-                subprocess.run(command, capture_output=True)
+                subprocess.run(command, capture_output=True, check=True)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 time_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                 used.setdefault((bool(hosts), seconds), []).append(time_s)
@@ -200,7 +200,7 @@ def main():
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     print(f"{model}, {os.cpu_count()} processors, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}")
     print(version.split("\n")[0], flush=True)
-    added(program)
+    added_by_an_agent(program)
     for target in ["null:", "directory"]:
         fleet_of_one(program, target)
     for count in agents or ["200", "1000"]:

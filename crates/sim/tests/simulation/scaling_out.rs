@@ -1,4 +1,4 @@
-//! `--explain` over several hosts and volumes: fewer of either tell which of them is the limit.
+//! `--explain` over several hosts and volumes: measuring with fewer of either shows which is the limit.
 
 use analysis::analyze;
 use analysis::findings::Findings;
@@ -44,50 +44,52 @@ fn answer(findings: &Findings) -> &Verdict {
     findings.answers().next().unwrap()
 }
 
-/// The ratio of rates if only the number of hosts or volumes differs: `(volumes, hosts)`.
-fn ratios(verdict: &Verdict) -> (Option<f64>, Option<f64>) {
-    let find = |is_it: fn(&Difference) -> bool| {
-        verdict.evidence.iter().find_map(|one| match &one.evidence {
-            Evidence::Compared { differences, operations, .. } => match &differences[..] {
-                [only] if is_it(only) => Some(*operations),
-                _ => None,
-            },
-            _ => None,
-        })
-    };
-    let of_volumes = find(|one| matches!(one, Difference::Volumes { from: 4, to: 2 }));
-    (of_volumes, find(|one| matches!(one, Difference::Hosts { from: 2, to: 1 })))
+/// Asserts that this limit is named and that a changed run had this part of the throughput.
+///
+fn limited_by(limit: Limit, amounts: Amounts, read_permille: u16, fewer: Fewer, expected: f64) {
+    let findings = explained(&system(amounts, read_permille));
+    let verdict = answer(&findings);
+    assert_eq!(verdict.named(), [limit], "{verdict:#?}");
+    let ratio = ratio(verdict, fewer);
+    let is_near = ratio.is_some_and(|ratio| (ratio / expected - 1.0).abs() < 0.05);
+    assert!(is_near, "{ratio:?}: {:#?}", verdict.evidence);
 }
 
-fn is_near(ratio: Option<f64>, expected: f64) -> bool {
-    ratio.is_some_and(|ratio| (ratio / expected - 1.0).abs() < 0.05)
+/// What a changed run has half of.
+#[derive(Clone, Copy)]
+enum Fewer {
+    Volumes,
+    Hosts,
+}
+
+/// The part of the rate that remains with fewer of them and no other change.
+fn ratio(verdict: &Verdict, fewer: Fewer) -> Option<f64> {
+    verdict.evidence.iter().find_map(|one| match &one.evidence {
+        Evidence::Compared { differences, operations, .. } => match (&differences[..], fewer) {
+            ([Difference::Volumes { from: 4, to: 2 }], Fewer::Volumes)
+            | ([Difference::Hosts { from: 2, to: 1 }], Fewer::Hosts) => Some(*operations),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 #[test]
 fn throughput_that_grows_with_volumes_is_limited_by_the_volumes() {
     let amounts = Amounts { volume: Some(64.0 * MIB), ..Amounts::default() };
-    let findings = explained(&system(amounts, 1000));
-    let verdict = answer(&findings);
-    assert_eq!(verdict.named(), [Limit::VolumeThroughput], "{verdict:#?}");
-    assert!(is_near(ratios(verdict).0, 0.5), "{:#?}", verdict.evidence);
+    limited_by(Limit::VolumeThroughput, amounts, 1000, Fewer::Volumes, 0.5);
 }
 
 #[test]
 fn throughput_that_grows_with_neither_is_limited_by_the_endpoint() {
     let amounts = Amounts { endpoint: Some(256.0 * MIB), ..Amounts::default() };
-    let findings = explained(&system(amounts, 1000));
-    let verdict = answer(&findings);
-    assert_eq!(verdict.named(), [Limit::Endpoint], "{verdict:#?}");
-    assert!(is_near(ratios(verdict).0, 1.0), "{:#?}", verdict.evidence);
+    limited_by(Limit::Endpoint, amounts, 1000, Fewer::Volumes, 1.0);
 }
 
 #[test]
 fn throughput_of_writes_that_grows_with_hosts_is_limited_by_their_egress() {
     let amounts = Amounts { egress: Some(128.0 * MIB), ..Amounts::default() };
-    let findings = explained(&system(amounts, 0));
-    let verdict = answer(&findings);
-    assert_eq!(verdict.named(), [Limit::VmEgress], "{verdict:#?}");
-    assert!(is_near(ratios(verdict).1, 0.5), "{:#?}", verdict.evidence);
+    limited_by(Limit::VmEgress, amounts, 0, Fewer::Hosts, 0.5);
 }
 
 #[test]
@@ -97,11 +99,8 @@ fn unequal_volumes_at_their_limits_are_recognised() {
         volume_factors: vec![1.0, 1.0, 4.0, 4.0],
         ..Amounts::default()
     };
-    let findings = explained(&system(amounts, 1000));
-    let verdict = answer(&findings);
-    assert_eq!(verdict.named(), [Limit::VolumeThroughput], "{verdict:#?}");
     // Two of ten parts.
-    assert!(is_near(ratios(verdict).0, 0.2), "{:#?}", verdict.evidence);
+    limited_by(Limit::VolumeThroughput, amounts, 1000, Fewer::Volumes, 0.2);
 }
 
 #[test]
