@@ -72,8 +72,8 @@ pub(crate) fn of_host(
     Ok(environment)
 }
 
-/// The environment of a run on a fleet: what all hosts have in common. Limits of a single host are not
-/// those of the fleet, so they are left to the facts about each host.
+/// The environment of a run on a fleet: what all hosts have in common. Processors and round-trip time of
+/// a single host are not those of the fleet, so they are left to the facts about each host.
 pub(crate) fn of_fleet(
     experiment_text: &str,
     command_line: &str,
@@ -83,8 +83,11 @@ pub(crate) fn of_fleet(
     let is_common = |fact: &&(String, String)| hosts.iter().all(|host| host.facts.contains(fact));
     let facts = hosts.iter().take(1).flat_map(|host| &host.facts);
     let mut environment: Environment = facts.filter(is_common).cloned().collect();
-    environment.prior = PriorKnowledge::default();
-    environment.prior.stated_limits.extend_from_slice(stated);
+    environment.prior = PriorKnowledge {
+        stated_limits: stated.to_vec(),
+        filesystem: environment.prior.filesystem.take(),
+        ..PriorKnowledge::default()
+    };
     environment.command_line = Some(command_line.to_owned());
     environment.experiment_text = Some(experiment_text.to_owned());
     environment
@@ -112,6 +115,28 @@ fn hash_of(path: &Path) -> std::io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fleet_has_the_common_facts_of_its_hosts_without_their_processors() {
+        let host = |size: &str| {
+            let facts = [
+                ("cpu.count", "8"),
+                ("filesystem.type", "nfs"),
+                ("mount.nconnect", "4"),
+                ("target.null_round_trip_ns", "250000"),
+                ("vm.size", size),
+            ];
+            let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            FleetHost { facts, ..FleetHost::default() }
+        };
+        let of = |hosts: &[FleetHost]| of_fleet("", "", hosts, &[]);
+        let same = of(&[host("Standard_D8s_v5"), host("Standard_D8s_v5")]);
+        assert_eq!(same.vm_size.as_deref(), Some("Standard_D8s_v5"));
+        assert_eq!(same.prior.filesystem.as_deref(), Some("nfs"));
+        assert_eq!((same.prior.processors, same.prior.null_round_trip_ns), (None, None));
+        let unequal = of(&[host("Standard_D8s_v5"), host("Standard_D16s_v5")]);
+        assert_eq!((unequal.vm_size, unequal.mount_connections), (None, Some(4)));
+    }
 
     #[test]
     fn the_hash_is_that_of_sha256() {
