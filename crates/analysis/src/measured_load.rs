@@ -1,5 +1,5 @@
-//! The load of a load point, in the terms of predictions and designs: transfer size, share of reads
-//! and access pattern. Used by `size --from-run`, `expect --run` and `predict --against`.
+//! The load of a load point, in the terms of predictions and designs: transfer size, share of reads,
+//! access pattern, and the number of hosts and volumes. Used by `size --from-run`, `expect --run` and `predict --against`.
 
 use cloud::figure::Access;
 use units::Share;
@@ -53,6 +53,10 @@ pub struct MeasuredLoad {
     pub read: f64,
     /// Where operations went.
     pub access: Access,
+    /// Hosts that measured together.
+    pub hosts: u64,
+    /// Volumes that share the load.
+    pub volumes: u64,
 }
 
 impl MeasuredLoad {
@@ -68,6 +72,8 @@ impl MeasuredLoad {
                 // Random if any stream is random: random access is the more expensive.
                 Order::Random | Order::Both => Access::Random,
             },
+            hosts: u64::from(point.signature.hosts),
+            volumes: u64::from(point.signature.volumes),
         }
     }
 }

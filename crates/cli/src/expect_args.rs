@@ -39,27 +39,25 @@ pub(crate) struct ExpectArguments {
     #[arg(long, value_name = "PROTOCOL", value_parser = protocol, help_heading = CONFIGURATION)]
     pub(crate) protocol: Option<Protocol>,
 
-    /// Number of clients that send at the same time.
-    #[arg(long, value_name = "COUNT",
-          allow_hyphen_values = true, default_value_t = 1, help_heading = CONFIGURATION,
+    /// Number of clients that send at the same time. Default: 1, or the hosts of --run.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) clients: u32,
+    pub(crate) clients: Option<u32>,
 
     /// Connections of each client. Default: 1, or those of --run.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) nconnect: Option<u32>,
 
-    /// Number of volumes that share the load.
-    #[arg(long, value_name = "COUNT",
-          allow_hyphen_values = true, default_value_t = 1, help_heading = CONFIGURATION,
+    /// Number of volumes that share the load. Default: 1, or the targets of --run.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=500))]
-    pub(crate) volumes: u32,
+    pub(crate) volumes: Option<u32>,
 
-    /// Kind of the volumes: regular, large or breakthrough.
-    #[arg(long, value_name = "KIND", value_parser = volume_args::kind, default_value = "regular",
+    /// Kind of the volumes: regular, large or breakthrough. Default: regular.
+    #[arg(long, value_name = "KIND", value_parser = volume_args::kind,
           help_heading = CONFIGURATION)]
-    pub(crate) kind: VolumeKind,
+    pub(crate) kind: Option<VolumeKind>,
 
     /// Throughput limit of each volume: 1280MiB/s. Default: none, or that of --run.
     #[arg(long, value_name = "RATE", value_parser = limit,
@@ -86,7 +84,8 @@ pub(crate) struct ExpectArguments {
     /// Compare the figures with a measured run: its ID from `list`, or `last`.
     ///
     /// Transfer size, share of reads and pattern are those of the load point of each variant with
-    /// the highest rate; VM size, connections and limits are those of the record unless given here.
+    /// the highest rate; VM size, connections, limits, and the numbers of clients and volumes are
+    /// those of the record unless given here.
     #[arg(long, value_name = "ID", conflicts_with_all = ["transfer_size", "read", "pattern"],
           help_heading = LOAD)]
     pub(crate) run: Option<String>,
@@ -121,8 +120,8 @@ impl ExpectArguments {
             nconnect: self.nconnect.map(u64::from),
             limit: self.limit,
             esxi: self.client == ClientKind::Esxi,
-            hosts: u64::from(self.clients),
-            volumes: u64::from(self.volumes),
+            hosts: self.clients.map(u64::from),
+            volumes: self.volumes.map(u64::from),
             kind: self.kind,
         }
     }

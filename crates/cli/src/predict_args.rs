@@ -24,7 +24,7 @@ pub(crate) struct PredictArguments {
     /// Compare each workload with the nearest published figures, or with a measured run.
     ///
     /// `published`, or a run's ID from `list`, or `last`; may be repeated. A run's load points are
-    /// used if their load is that of a workload of the topology.
+    /// used if their load, and the numbers of hosts and volumes, are those of the topology's workload.
     #[arg(long, value_name = "WHAT", value_parser = against)]
     pub(crate) against: Vec<Against>,
 

@@ -151,7 +151,7 @@ impl Known {
     ///
     /// An offered rate is divided among the volumes before the smallest is full, so the rate that is not
     /// met follows from no limit alone: then nothing is known.
-    pub(crate) fn limits_of(&self, work: &WorkloadSignature) -> Vec<KnownLimit> {
+    pub fn limits_of(&self, work: &WorkloadSignature) -> Vec<KnownLimit> {
         let mut limits = self.limits.clone();
         let is_unequal = self.volume_limits.windows(2).any(|pair| pair[0] != pair[1]);
         if is_unequal

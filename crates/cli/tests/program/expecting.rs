@@ -230,12 +230,15 @@ fn values_that_the_user_gave_are_not_called_assumed() {
         json["basis"].to_string()
     };
     let nothing = basis(&[]);
-    assert!(nothing.contains("Assumed: 1 machine, 1 regular volume, no throughput"), "{nothing}");
+    assert!(nothing.contains("From the record: 1 machine, 1 volume."), "{nothing}");
+    assert!(nothing.contains("Assumed: regular volumes, no throughput limit"), "{nothing}");
     assert!(!nothing.contains("As given"), "{nothing}");
     let volumes = basis(&["--volumes", "4", "--kind", "large"]);
     assert!(volumes.contains("As given: 4 large volumes."), "{volumes}");
-    assert!(volumes.contains("Assumed: 1 machine, no throughput limit"), "{volumes}");
-    let all = basis(&["--clients", "4", "--volumes", "2", "--limit", "64MiB/s"]);
+    assert!(volumes.contains("From the record: 1 machine."), "{volumes}");
+    assert!(volumes.contains("Assumed: no throughput limit"), "{volumes}");
+    let counts = ["--clients", "4", "--volumes", "2"];
+    let all = basis(&[&counts[..], &["--kind", "regular", "--limit", "64MiB/s"]].concat());
     assert!(all.contains("As given: 4 machines, 2 regular volumes."), "{all}");
     assert!(all.contains("Throughput limit of each volume: 64.00 MiB/s, as given."), "{all}");
     assert!(!all.contains("Assumed: "), "{all}");

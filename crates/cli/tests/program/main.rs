@@ -25,6 +25,7 @@ mod fleet_containers;
 mod fleet_faults;
 mod fleet_files;
 mod fleet_fill;
+mod fleet_records;
 mod fleet_runs;
 mod fleet_searches;
 mod fleet_ssh;

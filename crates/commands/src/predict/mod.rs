@@ -176,16 +176,17 @@ fn of_load(
     access: Access,
     read: f64,
 ) -> Configuration {
+    let (volumes, kind) = (configuration.volumes.unwrap_or(1), configuration.volume_kind());
     Configuration {
         protocol: configuration.protocol.unwrap_or(Protocol::Nfsv3),
         vcpu: configuration.vm.as_ref().map(|size| size.vcpu),
         vm: configuration.vm.clone(),
         esxi: configuration.esxi,
-        hosts: configuration.hosts,
+        hosts: configuration.hosts.unwrap_or(1),
         nconnect: configuration.nconnect.unwrap_or(1),
-        volumes: configuration.volumes,
-        kind: configuration.kind,
-        endpoints: usual_endpoints(configuration.kind, configuration.volumes),
+        volumes,
+        kind,
+        endpoints: usual_endpoints(kind, volumes),
         limit: configuration.limit,
         transfer_bytes,
         read,

@@ -2,20 +2,25 @@
 //! each part of it, and whether the comparison is meaningful. Used by `expect --run` and by the
 //! record's own report, so that both show the same.
 
+use std::collections::BTreeSet;
+
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::measured_load::{BestBy, MeasuredLoad, best_of_each};
-use analysis::verdict::{Known, Limit};
+use analysis::verdict::{Known, KnownLimit, Limit};
 use analysis::wire::RunWire;
+use analysis::workload_signature::WorkloadSignature;
 use analysis::{Findings, analyze};
 use cloud::figure::{self, Figure, Protocol};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
+use metrics::environment::Environment;
+use metrics::fleet::FleetHost;
 use metrics::run_record::ExperimentRecord;
 use predict::Parameters;
 use predict::configuration::{Configuration, usual_endpoints};
 use predict::expect::{nearest, predicted};
 use report::expect::basis::{
-    Basis, ConfigurationBasis, Given, LimitSource, MachineSize, MachineSource,
+    Basis, ConfigurationBasis, Counts, LimitSource, MachineSize, MachineSource,
 };
 use report::expect::published::Published;
 use report::expect::{Expectation, Measured, Note};
@@ -67,8 +72,8 @@ impl PublishedFigures {
     }
 }
 
-/// Parts of the configuration that the user sets; the rest is from the record.
-#[derive(Clone, Debug)]
+/// Parts of the configuration that the user sets; the rest is from the record, or one of everything.
+#[derive(Clone, Debug, Default)]
 pub struct UserOverrides {
     /// The machine's size.
     pub vm: Option<VmSize>,
@@ -81,26 +86,17 @@ pub struct UserOverrides {
     /// The clients are VMware hosts.
     pub esxi: bool,
     /// Number of machines.
-    pub hosts: u64,
+    pub hosts: Option<u64>,
     /// Number of volumes.
-    pub volumes: u64,
-    /// The kind of the volumes.
-    pub kind: VolumeKind,
+    pub volumes: Option<u64>,
+    /// The kind of the volumes; by default regular.
+    pub kind: Option<VolumeKind>,
 }
 
-impl Default for UserOverrides {
-    /// One machine and one regular volume, as in a run.
-    fn default() -> UserOverrides {
-        UserOverrides {
-            vm: None,
-            protocol: None,
-            nconnect: None,
-            limit: None,
-            esxi: false,
-            hosts: 1,
-            volumes: 1,
-            kind: VolumeKind::Regular,
-        }
+impl UserOverrides {
+    /// The kind of the volumes, which no record contains.
+    pub(super) fn volume_kind(&self) -> VolumeKind {
+        self.kind.unwrap_or(VolumeKind::Regular)
     }
 }
 
@@ -150,14 +146,16 @@ pub(crate) fn published(
     let known = Known::of(record);
     let machine = Machine::of(record, &known, overrides);
     let figures = PublishedFigures::at(record.started_unix_ms, top);
-    let shown = best.iter().take(variants);
-    let expectations = shown.map(|index| {
+    let shown = &best[..best.len().min(variants)];
+    let expectations = shown.iter().map(|index| {
         let configuration = configuration(*index, record, findings, &known, &machine, overrides);
         figures.compared_with(configuration, Some(measured(*index, findings)))
     });
     let expectations: Vec<Expectation> = expectations.collect();
+    let limits = shown.iter().filter_map(|index| limit(&known, &findings.load_points[*index]));
+    let limits: Vec<KnownLimit> = limits.collect();
     Published {
-        basis: Some(basis(record, &known, machine, overrides, &expectations)),
+        basis: Some(basis(record, &limits, machine, overrides, &expectations)),
         left_out: best.len().saturating_sub(variants),
         expectations,
     }
@@ -197,12 +195,24 @@ impl Machine {
         if let Some(size) = egress {
             return of(size, MachineSource::KnownEgress);
         }
-        let basis = match by_metadata {
-            Some(name) => MachineSize::NotListed(name.to_owned()),
-            None => MachineSize::NotRecorded,
+        let basis = match (by_metadata, sizes(&record.hosts)) {
+            (Some(name), _) => MachineSize::NotListed(name.to_owned()),
+            (None, sizes) if sizes.len() > 1 => MachineSize::Mixed(sizes),
+            (None, _) => MachineSize::NotRecorded,
         };
         Machine { size: None, basis }
     }
+}
+
+/// The sizes of a fleet's machines, each once.
+fn sizes(hosts: &[FleetHost]) -> Vec<String> {
+    let of_host = |host: &FleetHost| host.facts.iter().cloned().collect::<Environment>().vm_size;
+    ascending(hosts.iter().filter_map(of_host))
+}
+
+/// Each value once, in ascending order.
+fn ascending<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.collect::<BTreeSet<T>>().into_iter().collect()
 }
 
 /// The load point as a configuration.
@@ -215,8 +225,9 @@ fn configuration(
     overrides: &UserOverrides,
 ) -> Configuration {
     let point = &findings.load_points[index];
-    let MeasuredLoad { transfer_bytes, read, access } = MeasuredLoad::of(point);
-    let limit = known.limit(Limit::VolumeThroughput).map(|known| BytesPerSec::new(known.value));
+    let MeasuredLoad { transfer_bytes, read, access, hosts, volumes } = MeasuredLoad::of(point);
+    let limit = limit(known, point).map(|known| BytesPerSec::new(known.value));
+    let kind = overrides.volume_kind();
     Configuration {
         protocol: overrides
             .protocol
@@ -224,11 +235,11 @@ fn configuration(
         vm: machine.size.clone(),
         vcpu: machine.size.as_ref().map(|size| size.vcpu),
         esxi: overrides.esxi,
-        hosts: overrides.hosts,
+        hosts: overrides.hosts.unwrap_or(hosts),
         nconnect: overrides.nconnect.unwrap_or_else(|| connections(record, point)),
-        volumes: overrides.volumes,
-        kind: overrides.kind,
-        endpoints: usual_endpoints(overrides.kind, overrides.volumes),
+        volumes: overrides.volumes.unwrap_or(volumes),
+        kind,
+        endpoints: endpoints(overrides, &point.signature),
         limit: overrides.limit.or(limit),
         transfer_bytes,
         read,
@@ -273,31 +284,37 @@ fn measured(index: usize, findings: &Findings) -> Measured {
 /// What is compared, the source of each value, and what is assumed.
 fn basis(
     record: &ExperimentRecord,
-    known: &Known,
+    limits: &[KnownLimit],
     machine: Machine,
     overrides: &UserOverrides,
     expectations: &[Expectation],
 ) -> Basis {
     let configuration = expectations.first().map(|first| {
-        let mut connections: Vec<u64> =
-            expectations.iter().map(|one| one.configuration.nconnect).collect();
-        connections.sort_unstable();
-        connections.dedup();
-        let usual = UserOverrides::default();
-        let volumes = (overrides.volumes, overrides.kind);
-        let limit = match (overrides.limit, known.limit(Limit::VolumeThroughput)) {
+        let of_all = |value: fn(&Configuration) -> u64| {
+            ascending(expectations.iter().map(|one| value(&one.configuration)))
+        };
+        let counts = |given: Option<u64>, value| match given {
+            Some(_) => Counts::Given(of_all(value)),
+            None => Counts::Recorded(of_all(value)),
+        };
+        let limit = match (overrides.limit, limits.first()) {
             (Some(rate), _) => LimitSource::Given(rate),
-            (None, Some(known)) => {
-                LimitSource::Known(BytesPerSec::new(known.value), known.origin.clone())
+            (None, Some(first)) => {
+                let mut rates: Vec<f64> = limits.iter().map(|known| known.value).collect();
+                rates.sort_by(f64::total_cmp);
+                rates.dedup();
+                let rates = rates.into_iter().map(BytesPerSec::new).collect();
+                LimitSource::Known(rates, first.origin.clone())
             }
             (None, None) => LimitSource::NotKnown,
         };
         ConfigurationBasis {
             other_version: target_kind::other_version(record),
             protocol: first.configuration.protocol,
-            connections,
-            hosts: Given { value: overrides.hosts, is_default: overrides.hosts == usual.hosts },
-            volumes: Given { value: volumes, is_default: volumes == (usual.volumes, usual.kind) },
+            connections: of_all(|one| one.nconnect),
+            hosts: counts(overrides.hosts, |one| one.hosts),
+            volumes: counts(overrides.volumes, |one| one.volumes),
+            kind: overrides.kind,
             limit,
         }
     });
@@ -309,9 +326,30 @@ fn basis(
     }
 }
 
-/// Connections of the load point, of the kernel's mount, or one.
+/// The throughput limit of each volume of the load point, or their mean.
+fn limit(known: &Known, point: &LoadPoint) -> Option<KnownLimit> {
+    let limits = known.limits_of(&point.signature);
+    limits.into_iter().find(|known| known.limit == Limit::VolumeThroughput)
+}
+
+/// The server addresses of the load point. Those of other volumes than the record's are the usual ones.
+fn endpoints(overrides: &UserOverrides, work: &WorkloadSignature) -> u64 {
+    let recorded = work.addresses.filter(|_| (overrides.volumes, overrides.kind) == (None, None));
+    recorded.map_or_else(
+        || {
+            let volumes = overrides.volumes.unwrap_or_else(|| u64::from(work.volumes));
+            usual_endpoints(overrides.volume_kind(), volumes)
+        },
+        u64::from,
+    )
+}
+
+/// Connections of each host to each endpoint: of the load point, of the kernel's mount, or one.
 fn connections(record: &ExperimentRecord, point: &LoadPoint) -> u64 {
-    let own = point.runs.iter().map(|run| run.connections.len() as u64).max().unwrap_or(0);
+    let work = &point.signature;
+    let all = point.runs.iter().map(|run| run.connections.len() as u64).max().unwrap_or(0);
+    let ends = u64::from(work.hosts) * u64::from(work.addresses.unwrap_or(1));
+    let own = all.div_ceil(ends.max(1));
     let count = Some(own).filter(|count| *count > 0).or(record.environment.mount_connections);
     count.or_else(|| record.plan.target().connections().map(u64::from)).unwrap_or(1).max(1)
 }
@@ -322,4 +360,21 @@ fn floor_s(findings: &Findings, variant: &str) -> Option<f64> {
     let mine = |index: usize| findings.load_points[index].variant == variant;
     let mut floors = of_variant.filter(|floor| mine(floor.load_point));
     floors.find_map(|floor| floor.latency_ns()).map(|latency| latency.value / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_size_of_the_machines_of_a_fleet_is_listed_once() {
+        let host = |size: Option<&str>| FleetHost {
+            facts: size.map(|size| ("vm.size".to_owned(), size.to_owned())).into_iter().collect(),
+            ..FleetHost::default()
+        };
+        let (large, small) = (Some("Standard_D32s_v5"), Some("Standard_D16s_v5"));
+        let hosts = [large, small, None, large].map(host);
+        assert_eq!(sizes(&hosts), ["Standard_D16s_v5", "Standard_D32s_v5"]);
+        assert_eq!(sizes(&[host(None)]), Vec::<String>::new());
+    }
 }

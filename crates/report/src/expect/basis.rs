@@ -39,7 +39,7 @@ pub enum TargetKind {
     Null,
 }
 
-/// The size of the measuring machine.
+/// The size of the measuring machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineSize {
     /// A size with known limits.
@@ -51,6 +51,8 @@ pub enum MachineSize {
     },
     /// A size without known limits.
     NotListed(String),
+    /// Several machines of different sizes, each named once.
+    Mixed(Vec<String>),
     /// The record has no size.
     NotRecorded,
 }
@@ -66,30 +68,32 @@ pub enum MachineSource {
     KnownEgress,
 }
 
-/// The configuration that is compared.
+/// The configuration that is compared. Lists are ascending and have the values of all load points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigurationBasis {
     /// The mount's NFS version, if the figures are for another.
     pub other_version: Option<String>,
     /// The protocol.
     pub protocol: Protocol,
-    /// Connections of the machine, of all load points, ascending.
+    /// Connections of each machine.
     pub connections: Vec<u64>,
-    /// Number of machines.
-    pub hosts: Given<u64>,
-    /// Number and kind of volumes.
-    pub volumes: Given<(u64, VolumeKind)>,
+    /// Numbers of machines.
+    pub hosts: Counts,
+    /// Numbers of volumes.
+    pub volumes: Counts,
+    /// The kind of the volumes, if the user gives it; otherwise regular volumes are assumed.
+    pub kind: Option<VolumeKind>,
     /// The throughput limit of each volume.
     pub limit: LimitSource,
 }
 
-/// A value that the user gives, or a default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given<T> {
-    /// The value.
-    pub value: T,
-    /// Whether it is the default. An explicit flag equal to the default counts as the default.
-    pub is_default: bool,
+/// How many there are, and the source of the number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// The user gives it with the comparison.
+    Given(Vec<u64>),
+    /// It is in the record.
+    Recorded(Vec<u64>),
 }
 
 /// The throughput limit of each volume, and its source.
@@ -97,8 +101,8 @@ pub struct Given<T> {
 pub enum LimitSource {
     /// The user gives it with the comparison.
     Given(BytesPerSec),
-    /// It is in the record.
-    Known(BytesPerSec, Origin),
+    /// It is in the record. Unequal limits have a mean for each load point.
+    Known(Vec<BytesPerSec>, Origin),
     /// It is unknown.
     NotKnown,
 }
@@ -157,12 +161,15 @@ fn machine(of: &MachineSize) -> String {
                 MachineSource::Metadata => "from Azure's metadata during the measurement",
                 MachineSource::KnownEgress => "from `--known egress=`",
             };
-            return format!("The machine: {name}, {source}.");
+            return format!("Machine size: {name}, {source}.");
         }
-        MachineSize::NotListed(name) => format!("is {name}, whose limits are not known"),
-        MachineSize::NotRecorded => "size is not in the record".to_owned(),
+        MachineSize::NotListed(name) => {
+            format!("The machine size is {name}, whose limits are not known")
+        }
+        MachineSize::Mixed(names) => format!("The machines differ in size ({})", names.join(", ")),
+        MachineSize::NotRecorded => "The machine size is not in the record".to_owned(),
     };
-    format!("The machine {why}, so no machine limit applies; set it with `--vm`.")
+    format!("{why}, so no machine limit applies; set it with `--vm`.")
 }
 
 fn configuration(of: &ConfigurationBasis) -> Vec<String> {
@@ -170,31 +177,41 @@ fn configuration(of: &ConfigurationBasis) -> Vec<String> {
     if let Some(version) = &of.other_version {
         all.push(format!("The mount uses NFS {version}; the published figures are for NFSv3."));
     }
-    let connections: Vec<String> = of.connections.iter().map(u64::to_string).collect();
     all.push(format!(
-        "Protocol {}, connections of the machine: {}.",
+        "Protocol {}, connections of each machine: {}.",
         of.protocol.name(),
-        connections.join(", ")
+        listed(&of.connections)
     ));
-    let (volumes, kind) = of.volumes.value;
-    let counts = [
-        (of.hosts.is_default, counted(of.hosts.value, "machine")),
-        (of.volumes.is_default, counted(volumes, &format!("{} volume", kind.name()))),
-    ];
-    let words = |is_default: bool| {
-        let some = counts.iter().filter(move |(own, _)| *own == is_default);
-        some.map(|(_, words)| words.clone()).collect::<Vec<_>>()
-    };
-    let (mut assumed, given) = (words(true), words(false));
-    if !given.is_empty() {
-        all.push(format!("As given: {}.", given.join(", ")));
+    let (mut given, mut recorded, mut assumed) = (Vec::new(), Vec::new(), Vec::new());
+    let kind = of.kind.map(|kind| format!("{} volume", kind.name()));
+    match &of.hosts {
+        Counts::Given(counts) => given.push(counted_each(counts, "machine")),
+        Counts::Recorded(counts) => recorded.push(counted_each(counts, "machine")),
+    }
+    match (&of.volumes, &kind) {
+        (Counts::Given(counts), _) => {
+            given.push(counted_each(counts, kind.as_deref().unwrap_or("volume")));
+        }
+        (Counts::Recorded(counts), kind) => {
+            recorded.push(counted_each(counts, "volume"));
+            given.extend(kind.iter().map(|kind| format!("{kind}s")));
+        }
+    }
+    if kind.is_none() {
+        assumed.push(format!("{} volumes", VolumeKind::Regular.name()));
+    }
+    for (source, words) in [("As given", given), ("From the record", recorded)] {
+        if !words.is_empty() {
+            all.push(format!("{source}: {}.", words.join(", ")));
+        }
     }
     match &of.limit {
         LimitSource::Given(rate) => {
             all.push(format!("Throughput limit of each volume: {rate}, as given."));
         }
-        LimitSource::Known(rate, from) => {
-            all.push(format!("Throughput limit of each volume: {rate} ({}).", origin(from)));
+        LimitSource::Known(rates, from) => {
+            let rates = listed(rates);
+            all.push(format!("Throughput limit of each volume: {rates} ({}).", origin(from)));
         }
         LimitSource::NotKnown => assumed.push(
             "no throughput limit, because none is known (set it with `run --known volume=` or \
@@ -206,4 +223,17 @@ fn configuration(of: &ConfigurationBasis) -> Vec<String> {
         all.push(format!("Assumed: {}.", assumed.join(", ")));
     }
     all
+}
+
+/// `1, 4`
+fn listed(values: &[impl ToString]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// `2 machines`, or `1, 4 machines` if load points differ.
+fn counted_each(counts: &[u64], noun: &str) -> String {
+    match counts {
+        [only] => counted(*only, noun),
+        several => format!("{} {noun}s", listed(several)),
+    }
 }
