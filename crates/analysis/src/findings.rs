@@ -7,7 +7,7 @@ use workload::search::{Search, SearchMethod};
 
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
-use crate::fleet::{self, FleetFindings, HostsOfPoint};
+use crate::fleet::{self, FleetFindings, FleetLoadPoint, HostsOfPoint};
 use crate::heat::{self, Heat};
 use crate::host_heat::{self, HostHeat};
 use crate::load_point::{self, Generator, LoadPoint};
@@ -135,7 +135,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         .iter()
         .map(|records| records.iter().filter_map(|record| wire::of_run(record, cache)).collect())
         .collect();
-    let fleet = fleet::findings(record, &groups, generator);
+    let fleet = fleet::findings(record, &groups, generator, cache);
     let targets = targets::findings(record, &groups, generator);
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
@@ -157,7 +157,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         of_experiment.chain(of_server).chain(of_load_points).collect();
     let known = Known::of(record);
     let outlines = curve::outlines(&load_points, verdict::certain(&known));
-    let is_cached = |point: usize| wire[point].iter().any(RunWire::is_cached);
+    let is_cached = |point: usize| is_cached(&wire, fleet.as_ref(), point);
     let is_evidence =
         |point: &LoadPoint| record.plan.searches().any(|search| explain::is_changed(search, point));
     let verdicts = verdict::verdicts(&outlines, &load_points, &known, is_cached, is_evidence);
@@ -234,6 +234,11 @@ impl Findings {
         self.verdicts.iter().filter(|verdict| !verdict.is_evidence)
     }
 
+    /// Whether a cache of a measuring host served reads or writes of a load point.
+    pub fn is_cached(&self, load_point: usize) -> bool {
+        is_cached(&self.wire, self.fleet.as_ref(), load_point)
+    }
+
     /// The verdict on a load point.
     pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
         self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
@@ -269,6 +274,13 @@ impl Findings {
         };
         self.warnings.iter().filter(concerns).map(|group| group.mark).collect()
     }
+}
+
+/// Whether a cache served the load point, by the counters of all hosts together or of one of them.
+fn is_cached(wire: &[Vec<RunWire>], fleet: Option<&FleetFindings>, load_point: usize) -> bool {
+    let in_total = wire.get(load_point).is_some_and(|runs| runs.iter().any(RunWire::is_cached));
+    let on_hosts = fleet.and_then(|fleet| fleet.load_points.get(load_point));
+    in_total || on_hosts.is_some_and(FleetLoadPoint::is_cached)
 }
 
 fn duration_ns(record: &ExperimentRecord) -> u64 {

@@ -1,12 +1,13 @@
 //! Several hosts in one experiment: what each of them measured, whether they started together, and who was
 //! lost.
 
-use metrics::fleet::{FleetHost, HostRun};
+use metrics::fleet::{FleetHost, HostRun, separate_machines};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use workload::plan::{Assignment, Spread};
 
 use crate::load_point::{self, Generator, LoadPoint, Summary};
+use crate::wire::{self, HostCache, RunWire};
 
 /// Hosts that start further apart than this share of an interval make its totals wrong.
 const APART_MAX: f64 = 0.1;
@@ -59,6 +60,15 @@ pub struct HostSummary {
     pub summary: Summary,
     /// Time from the start of a run from which it is missing, in nanoseconds, and why.
     pub lost: Option<(u64, String)>,
+    /// Its kernel's counters of each run that has them; none if another host is the same machine.
+    pub wire: Vec<RunWire>,
+}
+
+impl FleetLoadPoint {
+    /// Whether a cache of a host served reads or writes.
+    pub fn is_cached(&self) -> bool {
+        self.hosts.iter().flat_map(|host| &host.wire).any(RunWire::is_cached)
+    }
 }
 
 /// How far apart hosts started.
@@ -112,21 +122,35 @@ pub(crate) fn findings(
     record: &ExperimentRecord,
     groups: &[Vec<&RunRecord>],
     generator: Generator,
+    cache: HostCache,
 ) -> Option<FleetFindings> {
     if record.hosts.is_empty() {
         return None;
     }
+    let caches: Vec<Option<HostCache>> = separate_machines(&record.hosts)
+        .into_iter()
+        .map(|is_separate| is_separate.then_some(cache))
+        .collect();
     let spreads = record.runs.iter().filter_map(|run| StartSpread::of(&run.hosts));
     Some(FleetFindings {
         hosts: record.hosts.iter().map(|host| host.name.clone()).collect(),
         differences: differences(&record.hosts),
-        load_points: groups.iter().map(|records| of_load_point(records, generator)).collect(),
+        load_points: groups
+            .iter()
+            .map(|records| of_load_point(records, generator, &caches))
+            .collect(),
         start_spread: spreads.max_by_key(|spread| spread.spread_ns),
     })
 }
 
 /// A load point's summary on each host, computed as that of all hosts together.
-fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint {
+///
+/// * `caches` - the cache of each host; `None` if its counters are also those of another host
+fn of_load_point(
+    records: &[&RunRecord],
+    generator: Generator,
+    caches: &[Option<HostCache>],
+) -> FleetLoadPoint {
     let count = records.iter().map(|record| record.hosts.len()).max().unwrap_or(0);
     let assignments: Vec<Vec<Assignment>> =
         records.iter().map(|record| record.run.split()).collect();
@@ -139,7 +163,10 @@ fn of_load_point(records: &[&RunRecord], generator: Generator) -> FleetLoadPoint
         let lost = records.iter().filter_map(|record| record.hosts.get(host)?.lost());
         let lost = lost.map(|(at_ns, why)| (at_ns, why.to_owned())).min();
         let point = load_point::load_point(&shares.iter().collect::<Vec<_>>(), generator);
-        HostSummary { host, summary: point.merged, lost }
+        let cache = caches.get(host).copied().flatten();
+        let counted = |share: &RunRecord| wire::of_run(share, cache?);
+        let wire = shares.iter().filter_map(counted).collect();
+        HostSummary { host, summary: point.merged, lost, wire }
     };
     let mut streams = records.iter().flat_map(|record| &record.run.streams);
     let has_equal_targets =
@@ -239,6 +266,34 @@ impl<'a> HostsOfPoint<'a> {
         warnings
     }
 
+    /// The warnings about hosts whose own caches served them, with the repeat concerned. Numbers are the
+    /// sums of the hosts named.
+    pub(crate) fn cached(self) -> Vec<(u32, Warning)> {
+        let mut all: Vec<(u32, Warning)> = Vec::new();
+        let runs = self.point.hosts.iter().flat_map(|host| {
+            let found = host
+                .wire
+                .iter()
+                .flat_map(|run| run.warnings().into_iter().map(|warning| (run.repeat, warning)));
+            found.map(|(repeat, warning)| (host.host, repeat, warning))
+        });
+        for (host, repeat, warning) in runs {
+            let same = |(other, known): &&mut (u32, Warning)| {
+                (*other, known.code()) == (repeat, warning.code())
+            };
+            match all.iter_mut().find(same) {
+                Some((_, known)) => add_host(known, self.name(host), &warning),
+                None => {
+                    let of = self.point.hosts.len() as u32;
+                    let hosts = vec![self.name(host)];
+                    let on_host = Warning::OnHosts { hosts, of, warning: Box::new(warning) };
+                    all.push((repeat, on_host));
+                }
+            }
+        }
+        all
+    }
+
     /// The warning about a host that is slower than the others with the same share of the load.
     pub(crate) fn slower(self, load_point: &LoadPoint) -> Option<Warning> {
         let hosts = &self.point.hosts;
@@ -259,6 +314,20 @@ impl<'a> HostsOfPoint<'a> {
         let median = median_if_slower(&rates_alone)?;
         let (host, (rate, _)) = *rates.first()?;
         Some(Warning::HostSlower { host: self.name(host), rate, median })
+    }
+}
+
+/// Adds a host with its bytes to a warning about cached bytes on other hosts.
+fn add_host(known: &mut Warning, host: String, added: &Warning) {
+    let Warning::OnHosts { hosts, warning, .. } = known else { return };
+    hosts.push(host);
+    if let (
+        Warning::ServedFromCache { counted_bytes, wire_bytes, .. },
+        Warning::ServedFromCache { counted_bytes: counted, wire_bytes: wire, .. },
+    ) = (&mut **warning, added)
+    {
+        *counted_bytes += counted;
+        *wire_bytes += wire;
     }
 }
 

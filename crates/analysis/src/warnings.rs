@@ -64,6 +64,10 @@ pub(crate) fn of_load_point(
         if let Some(warning) = hosts.slower(load_point) {
             gathered.add(None, None, warning);
         }
+        // Before those of the total, which do not name the hosts.
+        for (repeat, warning) in hosts.cached() {
+            gathered.add(None, Some(repeat), warning);
+        }
     }
     for (run, record) in load_point.runs.iter().zip(records) {
         let of_connections = connections::warnings(&run.connections);

@@ -85,6 +85,8 @@ pub struct WireCheck {
     /// Ratio of bytes on the wire to bytes of operations in each interval, both directions
     /// together; `None` if nothing was counted.
     pub intervals: Vec<Option<f64>>,
+    /// Length of the intervals with counters, in nanoseconds.
+    pub window_ns: u64,
 }
 
 impl WireCheck {
@@ -136,6 +138,15 @@ pub struct RunWire {
     pub repeat: u32,
     /// Each source, the most reliable first.
     pub sources: Vec<WireCheck>,
+}
+
+/// Bytes per second that the most reliable source of each run counted, in the directions in which
+/// operations moved data; `None` without counters.
+pub fn throughput(runs: &[RunWire]) -> Option<f64> {
+    let sum = |of: fn(&WireCheck) -> u64| runs.iter().filter_map(RunWire::believed).map(of).sum();
+    let bytes: u64 = sum(|check| check.read.wire + check.written.wire);
+    let window_ns: u64 = sum(|check| check.window_ns);
+    (window_ns > 0).then(|| bytes as f64 * 1e9 / window_ns as f64)
 }
 
 impl RunWire {
@@ -225,6 +236,7 @@ fn of_source(
         read: read.bytes,
         written: written.bytes,
         intervals: ratios,
+        window_ns,
     })
 }
 
@@ -295,7 +307,7 @@ mod tests {
         let cached = |counted, wire| WireBytes { is_cached: true, ..bytes(counted, wire) };
         let share = |read, written| {
             let (source, intervals) = (CounterSource::ALL[0], Vec::new());
-            WireCheck { source, read, written, intervals }.cached_share()
+            WireCheck { source, read, written, intervals, window_ns: 1 }.cached_share()
         };
         let (half, quarter) = (cached(4 << 20, 2 << 20), cached(4 << 20, 3 << 20));
         assert_eq!([share(half, quarter), share(quarter, half)], [0.5, 0.5]);

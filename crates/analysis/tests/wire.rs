@@ -2,8 +2,9 @@
 
 mod records;
 
-use analysis::{Findings, analyze};
-use metrics::run_record::RunRecord;
+use analysis::{Findings, analyze, wire};
+use metrics::fleet::{self, FleetHost, HostEvent, HostRun};
+use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use metrics::wire::{CounterSource, WireInterval};
 use records::{done, experiment, reads, run, stream};
@@ -181,6 +182,85 @@ fn late_counters_of_an_interface_are_not_marked() {
     // It has not counted the last three.
     record.intervals[5].wire[0].received_bytes = 0;
     assert_eq!(codes(record), ["served_from_cache"]);
+}
+
+/// A load point of twelve hosts with these boot IDs, each with the reads of [`reading`], of which the last
+/// host's are answered by its cache.
+fn twelve_hosts(boot_id: fn(usize) -> String) -> ExperimentRecord {
+    let interface = |received| reading(&[(CounterSource::Interface, received, MOVED / 20)]);
+    let of_host = |host: usize| HostRun {
+        intervals: interface(if host == 11 { MOVED / 50 } else { MOVED }).intervals,
+        events: vec![HostEvent::Ended],
+    };
+    let hosts: Vec<FleetHost> = (0..12)
+        .map(|host| FleetHost {
+            name: format!("vm{host:02}"),
+            boot_id: boot_id(host),
+            facts: Vec::new(),
+        })
+        .collect();
+    let mut run = reading(&[]);
+    (run.run.hosts, run.run.streams[0].workers) = (12, 12);
+    run.hosts = (0..12).map(of_host).collect();
+    run.intervals = fleet::totals(&run.hosts, fleet::are_separate_machines(&hosts));
+    ExperimentRecord { hosts, ..experiment(vec![run]) }
+}
+
+#[test]
+fn a_host_that_reads_from_its_cache_is_named_although_the_total_hides_it() {
+    let findings = analyze(&twelve_hosts(|host| format!("boot-{host}")));
+    let total = findings.wire[0][0].believed().unwrap();
+    assert!(total.read.ratio().unwrap() > 0.9, "a twelfth is missing");
+    assert!(!findings.wire[0][0].is_cached() && findings.is_cached(0));
+    let mut found = findings.warnings.iter().filter(|group| group.code == "served_from_cache");
+    let Warning::OnHosts { hosts, of, warning } = &found.next().unwrap().sightings[0].warning
+    else {
+        panic!("{:?}", findings.warnings)
+    };
+    assert_eq!((hosts.as_slice(), *of), (&["vm11".to_owned()][..], 12));
+    let expected = Warning::ServedFromCache {
+        is_read: true,
+        source: CounterSource::Interface,
+        counted_bytes: 6 * MOVED,
+        wire_bytes: 6 * (MOVED / 50),
+    };
+    assert_eq!(**warning, expected);
+    let hosts = &findings.fleet.unwrap().load_points[0].hosts;
+    let throughput = |host: usize| wire::throughput(&hosts[host].wire);
+    assert_eq!(throughput(0), Some(MOVED as f64));
+    assert_eq!(throughput(11), Some((MOVED / 50) as f64));
+}
+
+#[test]
+fn hosts_on_one_machine_have_no_counters_of_their_own() {
+    // Two containers on each machine, and one host alone.
+    let findings = analyze(&twelve_hosts(|host| format!("boot-{}", (host + 1) / 2)));
+    let hosts = &findings.fleet.as_ref().unwrap().load_points[0].hosts;
+    let counted: Vec<usize> =
+        hosts.iter().filter(|host| !host.wire.is_empty()).map(|host| host.host).collect();
+    assert_eq!(counted, [0, 11]);
+    assert!(findings.wire[0].is_empty(), "totals would count a machine twice");
+    assert!(is_served_from_cache(&findings), "vm11 has a machine of its own");
+    let shared = analyze(&twelve_hosts(|host| format!("boot-{}", host / 2)));
+    assert!(!is_served_from_cache(&shared) && !shared.is_cached(0));
+}
+
+#[test]
+fn a_warning_about_several_cached_hosts_has_the_sum_of_their_bytes() {
+    let mut record = twelve_hosts(|host| format!("boot-{host}"));
+    for interval in &mut record.runs[0].hosts[3].intervals {
+        interval.wire[0].received_bytes = MOVED / 4;
+    }
+    let findings = analyze(&record);
+    let group = findings.warnings.iter().find(|group| group.code == "served_from_cache").unwrap();
+    let Warning::OnHosts { hosts, warning, .. } = &group.sightings[0].warning else {
+        panic!("{group:?}")
+    };
+    assert_eq!(hosts, &["vm03", "vm11"]);
+    let Warning::ServedFromCache { counted_bytes, wire_bytes, .. } = **warning else {
+        panic!("{warning:?}")
+    };
+    assert_eq!((counted_bytes, wire_bytes), (12 * MOVED, 6 * (MOVED / 4 + MOVED / 50)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Totals are never stored. They are merged from the hosts' intervals by [`Gather`], while measuring and
 //! when a record is read, so that they are the same bit for bit.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +141,18 @@ impl HostEvent {
 
 /// Whether no two hosts are one machine, whose counters would be added twice.
 pub fn are_separate_machines(hosts: &[FleetHost]) -> bool {
-    let mut boots: Vec<&str> = hosts.iter().map(|host| host.boot_id.as_str()).collect();
-    boots.sort_unstable();
-    boots.windows(2).all(|pair| pair[0] != pair[1]) && !boots.contains(&"")
+    separate_machines(hosts).into_iter().all(|is_separate| is_separate)
+}
+
+/// For each host, whether no other host is the same machine, so that its counters are only its own.
+pub fn separate_machines(hosts: &[FleetHost]) -> Vec<bool> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for host in hosts {
+        *counts.entry(&host.boot_id).or_default() += 1;
+    }
+    let is_separate =
+        |host: &FleetHost| !host.boot_id.is_empty() && counts[host.boot_id.as_str()] == 1;
+    hosts.iter().map(is_separate).collect()
 }
 
 /// Merges the intervals of several hosts by their numbers.
@@ -377,5 +386,7 @@ mod tests {
         assert!(are_separate_machines(&[host("a"), host("b")]));
         assert!(!are_separate_machines(&[host("a"), host("b"), host("a")]));
         assert!(!are_separate_machines(&[host("a"), host("")]));
+        let each = separate_machines(&[host("a"), host("b"), host("a"), host(""), host("c")]);
+        assert_eq!(each, [false, true, false, false, true]);
     }
 }

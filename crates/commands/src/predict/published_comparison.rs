@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::measured_load::{BestBy, MeasuredLoad, best_of_each};
 use analysis::verdict::{Known, KnownLimit, Limit};
-use analysis::wire::RunWire;
 use analysis::workload_signature::WorkloadSignature;
 use analysis::{Findings, analyze};
 use cloud::figure::{self, Figure, Protocol};
@@ -269,7 +268,7 @@ fn measured(index: usize, findings: &Findings) -> Measured {
         None if is_paced(total) => notes.push(Note::ThinkTime),
         None => {}
     }
-    if findings.wire.get(index).is_some_and(|runs| runs.iter().any(RunWire::is_cached)) {
+    if findings.is_cached(index) {
         notes.push(Note::Cached);
     }
     Measured {
