@@ -22,6 +22,7 @@ mod exporter;
 mod exporting;
 mod fleet;
 mod fleet_containers;
+mod fleet_counters;
 mod fleet_faults;
 mod fleet_files;
 mod fleet_fill;

@@ -63,7 +63,7 @@ pub(super) fn note(of: &Note) -> String {
             "Operations had a think time, so this is not the storage's maximum.".to_owned()
         }
         Note::Cached => {
-            "This host's cache served part of the reads; the published figures exclude caches."
+            "A client's cache served part of the reads; the published figures exclude caches."
                 .to_owned()
         }
     }

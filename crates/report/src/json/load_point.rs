@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::estimate::{EstimateJson, estimate, half_width, value};
 use super::operations::Depth;
 use super::summary::{SummaryJson, summary};
+use super::wire::{self, HostWireJson};
 use super::{EnvironmentEntry, OutcomeJson, outcome, pairs};
 
 /// Runs with the same parameters.
@@ -67,6 +68,9 @@ pub(super) struct HostJson<'a> {
     /// Why it was lost, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<LostJson<'a>>,
+    /// Its network counters in each repeat; absent if another host is the same machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    wire: Vec<HostWireJson>,
 }
 
 /// How a host was lost.
@@ -186,6 +190,7 @@ fn hosts(findings: &Findings, load_point: usize) -> Vec<HostJson<'_>> {
             name: fleet.hosts.get(share.host).map_or("", String::as_str),
             summary: summary(&share.summary, Depth::WithoutDistributions),
             lost: share.lost.as_ref().map(|(at_ns, reason)| LostJson { at_ns: *at_ns, reason }),
+            wire: wire::of_host(&share.wire),
         })
         .collect()
 }

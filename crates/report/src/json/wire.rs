@@ -42,6 +42,33 @@ struct WireBytesJson {
     cached: bool,
 }
 
+/// What the kernel of one of several hosts counted in a run.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HostWireJson {
+    /// The repeat, from 0.
+    repeat: u32,
+    /// What counted: `nfs_mount`, for example.
+    source: &'static str,
+    /// Bytes read.
+    read: WireBytesJson,
+    /// Bytes written.
+    written: WireBytesJson,
+}
+
+/// The most reliable counters of each run.
+pub(super) fn of_host(runs: &[RunWire]) -> Vec<HostWireJson> {
+    let of_run = |run: &RunWire| {
+        let check = run.believed()?;
+        Some(HostWireJson {
+            repeat: run.repeat,
+            source: check.source.name(),
+            read: bytes(check.read),
+            written: bytes(check.written),
+        })
+    };
+    runs.iter().filter_map(of_run).collect()
+}
+
 /// An entry for each load point, in order; `None` if no run has network counters.
 pub(super) fn wire(findings: &Findings) -> Option<Vec<Vec<RunWireJson>>> {
     let points = || findings.wire.iter();

@@ -3,12 +3,14 @@
 use analysis::Findings;
 use analysis::fleet::{FactDifference, FleetFindings, HostSummary};
 use analysis::load_point::Summary;
+use analysis::wire::{self, RunWire};
 use units::{Nanos, counted};
 
 use crate::document::{Block, Section};
-use crate::number::{TimeUnit, mib, plain, us};
+use crate::number::{NONE, TimeUnit, mib, plain, us};
 use crate::results::{load_point_name, percentile, printed};
 use crate::table::{Column, Table};
+use crate::warnings::counter_source;
 
 /// More hosts with a value than this are counted, not named.
 const NAMED_MAX: usize = 4;
@@ -17,10 +19,19 @@ const NAMED_MAX: usize = 4;
 pub(super) fn section(findings: &Findings) -> Option<Section> {
     let fleet = findings.fleet.as_ref()?;
     let mut blocks = vec![Block::Paragraph(introduction(fleet))];
+    let mut runs =
+        fleet.load_points.iter().flat_map(|point| &point.hosts).flat_map(|one| &one.wire);
+    let counted_at = runs.find_map(RunWire::believed).map(|check| counter_source(check.source));
+    if let Some(source) = counted_at {
+        blocks.push(Block::Paragraph(format!("Counted: at {source} of each host.")));
+    }
     for (point, of_hosts) in findings.load_points.iter().zip(&fleet.load_points) {
         blocks.push(Block::Heading(load_point_name(point)));
-        let rows = of_hosts.hosts.iter().map(|host| row(fleet, host)).collect();
-        let columns = [columns("host"), vec![Column::words("lost")]].concat();
+        let mut columns = columns("host");
+        columns.extend(counted_at.map(|_| Column::numbers("counted", "MiB/s").dispensable(1)));
+        columns.push(Column::words("lost"));
+        let rows = of_hosts.hosts.iter().map(|host| row(fleet, host, counted_at.is_some()));
+        let rows = rows.collect();
         blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
     }
     if !fleet.differences.is_empty() {
@@ -68,13 +79,19 @@ pub(super) fn figures(summary: &Summary) -> [String; 5] {
     ]
 }
 
-fn row(fleet: &FleetFindings, host: &HostSummary) -> Vec<String> {
+fn row(fleet: &FleetFindings, host: &HostSummary, has_counters: bool) -> Vec<String> {
     let name = fleet.hosts.get(host.host).cloned().unwrap_or_default();
     let lost = host
         .lost
         .as_ref()
         .map_or_else(String::new, |(at_ns, why)| format!("at t = {}: {why}", Nanos(*at_ns as f64)));
-    [vec![name], figures(&host.summary).to_vec(), vec![lost]].concat()
+    let mut row = vec![name];
+    row.extend(figures(&host.summary));
+    if has_counters {
+        row.push(wire::throughput(&host.wire).map_or_else(|| NONE.to_owned(), mib));
+    }
+    row.push(lost);
+    row
 }
 
 /// `kernel.release: 6.8.0 (3 hosts), 6.1.0 (vm07)`
