@@ -23,6 +23,10 @@ pub struct ConnectionSummary {
     pub stream: String,
     /// Its worker's lane.
     pub lane: u32,
+    /// The position of the worker's host in the fleet; 0 for one host.
+    pub host: u32,
+    /// The position of the worker's target in the plan; 0 for one target.
+    pub target: u32,
     /// Its number among those of the worker, from 0.
     pub number: u32,
     /// Local address at the end of the window: `10.0.0.9:701`.
@@ -126,13 +130,13 @@ fn summary(
         inside.iter().filter_map(|part| part.tcp).map(|tcp| tcp.rtt_ns as f64).collect();
     let (stream, lane, number) = of;
     let last = inside.last().or(whole.last());
+    let run = &record.run;
+    let of_worker = run.streams.get(stream as usize);
     ConnectionSummary {
-        stream: record
-            .run
-            .streams
-            .get(stream as usize)
-            .map_or_else(String::new, |s| s.name.clone()),
+        stream: of_worker.map_or_else(String::new, |stream| stream.name.clone()),
         lane,
+        host: of_worker.map_or(0, |stream| run.host_of(stream, lane)),
+        target: of_worker.map_or(0, |stream| stream.target_lane(run.hosts, lane).target),
         number,
         local: last.map_or_else(String::new, |part| part.local.to_string()),
         remote: last.map_or_else(String::new, |part| part.remote.to_string()),
@@ -219,6 +223,8 @@ mod tests {
         ConnectionSummary {
             stream: stream.to_owned(),
             lane,
+            host: 0,
+            target: 0,
             number: 0,
             local: String::new(),
             remote: String::new(),

@@ -3,9 +3,11 @@
 mod records;
 
 use analysis::analyze;
+use analysis::connections::ConnectionSummary;
 use metrics::warning::Warning;
 use records::{
-    connection, done, emulated_volume, experiment, kind, over_connections, reads, run, stream,
+    connection, done, emulated_volume, experiment, kind, over_connections,
+    over_connections_of_two_hosts_and_targets, reads, run, stream,
 };
 use workload::op::OpKind;
 
@@ -27,6 +29,15 @@ fn each_connection_is_summarised_over_the_window() {
     assert_eq!(second.outstanding_mean.unwrap().value, 16.0);
     assert_eq!(second.rtt_mean_ns.unwrap().value, 50_000.0);
     assert_eq!((second.retransmits, second.reconnects), (5, 0));
+}
+
+#[test]
+fn each_connection_belongs_to_a_host_and_a_target() {
+    let record = over_connections_of_two_hosts_and_targets(&[1000, 1100, 900, 1000]);
+    let findings = analyze(&experiment(vec![record]));
+    let owners = |one: &ConnectionSummary| (one.lane, one.host, one.target);
+    let found: Vec<_> = findings.load_points[0].runs[0].connections.iter().map(owners).collect();
+    assert_eq!(found, [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1)]);
 }
 
 #[test]

@@ -15,13 +15,51 @@ use crate::table::{Column, Table};
 /// More connections than this are counted, not listed, in a terminal.
 const LISTED_MAX: usize = 16;
 
+/// The names of the hosts and of the targets that have connections; none where there is only one.
+#[derive(Clone, Copy)]
+pub(crate) struct Owners<'a> {
+    hosts: &'a [String],
+    targets: &'a [String],
+}
+
+impl<'a> Owners<'a> {
+    pub(crate) fn of(findings: &'a Findings) -> Owners<'a> {
+        let several = |names: &'a Vec<String>| if names.len() > 1 { &names[..] } else { &[] };
+        Owners {
+            hosts: findings.fleet.as_ref().map_or(&[], |fleet| several(&fleet.hosts)),
+            targets: findings.targets.as_ref().map_or(&[], |targets| several(&targets.names)),
+        }
+    }
+
+    /// The host whose worker owns the connection; `None` if there is only one host.
+    pub(crate) fn host(self, connection: &ConnectionSummary) -> Option<&'a str> {
+        self.hosts.get(connection.host as usize).map(String::as_str)
+    }
+
+    /// The target that the connection leads to; `None` if there is only one.
+    pub(crate) fn target(self, connection: &ConnectionSummary) -> Option<&'a str> {
+        self.targets.get(connection.target as usize).map(String::as_str)
+    }
+
+    fn columns(self) -> impl Iterator<Item = Column> {
+        let named = |name: &str, all: &[String]| (all.len() > 1).then(|| Column::words(name));
+        [named("host", self.hosts), named("target", self.targets)].into_iter().flatten()
+    }
+
+    fn cells(self, connection: &ConnectionSummary) -> impl Iterator<Item = String> {
+        let names = [self.host(connection), self.target(connection)];
+        names.into_iter().flatten().map(str::to_owned)
+    }
+}
+
 /// The connections of a load point's runs, with a row for each connection of each repeat.
-pub(crate) fn table(point: &LoadPoint) -> Table {
+pub(crate) fn table(findings: &Findings, point: &LoadPoint) -> Table {
+    let owners = Owners::of(findings);
     let has_repeats = point.runs.len() > 1;
     let repeat = has_repeats.then(|| Column::numbers("repeat", ""));
     let row = |run: &RunSummary, connection: &ConnectionSummary| {
         let repeat = has_repeats.then(|| (run.repeat + 1).to_string());
-        repeat.into_iter().chain(cells(connection)).collect()
+        repeat.into_iter().chain(owners.cells(connection)).chain(cells(connection)).collect()
     };
     let rows = point
         .runs
@@ -29,21 +67,22 @@ pub(crate) fn table(point: &LoadPoint) -> Table {
         .flat_map(|run| run.connections.iter().map(move |connection| row(run, connection)));
     Table {
         caption: String::new(),
-        columns: repeat.into_iter().chain(columns()).collect(),
+        columns: repeat.into_iter().chain(owners.columns()).chain(columns()).collect(),
         rows: rows.collect(),
     }
 }
 
 /// The connections of one run for a terminal, without their local ends, for which there is no room;
 /// and how many are left out.
-pub(crate) fn short_table(run: &RunSummary) -> (Table, usize) {
-    const LOCAL: usize = 1;
-    let mut columns: Vec<Column> = columns().into();
-    columns.remove(LOCAL);
+pub(crate) fn short_table(findings: &Findings, run: &RunSummary) -> (Table, usize) {
+    let owners = Owners::of(findings);
+    let [worker, _, remote, others @ ..] = columns();
+    // A narrow terminal has no room for the address of the server next to the names.
+    let remote = remote.dispensable(u8::from(owners.columns().count() > 0));
+    let columns = owners.columns().chain([worker, remote]).chain(others).collect();
     let row = |connection: &ConnectionSummary| {
-        let mut row: Vec<String> = cells(connection).into();
-        row.remove(LOCAL);
-        row
+        let [worker, _, others @ ..] = cells(connection);
+        owners.cells(connection).chain([worker]).chain(others).collect()
     };
     let rows = run.connections.iter().take(LISTED_MAX).map(row).collect();
     let left_out = run.connections.len().saturating_sub(LISTED_MAX);
@@ -89,7 +128,7 @@ pub(crate) fn most_loaded(findings: &Findings) -> Option<&LoadPoint> {
     findings.load_points.iter().filter(several).max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-const CSV_COLUMNS: [&str; 26] = [
+const CSV_COLUMNS: [&str; 28] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -116,6 +155,8 @@ const CSV_COLUMNS: [&str; 26] = [
     "rewritten_bytes",
     "verifier_changes",
     "down_ns",
+    "host",
+    "target",
 ];
 
 /// Writes the connections as CSV, a line for each connection of each run.
@@ -124,6 +165,8 @@ const CSV_COLUMNS: [&str; 26] = [
 /// Errors of `out`.
 pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", CSV_COLUMNS.join(","))?;
+    let owners = Owners::of(findings);
+    let name = |name: Option<&str>| name.map_or_else(String::new, quoted);
     for (index, point) in findings.load_points.iter().enumerate() {
         let parameters: Vec<String> =
             point.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -161,6 +204,8 @@ pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
                     connection.rewritten_bytes.to_string(),
                     connection.verifier_changes.to_string(),
                     connection.down_ns.to_string(),
+                    name(owners.host(connection)),
+                    name(owners.target(connection)),
                 ];
                 writeln!(out, "{}", line.join(","))?;
             }

@@ -86,7 +86,7 @@ fn connections(findings: &Findings, width: usize, out: &mut String) {
     let Some(point) = connections::most_loaded(findings) else { return };
     let Some(run) = point.runs.iter().find(|run| run.connections.len() > 1) else { return };
     out.push_str(&format!("\nConnections at {}\n", load_point_name(point)));
-    let (table, left_out) = connections::short_table(run);
+    let (table, left_out) = connections::short_table(findings, run);
     table::terminal::write(&table, width, out);
     if left_out > 0 {
         out.push_str(&format!("  and {left_out} more; the report has all\n"));

@@ -3,7 +3,11 @@
 mod fixture;
 
 use analysis::{Findings, analyze};
-use fixture::records::{done, emulated_volume, experiment, over_connections, reads, run, stream};
+use fixture::records::{
+    done, emulated_volume, experiment, over_connections, over_connections_of_two_hosts_and_targets,
+    reads, run, stream,
+};
+use metrics::fleet::FleetHost;
 use metrics::service_counters::ServiceCounters;
 use report::{connections, html, json, text};
 use serde_json::Value;
@@ -84,6 +88,50 @@ fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
     .assert_eq(&table[from..to]);
 }
 
+/// Two hosts with a connection to each of two targets.
+fn of_two_hosts_and_targets() -> Findings {
+    let run = over_connections_of_two_hosts_and_targets(&[4000, 4100, 3900, 4000]);
+    let mut record = experiment(vec![run]);
+    record.plan.targets.push(record.plan.targets[0].clone());
+    record.plan.target_names = ["vol1", "vol2"].map(str::to_owned).to_vec();
+    record.hosts = ["vm01", "vm02"]
+        .map(|name| FleetHost { name: name.to_owned(), ..FleetHost::default() })
+        .to_vec();
+    analyze(&record)
+}
+
+#[test]
+fn each_connection_of_several_hosts_and_targets_is_named_with_both_in_every_output() {
+    let findings = of_two_hosts_and_targets();
+    let table = text::summary(&findings, 80);
+    let from = table.find("Connections at").unwrap();
+    let to = from + table[from..].find("\n\n").unwrap() + 1;
+    expect_test::expect![[r#"
+        Connections at random read 8 KiB, queue_depth=64
+          host target worker   remote          rate throughput     out-  RTT retrans-
+                                              ops/s      MiB/s standing   µs missions
+          vm01 vol1   data 0.0 127.0.0.1:2049 4,000       31.2     16.0 50.0    5/0/0
+          vm01 vol2   data 1.0 127.0.0.1:2049 4,100       32.0     16.0 50.0    5/0/0
+          vm02 vol1   data 2.0 127.0.0.1:2049 3,900       30.5     16.0 50.0    5/0/0
+          vm02 vol2   data 3.0 127.0.0.1:2049 4,000       31.2     16.0 50.0    5/0/0
+    "#]]
+    .assert_eq(&table[from..to]);
+
+    let mut out = Vec::new();
+    connections::write_csv(&findings, &mut out).unwrap();
+    let csv = String::from_utf8(out).unwrap();
+    let ends: Vec<&str> = csv.lines().map(|line| &line[line.len() - 10..]).collect();
+    assert_eq!(ends[1..], [",vm01,vol1", ",vm01,vol2", ",vm02,vol1", ",vm02,vol2"]);
+
+    let mut out = Vec::new();
+    json::write(&findings, &mut out).unwrap();
+    let document: Value = serde_json::from_slice(&out).unwrap();
+    let third = &document["load_points"][0]["runs"][0]["connections"][2];
+    assert_eq!((&third["host"], &third["target"]), (&"vm02".into(), &"vol1".into()));
+    let page = html::render(&findings).unwrap();
+    assert!(page.contains("<td class=\"words\">vol2</td>"));
+}
+
 #[test]
 fn the_csv_export_has_a_line_for_each_connection() {
     let mut out = Vec::new();
@@ -96,7 +144,7 @@ fn the_csv_export_has_a_line_for_each_connection() {
     assert_eq!(
         lines[2],
         "2026-11-21T06-15-33-a1b2,0,random read 8 KiB,queue_depth=64,1,data,0,1,127.0.0.1:40001,\
-         127.0.0.1:2049,20500,20500,167936000,4100,33587200,16,0,50000,0,5,0,0,0,0,0,0"
+         127.0.0.1:2049,20500,20500,167936000,4100,33587200,16,0,50000,0,5,0,0,0,0,0,0,,"
     );
 }
 
@@ -119,6 +167,7 @@ fn json_and_html_have_the_same_connections() {
     let listed = document["load_points"][0]["runs"][0]["connections"].as_array().unwrap();
     assert_eq!(listed.len(), 4);
     assert_eq!(listed[1]["local"], "127.0.0.1:40001");
+    assert!(listed[1].get("host").is_none() && listed[1].get("target").is_none());
     assert_eq!(listed[1]["rate_ops_per_sec"]["value"], 4100.0);
     let volume = &document["emulated_volume"];
     assert_eq!(volume["throughput_limit_bytes_per_sec"], 128 << 20);

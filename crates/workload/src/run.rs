@@ -466,12 +466,11 @@ impl Run {
     /// # Panics
     /// The run has no host.
     pub fn split(&self) -> Vec<Assignment> {
-        let hosts = self.hosts;
-        assert!(hosts > 0, "a run has at least one host");
+        assert!(self.hosts > 0, "a run has at least one host");
         let share = |workers: u32, host: u32| {
-            (u64::from(workers) * u64::from(host) / u64::from(hosts)) as u32
+            (u64::from(workers) * u64::from(host) / u64::from(self.hosts)) as u32
         };
-        (0..hosts)
+        (0..self.hosts)
             .map(|host| Assignment {
                 run: self.clone(),
                 lanes: self
@@ -481,5 +480,12 @@ impl Run {
                     .collect(),
             })
             .collect()
+    }
+
+    /// The position of the host that has the worker `lane` of a stream, as [`Run::split`] gives it.
+    pub fn host_of(&self, stream: &Stream, lane: u32) -> u32 {
+        let lanes_to_here = u64::from(lane) + 1;
+        let hosts = u64::from(self.hosts.max(1));
+        ((lanes_to_here * hosts - 1) / u64::from(stream.workers.max(1))) as u32
     }
 }

@@ -164,8 +164,9 @@ proptest! {
         let run = run_of(stream);
         let operations = OpStream::new(&run.streams[0], run.seed);
         let mut indexes = Vec::new();
-        for assignment in (Run { hosts, ..run.clone() }).split() {
+        for (host, assignment) in (0..).zip((Run { hosts, ..run.clone() }).split()) {
             for lane in assignment.lanes[0].clone() {
+                prop_assert_eq!(assignment.run.host_of(&run.streams[0], lane), host);
                 indexes.extend((0..20).map(|step| operations.op(lane, step).index));
             }
         }

@@ -18,8 +18,8 @@ use workload::data::DataPattern;
 use workload::op::OpKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EmulatedVolume, IoMethod, IoMethodUsed, Phases, Plan, Run, Step, Stream, TargetSpec,
-    WeightedSize, WorkingSet,
+    EmulatedVolume, IoMethod, IoMethodUsed, Phases, Plan, Run, Spread, Step, Stream, StreamTargets,
+    TargetSpec, WeightedSize, WorkingSet,
 };
 
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -185,6 +185,21 @@ pub fn over_connections(calls: &[u64]) -> RunRecord {
         let each = calls.iter().enumerate();
         interval.connections =
             each.map(|(number, calls)| connection(number as u32, *calls, 16)).collect();
+    }
+    record
+}
+
+/// The same by four workers, each over one connection: two hosts with one worker for each of two targets.
+pub fn over_connections_of_two_hosts_and_targets(calls: &[u64; 4]) -> RunRecord {
+    let mut record = over_connections(calls);
+    record.run.hosts = 2;
+    let stream = &mut record.run.streams[0];
+    (stream.workers, stream.queue_depth) = (4, 16);
+    stream.targets = StreamTargets { positions: vec![0, 1], spread: Spread::All };
+    for interval in &mut record.intervals {
+        for connection in &mut interval.connections {
+            (connection.lane, connection.number) = (connection.number, 0);
+        }
     }
     record
 }

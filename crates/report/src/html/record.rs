@@ -235,7 +235,7 @@ fn connection_groups(findings: &Findings, for_paper: bool) -> Vec<Value> {
         let shown: Vec<&LoadPoint> = shown.take(room).collect();
         room -= shown.len();
         let table = |point: &&LoadPoint| {
-            let table = html::value(&connections::table(point));
+            let table = html::value(&connections::table(findings, point));
             context! { name => load_point_name(point), on_paper => is_most(point), table }
         };
         (!shown.is_empty()).then(|| {

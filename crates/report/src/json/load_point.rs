@@ -11,6 +11,7 @@ use super::operations::Depth;
 use super::summary::{SummaryJson, summary};
 use super::wire::{self, HostWireJson};
 use super::{EnvironmentEntry, OutcomeJson, outcome, pairs};
+use crate::connections::Owners;
 
 /// Runs with the same parameters.
 #[derive(Serialize, JsonSchema)]
@@ -105,6 +106,12 @@ pub(super) struct RunJson<'a> {
 /// A connection of a run.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ConnectionJson<'a> {
+    /// The host whose worker owns it, if several measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    /// The target that it leads to, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
     /// The stream's name.
     stream: &'a str,
     /// The worker, by its number in the stream.
@@ -154,12 +161,13 @@ pub(super) fn load_point<'a>(
 ) -> LoadPointJson<'a> {
     let marks = findings.marks(index, None);
     let warnings = findings.warnings.iter().filter(|g| marks.contains(g.mark));
+    let owners = Owners::of(findings);
     LoadPointJson {
         variant: &load_point.variant,
         parameters: pairs(&load_point.parameters),
         queue_depth_total: load_point.queue_depth_total,
         merged: summary(&load_point.merged, Depth::Whole),
-        runs: load_point.runs.iter().map(run).collect(),
+        runs: load_point.runs.iter().map(|one| run(owners, one)).collect(),
         warnings: warnings.map(|g| g.code).collect(),
         missing_hosts: load_point.missing_hosts.map(|missing| MissingHostsJson {
             remaining: missing.remaining,
@@ -195,7 +203,7 @@ fn hosts(findings: &Findings, load_point: usize) -> Vec<HostJson<'_>> {
         .collect()
 }
 
-pub(super) fn run(run: &RunSummary) -> RunJson<'_> {
+fn run<'a>(owners: Owners<'a>, run: &'a RunSummary) -> RunJson<'a> {
     RunJson {
         index: run.index,
         repeat: run.repeat,
@@ -203,12 +211,14 @@ pub(super) fn run(run: &RunSummary) -> RunJson<'_> {
         outcome: outcome(&run.outcome),
         intervals_planned: run.intervals_planned,
         summary: summary(&run.summary, Depth::WithoutDistributions),
-        connections: run.connections.iter().map(connection).collect(),
+        connections: run.connections.iter().map(|one| connection(owners, one)).collect(),
     }
 }
 
-pub(super) fn connection(connection: &ConnectionSummary) -> ConnectionJson<'_> {
+fn connection<'a>(owners: Owners<'a>, connection: &'a ConnectionSummary) -> ConnectionJson<'a> {
     ConnectionJson {
+        host: owners.host(connection),
+        target: owners.target(connection),
         stream: &connection.stream,
         lane: connection.lane,
         number: connection.number,
