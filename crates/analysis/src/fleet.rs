@@ -6,6 +6,7 @@ use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use workload::plan::{Assignment, Spread};
 
+use crate::common_window::CommonWindow;
 use crate::load_point::{self, Generator, LoadPoint, Summary};
 use crate::wire::{self, HostCache, RunWire};
 
@@ -31,6 +32,8 @@ pub struct FleetFindings {
     pub load_points: Vec<FleetLoadPoint>,
     /// Between the first and the last start of a run, the longest of all runs; `None` if none is known.
     pub start_spread: Option<StartSpread>,
+    /// When all of them measured together; `None` if it is not known.
+    pub window: Option<CommonWindow>,
 }
 
 /// A fact that differs between hosts.
@@ -140,6 +143,7 @@ pub(crate) fn findings(
             .map(|records| of_load_point(records, generator, &caches))
             .collect(),
         start_spread: spreads.max_by_key(|spread| spread.spread_ns),
+        window: CommonWindow::of(&record.runs),
     })
 }
 

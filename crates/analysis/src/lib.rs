@@ -8,6 +8,7 @@
 //! [`warnings`], and the bottleneck: [`verdict`].
 
 pub mod agreement;
+pub mod common_window;
 pub mod compare;
 pub mod condition;
 pub mod connections;

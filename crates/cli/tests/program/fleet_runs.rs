@@ -73,6 +73,16 @@ fn totals_are_the_sums_of_the_hosts_and_agree_with_the_service() {
     let each = point["hosts"].as_array().expect("a list").iter();
     let sum: u64 = each.clone().map(|host| operations(&host["summary"])).sum();
     assert_eq!((each.len(), sum), (3, operations(&point["merged"])));
+    // All measured from the last start to the planned end, and totals cover only that time.
+    let fleet = &shown["fleet"];
+    let window = &fleet["window"];
+    let edge = |name: &str| number(window, name);
+    assert!(number(fleet, "start_spread_ns") <= edge("from_ns"), "{fleet}");
+    assert!(edge("from_ns") < edge("totals_from_ns"), "it started in the warm-up: {window}");
+    assert!((2_497_500_000..=2_500_000_000).contains(&edge("to_ns")), "the end: {window}");
+    assert_eq!(edge("runs_beyond"), 0, "{window}");
+    let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("All measured together from t = "), "{words}");
     assert!(dir.ok(&["show", "last", "--full"]).contains("local-3"), "the table of hosts");
     dir.ok(&["report", "last", "--format", "svg", "--output", "charts"]);
     for name in ["hosts-throughput-short.svg", "hosts-mean-latency-short.svg"] {
@@ -179,6 +189,7 @@ fn lost_hosts_are_named_in_time_and_every_total_says_who_is_missing() {
     let shown: Value = serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("JSON");
     let point = &shown["load_points"][0];
     assert_eq!(point["missing_hosts"]["remaining"], 1);
+    assert_eq!(shown["fleet"]["window"]["runs_beyond"], 1, "totals of fewer hosts");
     assert!(
         point["hosts"][1]["lost"]["reason"].as_str().is_some_and(|why| why.contains("SIGKILL"))
     );

@@ -7,6 +7,7 @@
 mod curve;
 mod emulated;
 pub(crate) mod estimate;
+mod fleet;
 mod host;
 mod load_point;
 mod operations;
@@ -32,6 +33,7 @@ use serde::{Serialize, Serializer};
 
 use curve::{CurveJson, curve};
 use emulated::{EmulatedVolumeJson, ServiceCountersJson, emulated_volume, service_counters};
+use fleet::{FleetJson, fleet};
 use load_point::{LoadPointJson, load_point};
 use overview::{HeatJson, OverviewJson, heat, summary};
 use scaling::{ScalingJson, scaling};
@@ -123,6 +125,9 @@ struct Document<'a> {
     /// Only for an emulated volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     emulated_volume: Option<EmulatedVolumeJson<'a>>,
+    /// The hosts that measured together; only with `--hosts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet: Option<FleetJson<'a>>,
     /// Heat maps of latency over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     heats: Vec<HeatJson<'a>>,
@@ -202,6 +207,7 @@ impl<'a> Document<'a> {
             notes: findings.notes.iter().map(crate::verdict::words::note).collect(),
             conditions: Vec::new(),
             emulated_volume: findings.emulated.as_ref().map(emulated_volume),
+            fleet: findings.fleet.as_ref().map(fleet),
             heats: findings.heats.iter().map(heat).collect(),
             mixes: mixes(findings),
             scalings: findings.scalings.iter().map(scaling).collect(),

@@ -1,6 +1,7 @@
 //! What each of several hosts measured, when they started, and how they differ.
 
 use analysis::Findings;
+use analysis::common_window::CommonWindow;
 use analysis::fleet::{FactDifference, FleetFindings, HostSummary};
 use analysis::load_point::Summary;
 use analysis::wire::{self, RunWire};
@@ -41,10 +42,11 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     Some(Section { id: "hosts", title: "Hosts".to_owned(), blocks, method: vec!["Several hosts"] })
 }
 
-/// `3 hosts started within 0.21 ms (at most 0.05 ms more or less).`
+/// `3 hosts, started within 210 µs (at most 50 µs more or less). All measured together from t = 300 µs to
+/// t = 7.00 s; totals are from t = 2.00 s to t = 7.00 s.`
 pub(crate) fn introduction(fleet: &FleetFindings) -> String {
     let hosts = counted(fleet.hosts.len() as u64, "host");
-    match &fleet.start_spread {
+    let started = match &fleet.start_spread {
         None if fleet.hosts.len() < 2 => format!("{hosts}."),
         None => format!("{hosts}; it is not known how far apart they started."),
         Some(spread) => format!(
@@ -52,6 +54,27 @@ pub(crate) fn introduction(fleet: &FleetFindings) -> String {
             Nanos(spread.spread_ns as f64),
             Nanos(spread.error_ns as f64)
         ),
+    };
+    [Some(started), fleet.window.as_ref().map(together)].into_iter().flatten().collect()
+}
+
+/// When all hosts measured, and what totals cover.
+fn together(window: &CommonWindow) -> String {
+    let span = |from_ns: u64, to_ns: u64| {
+        format!("from t = {} to t = {}", Nanos(from_ns as f64), Nanos(to_ns as f64))
+    };
+    let common = span(window.from_ns, window.to_ns);
+    let totals = window.totals_ns.map_or_else(String::new, |(from_ns, to_ns)| {
+        format!("; totals are {}", span(from_ns, to_ns))
+    });
+    let beyond = match window.runs_beyond {
+        0 => "",
+        _ if window.runs == 1 => ", which includes time without some of them",
+        _ => ", in some runs with time without some of them",
+    };
+    match window.runs {
+        1 => format!(" All measured together {common}{totals}{beyond}."),
+        runs => format!(" In each of {runs} runs all measured together {common}{totals}{beyond}."),
     }
 }
 
@@ -105,4 +128,44 @@ fn difference(one: &FactDifference) -> String {
     };
     let values: Vec<String> = one.values.iter().map(value).collect();
     format!("{}: {}", one.name, values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fleet::StartSpread;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn fleet(runs: u32, runs_beyond: u32) -> FleetFindings {
+        FleetFindings {
+            hosts: vec!["a".to_owned(), "b".to_owned()],
+            differences: Vec::new(),
+            load_points: Vec::new(),
+            start_spread: Some(StartSpread { spread_ns: MS / 5, error_ns: MS / 20, last: 1 }),
+            window: Some(CommonWindow {
+                runs,
+                from_ns: MS / 4,
+                to_ns: 7_000 * MS,
+                totals_ns: Some((2_000 * MS, 7_000 * MS)),
+                runs_beyond,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_introduction_says_when_all_hosts_measured_and_what_totals_cover() {
+        let started = "2 hosts, started within 200 µs (at most 50.0 µs more or less).";
+        let span = "all measured together from t = 250 µs to t = 7.00 s; totals are from t = 2.00 s to \
+                    t = 7.00 s";
+        let all = span.replacen('a', "A", 1);
+        assert_eq!(introduction(&fleet(1, 0)), format!("{started} {all}."));
+        let without = "which includes time without some of them";
+        assert_eq!(introduction(&fleet(1, 1)), format!("{started} {all}, {without}."));
+        let several = format!("{started} In each of 5 runs {span}");
+        assert_eq!(introduction(&fleet(5, 0)), format!("{several}."));
+        let some = "in some runs with time without some of them";
+        assert_eq!(introduction(&fleet(5, 2)), format!("{several}, {some}."));
+    }
 }
