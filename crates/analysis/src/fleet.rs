@@ -1,6 +1,7 @@
 //! Several hosts in one experiment: what each of them measured, whether they started together, and who was
 //! lost.
 
+use metrics::environment::{fact_of_target, without_target};
 use metrics::fleet::{FleetHost, HostRun, separate_machines};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
@@ -137,7 +138,7 @@ pub(crate) fn findings(
     let spreads = record.runs.iter().filter_map(|run| StartSpread::of(&run.hosts));
     Some(FleetFindings {
         hosts: record.hosts.iter().map(|host| host.name.clone()).collect(),
-        differences: differences(&record.hosts),
+        differences: differences(&record.hosts, &record.plan.target_names),
         load_points: groups
             .iter()
             .map(|records| of_load_point(records, generator, &caches))
@@ -191,7 +192,8 @@ fn share(record: &RunRecord, assignment: &Assignment, host: usize) -> Option<Run
     })
 }
 
-fn differences(hosts: &[FleetHost]) -> Vec<FactDifference> {
+/// * `targets` - the names of the experiment's targets
+fn differences(hosts: &[FleetHost], targets: &[String]) -> Vec<FactDifference> {
     let mut names: Vec<&str> =
         hosts.iter().flat_map(|host| &host.facts).map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -207,9 +209,14 @@ fn differences(hosts: &[FleetHost]) -> Vec<FactDifference> {
             }
         }
         values.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
-        FactDifference { name: name.to_owned(), values }
+        let name = match without_target(name, targets) {
+            (fact, Some(target)) => fact_of_target(fact, target),
+            (fact, None) => fact.to_owned(),
+        };
+        FactDifference { name, values }
     };
-    let names = names.into_iter().filter(|name| !EXPECTED_TO_DIFFER.contains(name));
+    let is_compared = |name: &&str| !EXPECTED_TO_DIFFER.contains(&without_target(name, targets).0);
+    let names = names.into_iter().filter(is_compared);
     names.map(of_fact).filter(|one| one.values.len() > 1).collect()
 }
 
@@ -403,7 +410,7 @@ mod tests {
             host("b", "6.8", "rw,clientaddr=10.0.0.2"),
             host("c", "6.8", "rw,clientaddr=10.0.0.3"),
         ];
-        let found = differences(&hosts);
+        let found = differences(&hosts, &[]);
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(
             found,
@@ -415,6 +422,26 @@ mod tests {
                 ],
             }]
         );
+    }
+
+    #[test]
+    fn facts_of_several_targets_are_compared_for_each() {
+        let host = |name: &str, first: &str, second: &str| FleetHost {
+            facts: [
+                ("mount.nconnect", first),
+                ("mount.nconnect.vol2", second),
+                ("target.directory.vol2", name),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+            ..FleetHost::default()
+        };
+        let targets = ["vol1", "vol2"].map(str::to_owned);
+        let names = |hosts: &[FleetHost]| -> Vec<String> {
+            differences(hosts, &targets).into_iter().map(|one| one.name).collect()
+        };
+        assert_eq!(names(&[host("a", "8", "8"), host("b", "8", "1")]), ["mount.nconnect.vol2"]);
+        assert_eq!(names(&[host("a", "8", "8"), host("b", "1", "8")]), ["mount.nconnect.vol1"]);
     }
 
     #[test]

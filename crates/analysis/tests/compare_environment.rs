@@ -5,6 +5,7 @@ mod records;
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
+use metrics::environment::fact_of_target;
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, RunRecord};
 use records::{done, emulated_volume, experiment, reads, run, stream};
 use workload::arrival::Arrival;
@@ -148,12 +149,21 @@ fn mount_options_are_compared_individually() {
     assert_eq!(found, named);
 }
 
-/// Repeats on some of these directories.
+/// Repeats on some of these directories, which are mounted alike.
 fn on_targets(names: &[&str], positions: &[u32]) -> ExperimentRecord {
     let mut record = mounted();
     let directory = |name: &&str| TargetSpec::Directory { path: format!("/mnt/{name}") };
     record.plan.targets = names.iter().map(directory).collect();
     record.plan.target_names = names.iter().map(|name| (*name).to_owned()).collect();
+    let of_first = record.environment.pairs().into_iter();
+    let of_first: Vec<_> = of_first
+        .filter(|(name, _)| ["mount.", "filesystem."].iter().any(|start| name.starts_with(start)))
+        .collect();
+    for target in &names[1..] {
+        let named =
+            |(fact, value): &(String, String)| (fact_of_target(fact, target), value.clone());
+        record.environment.extend(of_first.iter().map(named));
+    }
     for run in &mut record.runs {
         let positions = positions.to_vec();
         run.run.streams[0].targets = StreamTargets { positions, spread: Spread::All };
@@ -189,6 +199,17 @@ fn other_targets_of_the_same_number_are_a_difference_and_another_order_is_none()
     elsewhere.plan.targets[1] = TargetSpec::Directory { path: "/data/vol2".to_owned() };
     let moved = (Item::Target, "target.vol2".to_owned());
     assert_eq!(differences(&all, &elsewhere), [moved]);
+    // One with other mount options.
+    let mut remounted = all.clone();
+    set(
+        &mut remounted,
+        "mount.super_options.vol2",
+        "rw,vers=3,rsize=262144,wsize=262144,hard,soft",
+    );
+    let soft = (Item::Mount, "mount option soft.vol2".to_owned());
+    assert!(differences(&all, &remounted).contains(&soft));
+    let is_of_second = |(_, key): &(Item, String)| key.ends_with(".vol2");
+    assert!(differences(&all, &remounted).iter().all(is_of_second));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::interleaved::Interleaved;
 
 /// The name of [`Environment::experiment_text`] in the list.
 pub const EXPERIMENT_TEXT: &str = "experiment.text";
+/// How the names of facts about a target begin.
+const OF_TARGET: [&str; 4] = ["device.", "filesystem.", "mount.", "target."];
 const COMMAND_LINE: &str = "command.line";
 const CLOUD: &str = "machine.cloud";
 const AZURE: &str = "azure";
@@ -22,6 +24,30 @@ const MOUNT_OPTIONS: &str = "mount.super_options";
 const MOUNT_SERVER: &str = "mount.server";
 const NFS_VERSION: &str = "mount.version";
 const SERVERS: &str = "target.servers";
+
+/// The name of a fact about one of several targets: `mount.nconnect.vol2`. Facts about the first target are
+/// stored without its name, as those of an experiment with one target.
+pub fn fact_of_target(fact: &str, target: &str) -> String {
+    format!("{fact}.{target}")
+}
+
+/// What a stored fact is about: its name without that of a target, and the target; `None` for other facts,
+/// and if there is only one target.
+///
+/// * `targets` - the names of the experiment's targets
+pub fn without_target<'a>(fact: &'a str, targets: &'a [String]) -> (&'a str, Option<&'a str>) {
+    let is_about_target = OF_TARGET.iter().any(|start| fact.starts_with(start));
+    let Some(first) = targets.first().filter(|_| is_about_target && targets.len() > 1) else {
+        return (fact, None);
+    };
+    let named = |target: &'a String| {
+        let name = fact.strip_suffix(target.as_str())?.strip_suffix('.')?;
+        // A target can have the name of a fact.
+        name.contains('.').then_some((name, Some(target.as_str())))
+    };
+    let shortest = targets.iter().filter_map(named).min_by_key(|(name, _)| name.len());
+    shortest.unwrap_or((fact, Some(first)))
+}
 
 /// The host, the target and the command of an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -171,6 +197,21 @@ mod tests {
         let interleaved = environment.interleaved.expect("it is one side of a comparison");
         assert_eq!(interleaved.side, ComparedSide::B);
         assert_eq!(environment.prior.processors.map(u32::from), Some(8));
+    }
+
+    #[test]
+    fn facts_of_several_targets_have_different_names() {
+        let targets = ["vol1", "vol2", "nconnect"].map(str::to_owned);
+        for (stored, name, target) in [
+            ("mount.nconnect", "mount.nconnect", Some("vol1")),
+            ("kernel.release", "kernel.release", None),
+            ("kernel.release.vol2", "kernel.release.vol2", None),
+            (&fact_of_target("mount.nconnect", "vol2"), "mount.nconnect", Some("vol2")),
+            (&fact_of_target("device.model", "nconnect"), "device.model", Some("nconnect")),
+        ] {
+            assert_eq!(without_target(stored, &targets), (name, target));
+        }
+        assert_eq!(without_target("mount.nconnect", &targets[..1]), ("mount.nconnect", None));
     }
 
     #[test]

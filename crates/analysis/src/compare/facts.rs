@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use metrics::environment::{fact_of_target, without_target};
 use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
 use units::{Bytes, BytesPerSec, Nanos};
@@ -177,14 +178,19 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
             || Interleaved::is_about(name)
             || (emulated && SERVICE_ADDRESS.contains(&name))
     };
-    let pairs = record.environment.pairs();
-    let named = pairs.into_iter().filter(|(name, _)| !of_moment(name));
-    let mut facts: Vec<Fact> = named
-        .flat_map(|(name, value)| match OPTION_LISTS.contains(&name.as_str()) {
-            true => options(&value),
-            false => vec![fact(item_of(&name), &name, value)],
-        })
-        .collect();
+    let facts_of = |(stored, value): (String, String)| -> Vec<Fact> {
+        let (name, target) = without_target(&stored, &record.plan.target_names);
+        let mut facts = match name {
+            name if of_moment(name) => Vec::new(),
+            name if OPTION_LISTS.contains(&name) => options(&value),
+            name => vec![fact(item_of(name), name, value)],
+        };
+        for one in &mut facts {
+            one.key = target.map_or(one.key.clone(), |target| fact_of_target(&one.key, target));
+        }
+        facts
+    };
+    let mut facts: Vec<Fact> = record.environment.pairs().into_iter().flat_map(facts_of).collect();
     // Both lists contain `rw`.
     let mut seen = BTreeSet::new();
     facts.retain(|fact| seen.insert(fact.key.clone()));
@@ -194,7 +200,7 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
         [only] => facts.extend(of_target(only)),
         several => facts.extend(several.iter().enumerate().flat_map(|(at, target)| {
             let name = plan.target_name(at);
-            let named = move |one: Fact| Fact { key: format!("{}.{name}", one.key), ..one };
+            let named = move |one: Fact| Fact { key: fact_of_target(&one.key, &name), ..one };
             of_target(target).into_iter().map(named)
         })),
     }

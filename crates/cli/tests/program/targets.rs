@@ -128,6 +128,15 @@ fn each_directory_has_its_files_and_reads_of_both_are_verified() {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&ended.stdout).contains(&clean), "`{clean}` in\n{}", ended.stdout);
     }
+    // The facts about each of them are stored, those of the second with its name.
+    let shown: Value = serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("JSON");
+    let fact = |name: &str| {
+        let mut facts = shown["environment"].as_array().expect("a list").iter();
+        let found = facts.find(|one| one["name"] == name).and_then(|one| one["value"].as_str());
+        found.unwrap_or_else(|| panic!("`{name}` in {}", shown["environment"])).to_owned()
+    };
+    assert!(fact("target.directory").ends_with("/a") && fact("target.directory.b").ends_with("/b"));
+    assert_eq!(fact("filesystem.type.b"), fact("filesystem.type"));
     // A wrong byte on the second target is found there.
     let file = dir.path().join("b/fourcorners/main-4194304-0000.data");
     let mut data = fs::read(&file).expect("read it");

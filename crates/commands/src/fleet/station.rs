@@ -91,7 +91,7 @@ impl Station {
                 }
             });
         }
-        let environment = environment::of_host("", "", &directories, &[])?.pairs();
+        let environment = environment::of_host(&plan, "", "", &directories, &[])?.pairs();
         let root = Root::of_this_host;
         let fleet = LocalFleet::new(&plan)
             .with_host_state(host_state::reader(root(), None))

@@ -6,23 +6,25 @@ use std::path::Path;
 
 use anyhow::Context;
 use host::Root;
-use metrics::environment::Environment;
+use metrics::environment::{Environment, fact_of_target};
 use metrics::fleet::FleetHost;
 use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
 use target::storage::DirectIo;
 use units::Bytes;
 use workload::limit::{PriorKnowledge, StatedLimit};
+use workload::plan::Plan;
 
 use crate::outcome::Failure;
 
-/// The environment of a run on this host.
+/// The environment of a run of `plan` on this host.
 ///
 /// * `experiment_text` - the experiment as the user wrote it
 /// * `command_line` - the command that repeats the run
-/// * `directories` - of the targets; facts are those of the first
+/// * `directories` - of the targets, in the plan's order; none for the null target
 /// * `stated` - limits that the user states
 pub(crate) fn of_host(
+    plan: &Plan,
     experiment_text: &str,
     command_line: &str,
     directories: &[TargetDirectory],
@@ -30,11 +32,15 @@ pub(crate) fn of_host(
 ) -> Result<Environment, Failure> {
     let root = Root::of_this_host();
     let mut environment: Environment = host::facts::of_host(&root).into_iter().collect();
-    let directory = directories.first();
-    let mounted = directory.and_then(TargetDirectory::mounted);
-    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
-        environment.extend(host::facts::of_target(&root, directory.path()));
+    for (at, directory) in directories.iter().enumerate() {
+        let facts = of_target(&root, directory).into_iter();
+        let named = |(name, value): (String, String)| match at {
+            0 => (name, value),
+            _ => (fact_of_target(&name, &plan.target_name(at)), value),
+        };
+        environment.extend(facts.map(named));
     }
+    let mounted = directories.first().and_then(TargetDirectory::mounted);
     let export_server = mounted.and_then(|mounted| mounted.servers.first()).map(SocketAddr::ip);
     if let Some(server) = export_server.or(environment.mount_server) {
         let interface = host::network::interface_to(&root, Some(server));
@@ -45,31 +51,38 @@ pub(crate) fn of_host(
     environment.command_line = Some(command_line.to_owned());
     environment.experiment_text = Some(experiment_text.to_owned());
     if let Some(mounted) = mounted {
-        environment.servers.clone_from(&mounted.servers);
         let time = target::nfs::null_round_trip(mounted);
         environment.prior.null_round_trip_ns = time.map(|time| time.as_nanos() as u64);
     }
     let mut add = |name: &str, value: String| environment.other.push((name.to_owned(), value));
     add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
     add("fourcorners.sha256", binary_hash()?);
-    if let Some(mounted) = mounted {
-        add("target.url", mounted.url.to_string());
-        add("target.rsize", Bytes::new(u64::from(mounted.rsize_bytes)).to_string());
-        add("target.wsize", Bytes::new(u64::from(mounted.wsize_bytes)).to_string());
-    }
-    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
-        add("target.directory", directory.path().display().to_string());
-        add(
-            "target.direct_io",
-            match &directory.storage().direct {
-                DirectIo::Supported { offset_align_bytes } => {
-                    format!("in multiples of {offset_align_bytes} bytes")
-                }
-                DirectIo::Unsupported { reason } => format!("not supported: {reason}"),
-            },
-        );
-    }
     Ok(environment)
+}
+
+/// Facts about a target as this host reaches it.
+fn of_target(root: &Root, directory: &TargetDirectory) -> Vec<(String, String)> {
+    let Some(mounted) = directory.mounted() else {
+        let direct_io = match &directory.storage().direct {
+            DirectIo::Supported { offset_align_bytes } => {
+                format!("in multiples of {offset_align_bytes} bytes")
+            }
+            DirectIo::Unsupported { reason } => format!("not supported: {reason}"),
+        };
+        let mut facts = host::facts::of_target(root, directory.path());
+        facts.push(("target.directory".to_owned(), directory.path().display().to_string()));
+        facts.push(("target.direct_io".to_owned(), direct_io));
+        return facts;
+    };
+    let size = |bytes: u32| Bytes::new(u64::from(bytes)).to_string();
+    let servers: Vec<String> = mounted.servers.iter().map(ToString::to_string).collect();
+    let facts = [
+        ("target.rsize", size(mounted.rsize_bytes)),
+        ("target.servers", servers.join(", ")),
+        ("target.url", mounted.url.to_string()),
+        ("target.wsize", size(mounted.wsize_bytes)),
+    ];
+    facts.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// The environment of a run on a fleet: what all hosts have in common. Processors and round-trip time of

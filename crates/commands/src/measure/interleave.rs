@@ -133,8 +133,13 @@ pub fn prepare(
     for side in ComparedSide::BOTH {
         let index = side.index();
         let (planned, line) = (&planned[index], &command_lines[index]);
-        environments[index] =
-            environment::of_host(&planned.text, line, claimed.of(side), &options.known)?;
+        environments[index] = environment::of_host(
+            &planned.plan,
+            &planned.text,
+            line,
+            claimed.of(side),
+            &options.known,
+        )?;
     }
     let environment_of = |index: usize, partner: &str| {
         let partner = partner.to_owned();

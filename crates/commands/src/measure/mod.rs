@@ -164,8 +164,13 @@ pub fn prepare(
     let store = open_store(options)?;
     let directories = surveys.into_iter().map(Survey::claim).collect::<Result<Vec<_>, _>>();
     let directories = directories.map_err(refusal::failure)?;
-    let environment =
-        environment::of_host(&planned.text, command_line, &directories, &options.known)?;
+    let environment = environment::of_host(
+        &planned.plan,
+        &planned.text,
+        command_line,
+        &directories,
+        &options.known,
+    )?;
     explain::add_facts(&mut planned.plan, &environment.prior);
     let writer = store.create(&planned.plan, &environment, unix_ms()).map_err(Failure::target)?;
     annotate(&store, &writer, &options.annotation)?;
