@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::architecture::Architecture;
 use super::output_of;
@@ -36,13 +36,22 @@ printf '%s\n' "${COMPREPLY[@]}"
 /// Starts the program in another root, with `/proc`, in a separate mount namespace.
 const START: &str = r#"mount --bind /proc "$0/proc" && exec chroot "$0" /usr/bin/fourcorners "$@""#;
 
-/// Prints the kind of a Kubernetes object and the arguments of its container, a line each.
+/// Prints a Kubernetes job's name, a label of its pods, where its container mounts the first volume, and
+/// the arguments of the container, a line each.
 const READ_JOB: &str = "
 import sys, yaml
 [job] = yaml.safe_load_all(open(sys.argv[1]))
-[container] = job['spec']['template']['spec']['containers']
-print(job['kind'], *container['args'], sep='\\n')
+assert job['kind'] == 'Job', job['kind']
+pod = job['spec']['template']
+[container] = pod['spec']['containers']
+[label] = pod.get('metadata', {}).get('labels', {'': ''}).items()
+mount = container['volumeMounts'][0]
+assert mount['name'] == pod['spec']['volumes'][0]['name'], mount
+print(job['metadata']['name'], '='.join(label), mount['mountPath'], *container.get('args', []), sep='\\n')
 ";
+
+/// Gives the program the arguments of a command line that a user types; `--help` keeps it from measuring.
+const TYPE: &str = r#"fourcorners() { "$0" "$@" --help; }; eval "$1""#;
 
 /// Checks the package at `debian` and the container context.
 pub(super) fn run(
@@ -66,7 +75,9 @@ pub(super) fn run(
     complete(&completions, &["show", "--js"], "--json")?;
     build_image(container).context("build the container image")?;
     let program = super::target_directory()?.join("debug/fourcorners");
-    read_job(&root.join("examples/kubernetes/job.yaml"), &program).context("read job.yaml")?;
+    let examples = root.join("examples/kubernetes");
+    read_job(&examples.join("job.yaml"), &program).context("read job.yaml")?;
+    read_agents(&examples.join("agents.yaml"), &program).context("read agents.yaml")?;
     report("package: installed, started, manual and completions used")
 }
 
@@ -178,16 +189,50 @@ fn build_image(context: &Path) -> Result<()> {
     report("container image: built with podman, and its entry point is the program")
 }
 
-/// Parses the Kubernetes job and checks that the program accepts its arguments.
-fn read_job(path: &Path, program: &Path) -> Result<()> {
-    // Debian's Python has Debian's packages, whatever else is in PATH.
-    let text = output_of(Command::new("/usr/bin/python3").args(["-c", READ_JOB]).arg(path))?;
-    let mut lines = text.lines();
-    if lines.next() != Some("Job") {
-        bail!("the object is not a Job: {text}");
+/// What [`READ_JOB`] prints of a job.
+struct Job {
+    name: String,
+    label: String,
+    mount_path: String,
+    arguments: Vec<String>,
+}
+
+impl Job {
+    fn of(path: &Path) -> Result<Job> {
+        // Debian's Python has Debian's packages, whatever else is in PATH.
+        let text = output_of(Command::new("/usr/bin/python3").args(["-c", READ_JOB]).arg(path))?;
+        let mut lines = text.lines().map(str::to_owned);
+        let mut next = || lines.next().context("a line is missing");
+        let (name, label, mount_path) = (next()?, next()?, next()?);
+        Ok(Job { name, label, mount_path, arguments: lines.collect() })
     }
+}
+
+/// Parses the job that measures and checks that the program accepts its arguments.
+fn read_job(path: &Path, program: &Path) -> Result<()> {
+    let job = Job::of(path)?;
+    let target = job.arguments.get(1);
+    ensure!(target == Some(&job.mount_path), "it measures {target:?}, not {}", job.mount_path);
     // Unknown arguments are refused before the help is printed.
-    output_of(Command::new(program).args(lines).arg("--help"))?;
+    output_of(Command::new(program).args(&job.arguments).arg("--help"))?;
+    Ok(())
+}
+
+/// Parses the job whose pods wait for agents, and checks that the commands in its comment are about it.
+fn read_agents(path: &Path, program: &Path) -> Result<()> {
+    let job = Job::of(path)?;
+    let text = fs::read_to_string(path)?;
+    let lines = || text.lines().filter_map(|line| line.strip_prefix("#   "));
+    let measure = lines().find(|line| line.starts_with("fourcorners "));
+    let measure = measure.context("the comment has no command that measures")?;
+    let begin = format!("fourcorners run {} --hosts 'kubectl:-l {}'", job.mount_path, job.label);
+    ensure!(measure.starts_with(&begin), "`{measure}` does not begin with `{begin}`");
+    output_of(Command::new("sh").args(["-c", TYPE]).arg(program).arg(measure))?;
+    let commands: Vec<&str> = lines().collect();
+    for command in [format!("pod -l {}", job.label), format!("kubectl delete job {}", job.name)] {
+        let is_there = commands.iter().any(|line| line.ends_with(&command));
+        ensure!(is_there, "no line ends with `{command}`");
+    }
     Ok(())
 }
 
