@@ -1,5 +1,6 @@
 //! `[target.NAME]`: several targets in one experiment, on one host and on several.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
@@ -173,6 +174,40 @@ fn hosts_use_targets_in_turn_or_all_of_them() {
             assert_eq!(by_target, of_hosts, "the first host sends to the first target");
         }
     }
+}
+
+#[test]
+fn hosts_targets_connections_and_queue_depths_are_one_experiment() {
+    let dir = TestDir::new();
+    let volumes = VOLUMES.replace("\"500ms\"", "\"100ms\"").replace("\"2s\"", "\"200ms\"");
+    let volumes = volumes.replace("\"250ms\"", "\"100ms\"");
+    let axes = "hosts = [1, 2]\ntargets = [1, 3]\nnconnect = [1, 2]\n";
+    let stream = STREAM.replace("queue_depth = 8", "queue_depth = [1, 4]");
+    dir.file("matrix.toml", &format!("{volumes}{axes}{stream}"));
+    let ended = dir.run(&["run", "-w", "matrix.toml", "--hosts", "local:2", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let results: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let points = results["load_points"].as_array().expect("a list");
+    let mut seen = BTreeSet::new();
+    for point in points {
+        let value = |name: &str| -> u64 {
+            let mut parameters = point["parameters"].as_array().expect("a list").iter();
+            let found = parameters.find(|one| one["name"] == name);
+            let value = found.and_then(|one| one["value"].as_str()?.parse().ok());
+            value.unwrap_or_else(|| panic!("`{name}` in {}", point["parameters"]))
+        };
+        let [hosts, targets, flows, depth] =
+            ["run.hosts", "run.targets", "run.nconnect", "queue_depth"].map(value);
+        let connections = point["runs"][0]["connections"].as_array().expect("a list");
+        let owner = |one: &'_ Value| (one["host"].to_string(), one["target"].to_string());
+        let owners: BTreeSet<(String, String)> = connections.iter().map(owner).collect();
+        assert_eq!(owners.len() as u64, hosts * targets, "{owners:?}");
+        assert_eq!(connections.len() as u64, hosts * targets * flows, "{connections:?}");
+        assert_eq!(number(point, "queue_depth_total"), hosts * targets * depth);
+        assert!(completed(&point["merged"]) > 0, "{point}");
+        seen.insert((hosts, targets, flows, depth));
+    }
+    assert_eq!((points.len(), seen.len()), (16, 16), "{seen:?}");
 }
 
 #[test]
