@@ -274,9 +274,10 @@ pub fn advice(warning: &Warning) -> Advice {
         Warning::ThreadsShareProcessors { .. } => (
             "A thread that waits for a processor adds this wait to the times of its operation: a \
              few operations take long, which raises the mean far above the median.",
-            "Leave out `--engine psync`: io_uring sustains a queue depth with one thread. Use at \
-             most as many `workers` as processors, or allow the process more processors \
-             (affinity, the CPU quota of its container).",
+            "Use at most as many `workers` as processors, over all targets of the host, or allow \
+             the process more processors (affinity, the CPU quota of its container). With \
+             `--engine psync` on a directory every outstanding operation needs a thread: leave it \
+             out, because io_uring sustains a queue depth with one.",
         ),
         Warning::ScheduleDelayHigh { .. } => (
             "Response times are measured from when an operation was due, so they include this \
