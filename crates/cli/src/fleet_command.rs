@@ -67,6 +67,10 @@ pub(crate) struct FleetCollectArguments {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) wait: Option<Duration>,
 
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
     pub(crate) fleet: FleetArguments,
 }

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use commands::fleet::collect::{Collected, CollectedHost, Incomplete, Options, collect};
+use commands::fleet::collect::{
+    Collected, CollectedHost, Incomplete, NeverStarted, Options, collect,
+};
 use commands::outcome::Outcome;
 use units::counted;
 
@@ -39,6 +41,10 @@ pub(crate) fn run(arguments: &FleetCollectArguments, terminal: &Terminal) -> Out
     })?;
     let width = terminal.report_columns();
     to_stdout(|out| {
+        if arguments.json {
+            serde_json::to_writer_pretty(&mut *out, &collected)?;
+            return writeln!(out);
+        }
         for line in lines(&collected) {
             for part in wrapped(&line, width) {
                 writeln!(out, "{part}")?;
@@ -79,7 +85,7 @@ fn lines(collected: &Collected) -> Vec<String> {
     if collected.incomplete.is_empty() && collected.not_reached.is_empty() {
         lines.push("the record has every interval of all hosts".to_owned());
     }
-    if let Some((missing, planned)) = collected.never_started {
+    if let Some(NeverStarted { missing, planned }) = collected.never_started {
         let planned = counted(planned as u64, "planned run");
         lines.push(format!("{missing} of {planned} never started"));
     }

@@ -292,6 +292,14 @@ fn what_cannot_be_collected_is_named_and_the_rest_is_collected() {
         bench.dir.run(&["fleet", "collect", "last", "--hosts", "local:1", "--hosts", "exec:false"]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stdout.contains("false: not reached: "), "{}", ended.stdout);
+    let hosts = ["--hosts", "local:1", "--hosts", "exec:false"];
+    let ended = bench.dir.run(&[&["fleet", "collect", "last", "--json"], &hosts[..]].concat());
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let collected: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(collected["not_reached"][0]["host"], "false", "{collected}");
+    let incomplete = &collected["incomplete"][0];
+    assert_eq!((&incomplete["host"], &incomplete["run_index"]), (&"b".into(), &0.into()));
+    assert_eq!(collected["hosts"].as_array().map(Vec::len), Some(2), "{collected}");
 }
 
 #[test]

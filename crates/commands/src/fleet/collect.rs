@@ -4,11 +4,13 @@
 //! appended to its journal; the spools are removed once the journal is on disk.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use metrics::fleet::FleetHost;
+use serde::{Serialize, Serializer};
 use store::Store;
 
 use super::Fleet;
@@ -16,7 +18,7 @@ use super::collector::Collector;
 use super::hosts::Hosts;
 use crate::outcome::{Exit, Failure};
 
-pub use super::collection::Incomplete;
+pub use super::collection::{Incomplete, NeverStarted};
 
 /// What `fleet collect` is to do.
 #[derive(Debug)]
@@ -34,26 +36,29 @@ pub struct Options<'a> {
 }
 
 /// What was collected.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Collected {
     /// The record's ID.
+    #[serde(rename = "record")]
     pub id: String,
     /// The hosts of the record.
     pub hosts: Vec<CollectedHost>,
     /// Something was appended to the record.
     pub has_changed: bool,
     /// Hosts that are not reached, with the reason.
+    #[serde(serialize_with = "with_reasons")]
     pub not_reached: Vec<(String, String)>,
     /// Spools that could not be used, or not completely, with host and reason.
+    #[serde(serialize_with = "with_reasons")]
     pub problems: Vec<(String, String)>,
     /// What the record still lacks.
     pub incomplete: Vec<Incomplete>,
-    /// Planned runs that no host started, and all that were planned.
-    pub never_started: Option<(usize, usize)>,
+    /// Planned runs that no host started; `None` if there are none, or if their number is not known.
+    pub never_started: Option<NeverStarted>,
 }
 
 /// What was collected from a host.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct CollectedHost {
     /// Its name.
     pub name: String,
@@ -63,6 +68,13 @@ pub struct CollectedHost {
     pub left_out: u32,
     /// It had a spool.
     pub has_spool: bool,
+}
+
+/// Hosts with reasons as `{"host": ..., "reason": ...}`.
+fn with_reasons<S: Serializer>(all: &[(String, String)], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(
+        all.iter().map(|(host, reason)| BTreeMap::from([("host", host), ("reason", reason)])),
+    )
 }
 
 impl Collected {

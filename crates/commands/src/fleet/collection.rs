@@ -8,6 +8,7 @@ use metrics::interval::Interval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use metrics::warning::Warning;
 use record::frame::Frame;
+use serde::Serialize;
 use workload::plan::Run;
 
 /// What is appended to the record.
@@ -57,8 +58,17 @@ struct Share {
     left_out: u32,
 }
 
+/// Planned runs that no host started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NeverStarted {
+    /// Their number.
+    pub missing: usize,
+    /// All planned runs.
+    pub planned: usize,
+}
+
 /// A share that is not complete in the record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Incomplete {
     /// The host's name.
     pub host: String,
@@ -319,12 +329,12 @@ impl Collection {
         Some(first.cloned().unwrap_or(Outcome::Done))
     }
 
-    /// Planned runs that were never started, and all that were planned; `None` if there are none, or if the
-    /// plan does not fix their number.
-    pub(super) fn never_started(&self) -> Option<(usize, usize)> {
+    /// Planned runs that were never started; `None` if there are none, or if the plan does not fix their
+    /// number.
+    pub(super) fn never_started(&self) -> Option<NeverStarted> {
         let planned = self.runs_planned.filter(|_| !self.has_finished)?;
         let missing = planned.saturating_sub(self.runs.len());
-        (missing > 0).then_some((missing, planned))
+        (missing > 0).then_some(NeverStarted { missing, planned })
     }
 
     /// Intervals of a host that were added, and that were left out because the others had been stopped.
