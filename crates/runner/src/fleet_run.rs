@@ -6,6 +6,7 @@
 //! every run ends.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use engine::run::RunEnd;
 use metrics::fleet::{Gather, HostEvent};
@@ -15,6 +16,7 @@ use units::print_whole_seconds;
 use workload::plan::Run;
 
 use crate::fleet::Progress;
+use crate::overdue::{self, NAMED_AFTER_NS, WaitReports};
 
 /// Time for the start to reach every host, in addition to the round trips.
 const START_LEAD_NS: u64 = 100_000_000;
@@ -25,6 +27,8 @@ const STOP_LEAD_NS: u64 = 1_000_000_000;
 pub const READY_WITHIN_NS: u64 = 70_000_000_000;
 /// A host that runs and delivers no interval for this long, and an interval, is lost although it is alive.
 pub const STALLED_AFTER_NS: u64 = 8_000_000_000;
+/// Time for an interval to arrive after its end, before its host is named, in nanoseconds.
+const INTERVAL_LATE_NS: u64 = 2_000_000_000;
 
 /// What a lost host means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +61,13 @@ pub enum RunAction {
     Stop {
         /// The host's position in the fleet.
         host: usize,
+    },
+    /// Report that a host makes no progress. It is not lost.
+    ReportWait {
+        /// The host's position in the fleet.
+        host: usize,
+        /// What it does for long, in words.
+        wait: String,
     },
     /// End the session with a host.
     GiveUp {
@@ -109,6 +120,12 @@ struct Member {
     delivered: u32,
     /// When it last delivered something.
     heard_ns: u64,
+    /// Reports about the time since then.
+    wait_reports: WaitReports,
+    /// Time up to its last interval in which operations were in flight and none ended.
+    idle_ns: u64,
+    /// Reports about that time.
+    idle_reports: WaitReports,
     /// Its share has ended; otherwise a host whose stage is over is lost.
     has_ended: bool,
 }
@@ -150,6 +167,9 @@ impl FleetRun {
             clock: None,
             delivered: 0,
             heard_ns: now_ns,
+            wait_reports: WaitReports::default(),
+            idle_ns: 0,
+            idle_reports: WaitReports::default(),
             has_ended: false,
         };
         let mut all = FleetRun {
@@ -233,11 +253,35 @@ impl FleetRun {
         }
         member.heard_ns = now_ns.max(member.heard_ns);
         member.delivered += 1;
+        self.report_idle(host, &interval);
         if !self.gather.add(host, interval.clone()) {
             return self.give_up(host, "its intervals are not in order".to_owned());
         }
         self.progress.push_back(Progress::HostInterval(host as u32, interval));
         self.take_totals();
+    }
+
+    /// Names a host whose storage hangs while its agent continues to deliver intervals.
+    fn report_idle(&mut self, host: usize, interval: &Interval) {
+        let streams = || interval.streams.iter();
+        let was_in_flight = streams().any(|stream| stream.outstanding_start > 0);
+        let has_ended = streams().any(|stream| stream.completed() + stream.failed() > 0);
+        let member = &mut self.members[host];
+        member.idle_ns = match was_in_flight && !has_ended {
+            true => member.idle_ns + self.interval_ns,
+            false => 0,
+        };
+        // The hang may have begun an interval earlier.
+        let first_after_ns = NAMED_AFTER_NS.saturating_sub(self.interval_ns).max(1);
+        if member.idle_reports.is_due(member.idle_ns, first_after_ns) {
+            let in_flight: u64 = streams().map(|stream| stream.outstanding_end).sum();
+            let wait = format!(
+                "no operation completed for {} s, {in_flight} in flight; its agent responds, its \
+                 storage may not",
+                member.idle_ns / 1_000_000_000
+            );
+            self.actions.push_back(RunAction::ReportWait { host, wait });
+        }
     }
 
     fn take_totals(&mut self) {
@@ -317,7 +361,7 @@ impl FleetRun {
         }
         let at = match self.start_ns {
             Some(_) => {
-                format!(" at t = {}", print_whole_seconds(std::time::Duration::from_nanos(at_ns)))
+                format!(" at t = {}", print_whole_seconds(Duration::from_nanos(at_ns)))
             }
             None => String::new(),
         };
@@ -373,7 +417,7 @@ impl FleetRun {
         }
     }
 
-    /// Gives up hosts that are alive and deliver nothing, and starts the others if they waited for a host
+    /// Names hosts that are alive and make no progress, gives them up after a longer time, and starts the others if they waited for a host
     /// that is lost. Call it at least once a second.
     pub fn tick(&mut self, now_ns: u64) {
         let longest_ns = STALLED_AFTER_NS + self.interval_ns;
@@ -382,14 +426,14 @@ impl FleetRun {
         }
         let since_stop_ns = self.stop_seen_ns.map_or(0, |seen_ns| now_ns - seen_ns);
         for host in 0..self.members.len() {
-            let member = &self.members[host];
-            let silent_ns = now_ns.saturating_sub(member.heard_ns);
+            let silent_ns = now_ns.saturating_sub(self.members[host].heard_ns);
             let seconds = silent_ns / 1_000_000_000;
-            match member.stage {
+            self.report_wait(host, silent_ns);
+            match self.members[host].stage {
                 Stage::Preparing if silent_ns > READY_WITHIN_NS => {
                     self.give_up(host, format!("it did not open its files within {seconds} s"));
                 }
-                Stage::Ready if since_stop_ns > longest_ns => {
+                Stage::Ready if since_stop_ns > STALLED_AFTER_NS => {
                     self.give_up(host, "it did not end a run that was stopped".to_owned());
                 }
                 Stage::Checking if silent_ns > READY_WITHIN_NS => {
@@ -404,6 +448,27 @@ impl FleetRun {
         }
         // A host that is lost no longer keeps the others from starting.
         self.start_if_all_are_ready(now_ns);
+    }
+
+    /// Names a host that is alive and delivers nothing.
+    fn report_wait(&mut self, host: usize, silent_ns: u64) {
+        let member = &mut self.members[host];
+        // Independent of the interval, unless it is so long that nothing is due yet.
+        let of_interval_ns = NAMED_AFTER_NS.max(self.interval_ns + INTERVAL_LATE_NS);
+        let (doing, first_after_ns) = match member.stage {
+            Stage::Preparing => ("opening its files", NAMED_AFTER_NS),
+            Stage::Running => ("", of_interval_ns),
+            Stage::Checking => ("checking its files", NAMED_AFTER_NS),
+            Stage::Ready | Stage::Over => return,
+        };
+        if !member.wait_reports.is_due(silent_ns, first_after_ns) {
+            return;
+        }
+        let wait = match doing {
+            "" => format!("no interval for {} s; its agent responds", silent_ns / 1_000_000_000),
+            doing => overdue::no_progress(doing, silent_ns),
+        };
+        self.actions.push_back(RunAction::ReportWait { host, wait });
     }
 
     /// How the run ended.

@@ -1,8 +1,8 @@
 //! Conducts a plan: prepares the files, then runs each phase of each run, and emits events.
 //!
 //! [`conduct`] is the sequence, [`prepare`] makes the target's files ready, [`fleet`] executes runs on this
-//! host, [`fleet_run`] on several, [`tolerance`] decides when failed operations end a run, [`announce`] calls
-//! the listeners.
+//! host, [`fleet_run`] on several, [`overdue`] decides when a host is named that takes long, [`tolerance`]
+//! when failed operations end a run, [`announce`] calls the listeners.
 //!
 //! `engine` measures, `store` listens and keeps the results, `analysis` judges them.
 
@@ -13,6 +13,7 @@ pub mod fleet;
 pub mod fleet_run;
 pub mod host_warnings;
 pub mod interleave;
+pub mod overdue;
 pub mod prepare;
 pub mod tolerance;
 

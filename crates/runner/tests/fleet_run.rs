@@ -21,6 +21,8 @@ const INTERVAL_NS: u64 = SECOND_NS;
 const INTERVALS: u32 = 12;
 /// The shell looks at deadlines this often.
 const TICK_NS: u64 = 100 * MS_NS;
+/// Time from a fault to the name of its host.
+const NAMED_WITHIN_NS: u64 = 10 * SECOND_NS;
 
 /// A generator of numbers from a seed (splitmix64).
 struct Random(u64);
@@ -120,6 +122,8 @@ struct World {
     number: u64,
     /// What the core reported, in order, with the time.
     reported: Vec<(u64, Progress)>,
+    /// `named_ns[host]`: when it was first reported that it makes no progress.
+    named_ns: Vec<Option<u64>>,
     /// The start of each host in the caller's time.
     starts_ns: Vec<u64>,
 }
@@ -128,6 +132,8 @@ struct World {
 struct Finished {
     end: RunEnd,
     reported: Vec<(u64, Progress)>,
+    /// `named_ns[host]`: when it was first reported that it makes no progress.
+    named_ns: Vec<Option<u64>>,
     hosts: Vec<Host>,
     /// The start of each host in the caller's time.
     starts_ns: Vec<u64>,
@@ -140,7 +146,8 @@ impl World {
         let lost = vec![None; hosts.len()];
         let core = FleetRun::new(&run(hosts.len() as u32), &names, &lost, on_lost, false, 0);
         let (events, reported, starts_ns) = Default::default();
-        let mut world = World { core, hosts, events, number: 0, reported, starts_ns };
+        let named_ns = vec![None; hosts.len()];
+        let mut world = World { core, hosts, events, number: 0, reported, named_ns, starts_ns };
         world.at(0, Event::Tick);
         for host in 0..world.hosts.len() {
             let Host { fault, ready_ns, delay_ns, .. } = world.hosts[host];
@@ -177,8 +184,8 @@ impl World {
                 self.reported.push((now_ns, progress));
             }
         }
-        let World { core, hosts, reported, starts_ns, .. } = self;
-        Finished { end: core.into_end(), reported, hosts, starts_ns, ended_ns: now_ns }
+        let World { core, hosts, reported, named_ns, starts_ns, .. } = self;
+        Finished { end: core.into_end(), reported, named_ns, hosts, starts_ns, ended_ns: now_ns }
     }
 
     fn handle(&mut self, now_ns: u64, event: Event) {
@@ -259,6 +266,9 @@ impl World {
                     self.at(now_ns + self.hosts[host].delay_ns, Event::Ended(host));
                 }
             }
+            RunAction::ReportWait { host, .. } => {
+                self.named_ns[host].get_or_insert(now_ns);
+            }
             RunAction::GiveUp { host, why } => {
                 let fault = self.hosts[host].fault;
                 let is_right = match fault {
@@ -324,7 +334,7 @@ fn check(seed: u64, on_lost: OnLost) {
     let stops_at_ns = (random.below(4) == 0).then(|| random.below(12 * SECOND_NS));
     let faults: Vec<Fault> = hosts.iter().map(|host| host.fault).collect();
     let context = format!("seed {seed}, {on_lost:?}, {faults:?}, stopped at {stops_at_ns:?}");
-    let Finished { end, reported, hosts, starts_ns, ended_ns } =
+    let Finished { end, reported, named_ns, hosts, starts_ns, ended_ns } =
         World::new(hosts, on_lost, stops_at_ns).run_to_end();
     // All get the same instant.
     assert!(starts_ns.windows(2).all(|pair| pair[0] == pair[1]), "{context}: {starts_ns:?}");
@@ -380,6 +390,25 @@ fn check(seed: u64, on_lost: OnLost) {
         }
         if let Some((at_ns, _)) = of_host.lost() {
             assert_eq!(at_ns, of_host.intervals.len() as u64 * INTERVAL_NS, "{context}");
+        }
+    }
+    for (host, named_ns) in hosts.iter().zip(&named_ns) {
+        let context = format!("{context}: {:?} named at {named_ns:?}", host.fault);
+        match host.fault {
+            Fault::NeverReady => {
+                let is_named = named_ns.is_some_and(|at_ns| at_ns <= NAMED_WITHIN_NS);
+                assert!(is_named || ended_ns <= NAMED_WITHIN_NS, "{context}");
+            }
+            Fault::Stalled(at_ns) if has_started => {
+                let latest_ns = at_ns.max(start_ns) + NAMED_WITHIN_NS;
+                let is_named = named_ns.is_some_and(|at_ns| at_ns <= latest_ns);
+                assert!(is_named || ended_ns <= latest_ns, "{context}");
+            }
+            // It may take long to check its files, which is named too.
+            Fault::None if host.checks_ns < 7 * SECOND_NS => {
+                assert_eq!(*named_ns, None, "{context}")
+            }
+            _ => {}
         }
     }
     let is_lost = stored.iter().any(|host| host.lost().is_some());
@@ -451,4 +480,84 @@ fn the_others_start_when_the_last_host_that_prepares_is_lost() {
     core.tick(TICK_NS);
     let action = core.next_action();
     assert!(matches!(action, Some(RunAction::Go { host: 0, .. })), "{action:?}");
+}
+
+/// Two hosts that have started, at 0 of the clock of their run. Returns the run with its start.
+fn started(interval_ns: u64) -> (FleetRun, u64) {
+    let names = ["a".to_owned(), "b".to_owned()];
+    let mut run = run(2);
+    run.phases.interval_ns = interval_ns;
+    let mut core = FleetRun::new(&run, &names, &[None, None], OnLost::Continue, false, 0);
+    for host in 0..2 {
+        core.clock_sampled(host, HostClock { ahead_ns: 0, error_ns: 0 }, 0);
+        core.ready(host, 0);
+    }
+    let starts = std::iter::from_fn(|| core.next_action());
+    let start_ns = starts.filter_map(|action| match action {
+        RunAction::Go { start_ns, .. } => Some(start_ns),
+        _ => None,
+    });
+    let start_ns = start_ns.min().expect("it starts");
+    (core, start_ns)
+}
+
+/// The first host that was reported to make no progress, and how.
+fn named(core: &mut FleetRun) -> Option<(usize, String)> {
+    let mut actions = std::iter::from_fn(|| core.next_action());
+    actions.find_map(|action| match action {
+        RunAction::ReportWait { host, wait } => Some((host, wait)),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_host_whose_operations_do_not_end_is_named_in_10_s_whatever_the_interval() {
+    for interval_ns in [100 * MS_NS, SECOND_NS, 2 * SECOND_NS, 3 * SECOND_NS, 5 * SECOND_NS] {
+        let (mut core, start_ns) = started(interval_ns);
+        // At the worst time, just after the interval at 30 s began.
+        let hung_from = u32::try_from(30 * SECOND_NS / interval_ns).expect("it is small") + 1;
+        let hung_ns = start_ns + u64::from(hung_from - 1) * interval_ns;
+        let mut found = None;
+        for index in 0..u32::MAX {
+            let now_ns = start_ns + u64::from(index + 1) * interval_ns;
+            let mut hung = interval(index, if index < hung_from { 5 } else { 0 });
+            hung.streams[0].outstanding_start = 2;
+            hung.streams[0].outstanding_end = 2;
+            core.interval(0, hung, now_ns);
+            // The other has nothing to do in between.
+            core.interval(1, interval(index, u64::from(index.is_multiple_of(50))), now_ns);
+            core.tick(now_ns);
+            found = named(&mut core).map(|(host, wait)| (host, wait, now_ns));
+            if found.is_some() {
+                break;
+            }
+        }
+        let (host, wait, named_ns) = found.expect("it is named");
+        assert!(host == 0 && wait.starts_with("no operation completed for "), "{host}: {wait}");
+        assert!(wait.contains("2 in flight"), "{wait}");
+        let took_ns = named_ns - hung_ns;
+        assert!(took_ns <= NAMED_WITHIN_NS, "{interval_ns}: {}", Nanos(took_ns as f64));
+    }
+}
+
+#[test]
+fn a_host_that_delivers_nothing_is_named_in_10_s_up_to_intervals_of_8_s() {
+    for interval_ns in [100 * MS_NS, SECOND_NS, 3 * SECOND_NS, 8 * SECOND_NS] {
+        let (mut core, start_ns) = started(interval_ns);
+        let mut now_ns = start_ns;
+        let mut delivered = 0;
+        let (host, wait) = loop {
+            now_ns += TICK_NS;
+            while start_ns + u64::from(delivered + 1) * interval_ns <= now_ns {
+                core.interval(1, interval(delivered, 1), now_ns);
+                delivered += 1;
+            }
+            core.tick(now_ns);
+            if let Some(named) = named(&mut core) {
+                break named;
+            }
+        };
+        assert!(host == 0 && wait.starts_with("no interval for "), "{host}: {wait}");
+        assert!(now_ns - start_ns <= NAMED_WITHIN_NS, "{interval_ns}: {wait}");
+    }
 }

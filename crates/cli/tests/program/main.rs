@@ -30,6 +30,7 @@ mod fleet_records;
 mod fleet_runs;
 mod fleet_searches;
 mod fleet_ssh;
+mod fleet_waits;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;

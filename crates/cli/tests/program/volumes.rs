@@ -40,6 +40,11 @@ impl Served {
         format!("nfs://127.0.0.1{path}?nfsport={0}&mountport={0}", self.port)
     }
 
+    /// Sends a signal by its name to the service.
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+
     pub(crate) fn end(self) -> Ended {
         self.running.signal("TERM");
         self.running.end()

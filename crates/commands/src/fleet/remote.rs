@@ -408,6 +408,9 @@ impl RemoteFleet {
                     self.signal(host, SignalKind::EndAt { end_ns })
                 }
                 RunAction::Stop { host } => self.signal(host, SignalKind::Stop),
+                RunAction::ReportWait { host, wait } => {
+                    self.observer.report_of_host(&self.hosts[host].name, &wait);
+                }
                 RunAction::GiveUp { host, why } => {
                     self.lost[host] = Some(why.clone());
                     self.pipes.controller().lose(host, Lost::Failed(why));

@@ -179,6 +179,22 @@ impl Request {
         serde_json::to_vec(self).expect("a request is numbers, texts and lists")
     }
 
+    /// What a host does that was asked, in words: `opening the target`.
+    pub(super) const fn doing(&self) -> &'static str {
+        match self {
+            Request::Facts { .. } => "reading its settings",
+            Request::Open(_) => "opening the target",
+            Request::BeginFill { .. } => "checking the files of the target",
+            Request::FillPart { .. } => "filling its files",
+            Request::EndFill { .. } => "checking the filled files",
+            Request::UseFiles { .. } => "opening the filled files",
+            Request::ChooseIoMethod => "choosing the I/O method",
+            Request::Run { .. } => "executing its share of the run",
+            Request::Left { .. } => "counting the remaining files",
+            Request::Spool(_) => "working on its spool",
+        }
+    }
+
     pub(super) fn of_check(options: &check::Options) -> Request {
         Request::Facts {
             target: options.target.clone(),

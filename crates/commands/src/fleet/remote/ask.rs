@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use cluster::controller::{Event, Lost};
 use runner::fleet::FleetError;
+use runner::overdue::{self, NAMED_AFTER_NS, WaitReports};
 use serde::de::DeserializeOwned;
 use target::refusal::Refusal;
 
@@ -31,6 +32,26 @@ pub(super) enum NotDone {
     Failed(usize, RequestFailed),
 }
 
+/// A host whose answer is awaited.
+pub(super) struct Awaited {
+    pub(super) host: usize,
+    /// Of the request.
+    pub(super) number: u32,
+    /// What it does, in words.
+    doing: &'static str,
+    /// When it was asked, or last reported progress.
+    pub(super) heard_ns: u64,
+    reports: WaitReports,
+}
+
+impl Awaited {
+    /// A host that was just asked.
+    pub(super) fn new(host: usize, number: u32, request: &Request, now_ns: u64) -> Awaited {
+        let (doing, reports) = (request.doing(), WaitReports::default());
+        Awaited { host, number, doing, heard_ns: now_ns, reports }
+    }
+}
+
 impl RemoteFleet {
     /// Asks for what a command can do without: the answers, if all hosts give them soon.
     pub(super) fn ask_briefly<A: DeserializeOwned>(
@@ -44,7 +65,7 @@ impl RemoteFleet {
         self.ask_within(requests, Some(within), &|| false).ok()
     }
 
-    /// Sends requests and waits for their answers. If the user stops, each gets a signal, and the answers are
+    /// Sends requests and waits for their answers, however long they take: hosts that take long are named. If the user stops, each gets a signal, and the answers are
     /// still awaited for some time.
     pub(super) fn ask<A: DeserializeOwned>(
         &mut self,
@@ -68,7 +89,7 @@ impl RemoteFleet {
                 return Err(NotDone::Lost(host, why.clone()));
             }
             let number = self.pipes.controller().request(host, request.to_bytes());
-            missing.push((host, number));
+            missing.push(Awaited::new(host, number, &request, self.pipes.now_ns()));
         }
         let mut answers = Vec::new();
         let mut is_signalled = false;
@@ -76,21 +97,22 @@ impl RemoteFleet {
             if is_stopped() && !is_signalled {
                 is_signalled = true;
                 deadline = Some(Instant::now() + ANSWERS_WITHIN);
-                for (host, _) in &missing {
-                    self.signal(*host, SignalKind::Stop);
+                for awaited in &missing {
+                    self.signal(awaited.host, SignalKind::Stop);
                 }
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                for (host, _) in &missing {
+                for awaited in &missing {
                     let why = "its agent is alive, but does not answer; check its storage";
-                    self.pipes.controller().lose(*host, Lost::Failed(why.to_owned()));
+                    self.pipes.controller().lose(awaited.host, Lost::Failed(why.to_owned()));
                 }
                 deadline = None;
             }
+            self.report_overdue(&mut missing);
             for event in self.turn() {
                 match event {
                     Event::Reply { host, number, result } => {
-                        let is_missing = |one: &(usize, u32)| *one == (host, number);
+                        let is_missing = |one: &Awaited| (one.host, one.number) == (host, number);
                         let Some(at) = missing.iter().position(is_missing) else { continue };
                         missing.swap_remove(at);
                         let answer = reply::read(result).map_err(|failed| match is_stopped() {
@@ -99,7 +121,12 @@ impl RemoteFleet {
                         })?;
                         answers.push((host, answer));
                     }
-                    Event::Report { host, report } => self.report(host, &report, &mut |_, _| ()),
+                    Event::Report { host, report } => {
+                        let now_ns = self.pipes.now_ns();
+                        let of_host = missing.iter_mut().filter(|one| one.host == host);
+                        of_host.for_each(|one| one.heard_ns = now_ns);
+                        self.report(host, &report, &mut |_, _| ());
+                    }
                     Event::Lost { host, why } => {
                         self.lost[host] = Some(why.to_string());
                         return Err(match is_signalled {
@@ -113,6 +140,18 @@ impl RemoteFleet {
         }
         answers.sort_by_key(|(host, _)| *host);
         Ok(answers)
+    }
+
+    /// Names the hosts that have made no progress for long.
+    pub(super) fn report_overdue<'a>(&self, awaited: impl IntoIterator<Item = &'a mut Awaited>) {
+        let now_ns = self.pipes.now_ns();
+        for one in awaited {
+            let waited_ns = now_ns.saturating_sub(one.heard_ns);
+            if one.reports.is_due(waited_ns, NAMED_AFTER_NS) {
+                let wait = overdue::no_progress(one.doing, waited_ns);
+                self.observer.report_of_host(&self.hosts[one.host].name, &wait);
+            }
+        }
     }
 
     pub(super) fn failure(&self, why: NotDone) -> Failure {

@@ -15,6 +15,7 @@ use runner::event::Event as PlanEvent;
 use target::manifest::{DurableBytes, FilledBy, Manifest};
 use workload::plan::FileSet;
 
+use super::ask::Awaited;
 use super::{NotDone, RemoteFleet};
 use crate::fleet::reply::{self, RequestFailed};
 use crate::fleet::request::{
@@ -95,18 +96,22 @@ impl RemoteFleet {
                 if !parts.has_failed {
                     parts.failure = Some(NotDone::Stopped);
                 }
-                for (host, _) in &parts.missing {
-                    self.signal(*host, SignalKind::Stop);
+                for part in &parts.missing {
+                    self.signal(part.host, SignalKind::Stop);
                 }
             }
             for host in parts.late() {
                 let why = "it did not end its part of the fill when asked to stop".to_owned();
                 self.pipes.controller().lose(host, Lost::Failed(why));
             }
-            if !is_first_released && parts.missing.iter().all(|(host, _)| *host == 0) {
+            if !is_first_released && parts.missing.iter().all(|part| part.host == 0) {
                 is_first_released = true;
                 self.signal(0, SignalKind::OthersFilled);
+                parts.heard(0, self.pipes.now_ns());
             }
+            // The first may have filled its part, and wait for the others.
+            let waits = |host: usize| host == 0 && !is_first_released && fill.is_filled(0);
+            self.report_overdue(parts.missing.iter_mut().filter(|part| !waits(part.host)));
             for event in self.turn() {
                 self.take_fill_event(event, fill, &mut parts);
             }
@@ -130,8 +135,8 @@ impl RemoteFleet {
         }
     }
 
-    /// Sends each host its part; returns the hosts that have one, with the numbers of their requests.
-    fn request_parts(&mut self, fill: &SplitFill, manifest: &Manifest) -> Vec<(usize, u32)> {
+    /// Sends each host its part; returns the hosts that have one.
+    fn request_parts(&mut self, fill: &SplitFill, manifest: &Manifest) -> Vec<Awaited> {
         let mut missing = Vec::new();
         for (host, files) in fill.parts.iter().enumerate() {
             // The first records what the others write.
@@ -141,7 +146,8 @@ impl RemoteFleet {
             let manifest = (host > 0).then(|| fill.part_of(manifest, files));
             let part = Box::new(FillPart { manifest, files: files.clone() });
             let request = Request::FillPart { sequence: self.sequence, target: fill.target, part };
-            missing.push((host, self.pipes.controller().request(host, request.to_bytes())));
+            let number = self.pipes.controller().request(host, request.to_bytes());
+            missing.push(Awaited::new(host, number, &request, self.pipes.now_ns()));
         }
         missing
     }
@@ -149,7 +155,7 @@ impl RemoteFleet {
     fn take_fill_event(&mut self, event: Event, fill: &mut SplitFill, parts: &mut Parts) {
         match event {
             Event::Reply { host, number, result } => {
-                let is_awaited = |one: &(usize, u32)| *one == (host, number);
+                let is_awaited = |one: &Awaited| (one.host, one.number) == (host, number);
                 let Some(at) = parts.missing.iter().position(is_awaited) else { return };
                 parts.missing.swap_remove(at);
                 match reply::read::<Vec<PartFilled>>(result) {
@@ -158,6 +164,7 @@ impl RemoteFleet {
                 }
             }
             Event::Report { host, report } => {
+                parts.heard(host, self.pipes.now_ns());
                 self.report(host, &report, &mut |host, report| match report {
                     Report::Filling { set, written_bytes } => {
                         fill.take_written(host, set, written_bytes);
@@ -170,7 +177,7 @@ impl RemoteFleet {
             Event::Lost { host, why } => {
                 let why = why.to_string();
                 self.lost[host] = Some(why.clone());
-                parts.missing.retain(|(of, _)| *of != host);
+                parts.missing.retain(|part| part.host != host);
                 parts.has_failed = true;
                 // Later it follows from the failure, whose reason the first host says last.
                 if parts.stopped.is_none() || host == 0 {
@@ -185,8 +192,8 @@ impl RemoteFleet {
 /// The parts of a fill that hosts are doing.
 #[derive(Default)]
 struct Parts {
-    /// Hosts whose part has not ended, with the numbers of their requests.
-    missing: Vec<(usize, u32)>,
+    /// Hosts whose part has not ended.
+    missing: Vec<Awaited>,
     /// What was reported as durable and is not passed on yet.
     durable: Vec<DurableBytes>,
     /// A part has failed.
@@ -207,6 +214,12 @@ impl Parts {
         }
     }
 
+    /// A host reports progress, or may make some from now on.
+    fn heard(&mut self, host: usize, now_ns: u64) {
+        let of_host = self.missing.iter_mut().filter(|part| part.host == host);
+        of_host.for_each(|part| part.heard_ns = now_ns);
+    }
+
     /// Hosts that do not end although they were asked to stop.
     fn late(&self) -> Vec<usize> {
         let stopped = self.stopped.map(|since| since.elapsed());
@@ -215,7 +228,7 @@ impl Parts {
             false => STOPPED_PART_ENDS_WITHIN,
         };
         let limit = |host: usize| if host == 0 { 2 * within } else { within };
-        let missing = self.missing.iter().map(|(host, _)| *host);
+        let missing = self.missing.iter().map(|part| part.host);
         missing.filter(|host| stopped.is_some_and(|time| time > limit(*host))).collect()
     }
 }
@@ -227,6 +240,8 @@ struct SplitFill {
     sets: Vec<SetToFill>,
     /// `parts[host][set]`: numbers of files.
     parts: Vec<Vec<Vec<u32>>>,
+    /// `part_bytes[host]`: to be written, of all sets.
+    part_bytes: Vec<u64>,
     /// `written[host][set]`, in bytes.
     written: Vec<Vec<u64>>,
     /// `is_changed[set]`: progress is not shown yet.
@@ -237,14 +252,17 @@ struct SplitFill {
 impl SplitFill {
     fn new(target: usize, sets: Vec<SetToFill>, hosts: usize) -> SplitFill {
         let mut parts = vec![vec![Vec::new(); sets.len()]; hosts];
+        let mut part_bytes = vec![0; hosts];
         for (number, set) in sets.iter().enumerate() {
-            for (index, _) in &set.missing {
-                parts[FileSet::filling_host(*index, hosts)][number].push(*index);
+            for (index, bytes) in &set.missing {
+                let host = FileSet::filling_host(*index, hosts);
+                parts[host][number].push(*index);
+                part_bytes[host] += bytes;
             }
         }
         let written = vec![vec![0; sets.len()]; hosts];
         let is_changed = vec![false; sets.len()];
-        SplitFill { target, sets, parts, written, is_changed, filled: Vec::new() }
+        SplitFill { target, sets, parts, part_bytes, written, is_changed, filled: Vec::new() }
     }
 
     /// The records of the files of one part.
@@ -264,6 +282,11 @@ impl SplitFill {
             *written = bytes;
             self.is_changed[set as usize] = true;
         }
+    }
+
+    /// Whether a host has written its part.
+    fn is_filled(&self, host: usize) -> bool {
+        self.written[host].iter().sum::<u64>() >= self.part_bytes[host]
     }
 
     /// The progress of all hosts together, of each set that has some since the last call.
@@ -330,6 +353,8 @@ mod tests {
         };
         assert_eq!(fill.take_progress(), [of("a", 13, 27)]);
         assert_eq!(fill.take_progress(), []);
+        fill.take_written(2, 1, 5);
+        assert_eq!([0, 1, 2].map(|host| fill.is_filled(host)), [false, false, true]);
         for (set, written_bytes, took_ns) in [(0, 10, 3), (0, 17, 8), (1, 5, 1)] {
             fill.filled.push(PartFilled { set, written_bytes, took_ns });
         }
