@@ -3,6 +3,7 @@
 
 use metrics::environment::{fact_of_target, without_target};
 use metrics::fleet::{FleetHost, HostRun, separate_machines};
+use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use workload::plan::{Assignment, Spread};
@@ -305,6 +306,11 @@ impl<'a> HostsOfPoint<'a> {
         all
     }
 
+    /// A warning about failed operations of a run, with the hosts on which they failed.
+    pub(crate) fn with_failures(self, record: &RunRecord, warning: Warning) -> Warning {
+        with_failures(self.hosts, &record.hosts, warning)
+    }
+
     /// The warning about a host that is slower than the others with the same share of the load.
     pub(crate) fn slower(self, load_point: &LoadPoint) -> Option<Warning> {
         let hosts = &self.point.hosts;
@@ -342,6 +348,22 @@ fn add_host(known: &mut Warning, host: String, added: &Warning) {
     }
 }
 
+/// A warning about failed operations with the hosts on which they failed, most failures first.
+fn with_failures(hosts: &[FleetHost], of_run: &[HostRun], warning: Warning) -> Warning {
+    let failed = |host: &HostRun| -> u64 {
+        let streams = host.intervals.iter().flat_map(|interval| &interval.streams);
+        streams.map(StreamInterval::failed).sum()
+    };
+    let mut failures: Vec<(u64, &FleetHost)> =
+        of_run.iter().map(failed).zip(hosts).filter(|(failed, _)| *failed > 0).collect();
+    failures.sort_by_key(|(failed, _)| std::cmp::Reverse(*failed));
+    Warning::OnHosts {
+        hosts: failures.iter().map(|(_, host)| host.name.clone()).collect(),
+        of: of_run.len() as u32,
+        warning: Box::new(warning),
+    }
+}
+
 /// The median of the other rates, if the first is certainly lower.
 ///
 /// * `rates` - each with the half-width of its 95 % interval, ascending
@@ -361,6 +383,7 @@ fn median_if_slower(rates: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use metrics::fleet::HostEvent;
+    use metrics::interval::Interval;
 
     use super::*;
 
@@ -378,6 +401,27 @@ mod tests {
         assert_eq!(median_if_slower(&rates(&[10.0, 100.0])), None, "two hosts have no outlier");
         let uncertain = [(80.0, 30.0), (100.0, 1.0), (100.0, 1.0)];
         assert_eq!(median_if_slower(&uncertain), None);
+    }
+
+    #[test]
+    fn failed_operations_are_reported_with_their_hosts_most_failures_first() {
+        let names = ["a", "b", "c"];
+        let hosts = names.map(|name| FleetHost { name: name.to_owned(), ..FleetHost::default() });
+        let failing = |failed: u64| {
+            let mut stream = StreamInterval::default();
+            stream.kinds[0].failed[0] = failed;
+            let interval = Interval { streams: vec![stream], ..Interval::default() };
+            HostRun { intervals: vec![interval], events: Vec::new() }
+        };
+        let of_run = [failing(2), failing(0), failing(7)];
+        let errors = vec![("read".to_owned(), "input_output".to_owned(), 9)];
+        let seen = Warning::ErrorsSeen { errors };
+        let Warning::OnHosts { hosts, of, warning } = with_failures(&hosts, &of_run, seen.clone())
+        else {
+            panic!("it concerns hosts");
+        };
+        assert_eq!((hosts.as_slice(), of), (&["c".to_owned(), "a".to_owned()][..], 3));
+        assert_eq!(*warning, seen);
     }
 
     #[test]

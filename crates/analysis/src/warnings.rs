@@ -71,7 +71,7 @@ pub(crate) fn of_load_point(
     }
     for (run, record) in load_point.runs.iter().zip(records) {
         let of_connections = connections::warnings(&run.connections);
-        for warning in of_run(run, record).into_iter().chain(of_connections) {
+        for warning in of_run(run, record, hosts).into_iter().chain(of_connections) {
             gathered.add(None, Some(run.repeat), warning);
         }
         for summary in &run.summary.streams {
@@ -174,7 +174,7 @@ fn stream_name(load_point: &LoadPoint, summary: &StreamSummary) -> Option<String
     (load_point.merged.streams.len() > 1).then(|| summary.name.clone())
 }
 
-fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
+fn of_run(run: &RunSummary, record: &RunRecord, hosts: Option<HostsOfPoint<'_>>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let intervals = run.summary.intervals;
     let stored = record.warnings.iter().any(|w| matches!(w, Warning::EndedEarly { .. }));
@@ -194,7 +194,11 @@ fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
     }
     let errors = all_errors(record);
     if !errors.is_empty() {
-        warnings.push(Warning::ErrorsSeen { errors });
+        let warning = Warning::ErrorsSeen { errors };
+        warnings.push(match hosts {
+            Some(hosts) => hosts.with_failures(record, warning),
+            None => warning,
+        });
     }
     warnings
 }

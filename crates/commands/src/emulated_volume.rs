@@ -264,6 +264,10 @@ impl Fleet for CheckedFleet<'_> {
         self.inner.prepare(stop, announcer)
     }
 
+    fn host_names(&self) -> Vec<String> {
+        self.inner.host_names()
+    }
+
     fn choose_io_method(
         &mut self,
         plan: &Plan,

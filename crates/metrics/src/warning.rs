@@ -226,7 +226,8 @@ pub enum Warning {
         hosts: Vec<String>,
         /// Number of hosts in the fleet.
         of: u32,
-        /// The warning; if their numbers differ, those of the first host.
+        /// The warning; if their numbers differ, those of the first host, and of failed operations their
+        /// sums.
         warning: Box<Warning>,
     },
     /// Hosts were lost during a run that continued.

@@ -295,7 +295,8 @@ impl Conductor<'_, '_, '_> {
         // Discard the time from before the run.
         (self.host.steal_since_last)();
 
-        let mut progress = RunProgress::begin(run, self.is_export, keep, self.announcer);
+        let names = self.fleet.host_names();
+        let mut progress = RunProgress::begin(run, self.is_export, keep, names, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::child_of(Arc::clone(self.stop)));
         let end = self.fleet.run(run, &stop, &mut |news| progress.take(news));

@@ -61,6 +61,11 @@ pub trait Fleet {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// The names of the hosts, in their order; empty for this host alone.
+    fn host_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Chooses how operations are sent. Called once the files are ready: in `directories`, one for each
     /// target of the plan, or none for the null target.
     ///

@@ -26,16 +26,18 @@ pub(crate) struct RunProgress<'p, 'a> {
 }
 
 impl<'p, 'a> RunProgress<'p, 'a> {
+    /// * `host_names` - of a fleet's hosts; empty without a fleet
     pub(crate) fn begin(
         run: &Run,
         is_export: bool,
         keep: bool,
+        host_names: Vec<String>,
         announcer: &'p mut Announcer<'a>,
     ) -> RunProgress<'p, 'a> {
         let mut progress = RunProgress {
             run_index: run.index,
             window: run.phases.window(),
-            tolerance: Tolerance::new(run.tolerated_errors, is_export),
+            tolerance: Tolerance::new(run.tolerated_errors, is_export, host_names),
             our_counters: GeneratorCounts::default(),
             too_many_failed: None,
             intervals: keep.then(Vec::new),
@@ -57,6 +59,7 @@ impl<'p, 'a> RunProgress<'p, 'a> {
         let event = match progress {
             Progress::Interval(interval) => return self.take_interval(interval),
             Progress::HostInterval(host, interval) => {
+                self.tolerance.count_on_host(host, &interval);
                 Event::HostInterval { run_index, host, interval: Box::new(interval) }
             }
             Progress::HostEvent(host, event) => Event::HostEvent { run_index, host, event },

@@ -1,8 +1,11 @@
-//! When failed operations end a run, and the reason given.
+//! When failed operations end a run, and the reason given, with the hosts of a fleet on which they failed.
 
-use metrics::interval::Interval;
+use metrics::interval::{Interval, KindInterval, StreamInterval};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
+
+/// How many hosts a reason names.
+const HOSTS_NAMED_MAX: usize = 8;
 
 /// Failed operations of a run so far.
 #[derive(Clone, Debug)]
@@ -13,13 +16,33 @@ pub struct Tolerance {
     is_export: bool,
     /// `failed[OpKind][ErrorKind]`.
     failed: [[u64; ErrorKind::COUNT]; OpKind::COUNT],
+    /// Each host of a fleet with its number of failed operations.
+    hosts: Vec<(String, u64)>,
+    /// `(host, interval, failed operations)` of intervals that are not part of `failed` yet.
+    ahead: Vec<(usize, u32, u64)>,
 }
 
 impl Tolerance {
     /// Counters at 0. The run ends when more than `tolerated` operations fail; `is_export`: they
     /// use the built-in NFS client.
-    pub const fn new(tolerated: u64, is_export: bool) -> Tolerance {
-        Tolerance { tolerated, is_export, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
+    ///
+    /// * `hosts` - the names of a fleet's hosts; empty without a fleet
+    pub fn new(tolerated: u64, is_export: bool, hosts: Vec<String>) -> Tolerance {
+        let failed = [[0; ErrorKind::COUNT]; OpKind::COUNT];
+        let hosts = hosts.into_iter().map(|name| (name, 0)).collect();
+        Tolerance { tolerated, is_export, failed, hosts, ahead: Vec::new() }
+    }
+
+    /// Takes an interval of one host, before that of all hosts with the same number.
+    pub fn count_on_host(&mut self, host: u32, interval: &Interval) {
+        let of_stream = |stream: &StreamInterval| -> u64 {
+            let abandoned = |kind: &KindInterval| kind.failed[ErrorKind::Abandoned as usize];
+            stream.kinds.iter().map(|kind| kind.failed_total() - abandoned(kind)).sum()
+        };
+        let failed = interval.streams.iter().map(of_stream).sum();
+        if failed > 0 {
+            self.ahead.push((host as usize, interval.index, failed));
+        }
     }
 
     /// Counts an interval's failures of all streams. Fails with a reason to end the run when more
@@ -32,6 +55,14 @@ impl Tolerance {
                 }
             }
         }
+        let hosts = &mut self.hosts;
+        self.ahead.retain(|(host, index, failed)| {
+            let is_ahead = *index > interval.index;
+            if let Some((_, sum)) = hosts.get_mut(*host).filter(|_| !is_ahead) {
+                *sum += failed;
+            }
+            is_ahead
+        });
         // Operations abandoned by a stop are not failures of the storage.
         let abandoned = |kind: &[u64; ErrorKind::COUNT]| kind[ErrorKind::Abandoned as usize];
         let failed: u64 =
@@ -59,10 +90,32 @@ impl Tolerance {
         let remedy_of = if self.is_export { export_remedy } else { remedy };
         let remedy = kinds.first().map_or("", |(_, _, error)| remedy_of(*error));
         format!(
-            "{failed} {operations} failed, {} tolerated: {}; {remedy}",
+            "{failed} {operations} failed{}, {} tolerated: {}; {remedy}",
+            self.on_hosts(),
             self.tolerated,
             list.join(", ")
         )
+    }
+
+    /// The hosts on which operations failed, in words, most failures first; empty without a fleet.
+    fn on_hosts(&self) -> String {
+        let mut hosts: Vec<&(String, u64)> =
+            self.hosts.iter().filter(|(_, failed)| *failed > 0).collect();
+        hosts.sort_by_key(|(_, failed)| std::cmp::Reverse(*failed));
+        match hosts.as_slice() {
+            [] => String::new(),
+            [(only, _)] => format!(" on {only}"),
+            all => {
+                let named = all.iter().take(HOSTS_NAMED_MAX);
+                let mut words: Vec<String> =
+                    named.map(|(name, failed)| format!("{name} ({failed})")).collect();
+                if all.len() > HOSTS_NAMED_MAX {
+                    words.push(format!("{} more hosts", all.len() - HOSTS_NAMED_MAX));
+                }
+                let last = words.pop().expect("there are several");
+                format!(" on {} and {last}", words.join(", "))
+            }
+        }
     }
 }
 
@@ -131,8 +184,6 @@ const fn export_remedy(error: ErrorKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use metrics::interval::StreamInterval;
-
     use super::*;
 
     fn interval(failures: &[(OpKind, ErrorKind, u64)]) -> Interval {
@@ -145,7 +196,7 @@ mod tests {
 
     #[test]
     fn tolerated_failures_do_not_end_a_run() {
-        let mut tolerance = Tolerance::new(3, false);
+        let mut tolerance = Tolerance::new(3, false, Vec::new());
         let two = interval(&[(OpKind::Read, ErrorKind::InputOutput, 2)]);
         let one = interval(&[(OpKind::Write, ErrorKind::NoSpace, 1)]);
         assert_eq!(tolerance.count(&two), Ok(()));
@@ -155,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_reason_lists_errors_and_counts_and_a_remedy_for_the_most_frequent() {
-        let mut tolerance = Tolerance::new(0, false);
+        let mut tolerance = Tolerance::new(0, false, Vec::new());
         let failures =
             [(OpKind::Read, ErrorKind::Short, 2), (OpKind::Write, ErrorKind::NoSpace, 40)];
         assert_eq!(
@@ -169,7 +220,7 @@ mod tests {
     #[test]
     fn every_error_has_a_meaning_and_a_remedy() {
         for error in ErrorKind::ALL {
-            let mut tolerance = Tolerance::new(0, false);
+            let mut tolerance = Tolerance::new(0, false, Vec::new());
             if error == ErrorKind::Abandoned {
                 continue;
             }
@@ -182,11 +233,11 @@ mod tests {
     #[test]
     fn failures_on_an_export_do_not_refer_to_this_hosts_kernel() {
         for error in ErrorKind::ALL.into_iter().filter(|error| *error != ErrorKind::Abandoned) {
-            let mut tolerance = Tolerance::new(0, true);
+            let mut tolerance = Tolerance::new(0, true, Vec::new());
             let reason = tolerance.count(&interval(&[(OpKind::Read, error, 1)])).unwrap_err();
             assert!(!reason.contains("dmesg"), "{reason}");
         }
-        let mut tolerance = Tolerance::new(0, true);
+        let mut tolerance = Tolerance::new(0, true, Vec::new());
         let broken = interval(&[(OpKind::Write, ErrorKind::Protocol, 1)]);
         assert_eq!(
             tolerance.count(&broken).unwrap_err(),
@@ -197,8 +248,43 @@ mod tests {
 
     #[test]
     fn operations_abandoned_by_a_stop_are_not_failures_of_the_storage() {
-        let mut tolerance = Tolerance::new(0, false);
+        let mut tolerance = Tolerance::new(0, false, Vec::new());
         let abandoned = interval(&[(OpKind::Write, ErrorKind::Abandoned, 3)]);
         assert_eq!(tolerance.count(&abandoned), Ok(()));
+    }
+
+    #[test]
+    fn the_reason_names_the_hosts_with_failures_most_first_up_to_the_interval_of_the_total() {
+        let full = |index, count| Interval {
+            index,
+            ..interval(&[(OpKind::Write, ErrorKind::NoSpace, count)])
+        };
+        let names = || ["vm1", "vm2", "vm3"].map(str::to_owned).to_vec();
+        let mut tolerance = Tolerance::new(4, false, names());
+        tolerance.count_on_host(1, &full(0, 3));
+        // A host that is ahead of the others.
+        tolerance.count_on_host(2, &full(1, 9));
+        assert_eq!(tolerance.count(&full(0, 3)), Ok(()));
+        tolerance.count_on_host(1, &full(1, 2));
+        let reason = tolerance.clone().count(&full(1, 11)).unwrap_err();
+        let of_both =
+            "14 operations failed on vm3 (9) and vm2 (5), 4 tolerated: 14 write (no space";
+        assert!(reason.starts_with(of_both), "{reason}");
+        let mut one = Tolerance::new(0, false, names());
+        one.count_on_host(1, &full(0, 3));
+        one.count_on_host(0, &interval(&[(OpKind::Read, ErrorKind::Abandoned, 1)]));
+        let reason = one.count(&full(0, 3)).unwrap_err();
+        assert!(reason.starts_with("3 operations failed on vm2, 0 tolerated: "), "{reason}");
+    }
+
+    #[test]
+    fn a_reason_names_eight_hosts_and_counts_the_others() {
+        let names: Vec<String> = (0..20).map(|host| format!("h{host}")).collect();
+        let mut tolerance = Tolerance::new(0, false, names);
+        let one = interval(&[(OpKind::Read, ErrorKind::InputOutput, 1)]);
+        (0..20).for_each(|host| tolerance.count_on_host(host, &one));
+        let reason = tolerance.count(&one).unwrap_err();
+        assert!(reason.contains(" on h0 (1), h1 (1), "), "{reason}");
+        assert!(reason.contains(", h7 (1) and 12 more hosts, 0 tolerated"), "{reason}");
     }
 }

@@ -86,6 +86,8 @@ fn plan(runs: Vec<Run>) -> Plan {
 enum Act {
     /// As many intervals as the run has, with this number of failed reads in each.
     Intervals { failed: u64 },
+    /// The same of two hosts, with the failures on the second.
+    SecondHostFails { failed: u64 },
     /// This number of intervals, after which the user presses Ctrl-C; one more is completed.
     CtrlCAfter(u32),
     /// One interval, then the engine fails.
@@ -111,6 +113,13 @@ fn interval(index: u32, failed: u64) -> Interval {
 }
 
 impl Fleet for Scripted {
+    fn host_names(&self) -> Vec<String> {
+        match self.acts.front() {
+            Some(Act::SecondHostFails { .. }) => ["vm1", "vm2"].map(str::to_owned).to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     fn choose_io_method(
         &mut self,
         _plan: &Plan,
@@ -134,12 +143,18 @@ impl Fleet for Scripted {
         let act = self.acts.pop_front().expect("the script has an act for every run");
         let planned = run.phases.window().1;
         let (intervals, failed) = match act {
-            Act::Intervals { failed } => (planned, failed),
+            Act::Intervals { failed } | Act::SecondHostFails { failed } => (planned, failed),
             Act::CtrlCAfter(count) => (count, 0),
             Act::Dies | Act::Hangs => (1, 0),
             Act::Mismatches => (planned, 0),
         };
         for index in 0..intervals {
+            if matches!(act, Act::SecondHostFails { .. }) {
+                for (host, failed) in [(0, 0), (1, failed)] {
+                    let of_host = Progress::HostInterval(host, interval(index, failed));
+                    assert_eq!(on_progress(of_host), ControlFlow::Continue(()));
+                }
+            }
             if let ControlFlow::Break(reason) =
                 on_progress(Progress::Interval(interval(index, failed)))
             {
@@ -149,7 +164,7 @@ impl Fleet for Scripted {
             }
         }
         match act {
-            Act::Intervals { .. } => ended(Outcome::Done),
+            Act::Intervals { .. } | Act::SecondHostFails { .. } => ended(Outcome::Done),
             Act::CtrlCAfter(count) => {
                 self.stop.finish_interval();
                 assert!(stop.is_requested(), "the run obeys the plan's stop");
@@ -320,6 +335,14 @@ fn tolerated_failures_do_not_end_a_run() {
     let Conducted { result, .. } =
         conducted(vec![run(0, 0, 2)], vec![Act::Intervals { failed: 1 }]);
     assert_eq!(result.unwrap(), Outcome::Done);
+}
+
+#[test]
+fn too_many_failures_on_one_of_several_hosts_end_the_run_with_its_name() {
+    let act = Act::SecondHostFails { failed: 2 };
+    let Conducted { result, .. } = conducted(vec![run(0, 0, 5)], vec![act]);
+    let Outcome::Failed { reason } = result.expect("the plan ends") else { panic!("it fails") };
+    assert!(reason.contains("4 operations failed on vm2, 2 tolerated: 4 read"), "{reason}");
 }
 
 #[test]

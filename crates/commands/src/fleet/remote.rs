@@ -233,6 +233,10 @@ impl Fleet for &mut RemoteFleet {
         }
     }
 
+    fn host_names(&self) -> Vec<String> {
+        self.pipes.names().map(str::to_owned).collect()
+    }
+
     fn choose_io_method(
         &mut self,
         _plan: &Plan,
