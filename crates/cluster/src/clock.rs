@@ -29,6 +29,8 @@ pub struct ClockOffset {
     pub wall_ns: i64,
     /// At most this much too high or too low.
     pub error_ns: u64,
+    /// When the clocks were compared, by this host's monotonic clock. They run apart from then on.
+    pub sampled_ns: u64,
 }
 
 /// The offset by the sample with the shortest round trip; `None` without samples.
@@ -44,6 +46,7 @@ pub fn offset(samples: &[Sample]) -> Option<ClockOffset> {
         monotonic_ns: difference(best.monotonic_ns, middle_ns),
         wall_ns: difference(best.unix_ns, best.unix_at_zero_ns.saturating_add(middle_ns)),
         error_ns: round_trip(best).div_ceil(2),
+        sampled_ns: middle_ns,
     })
 }
 
@@ -74,10 +77,13 @@ mod tests {
             sample(10_200_000_000_000, 900_000, 100_000, -hour_ns),
         ];
         let found = offset(&samples).expect("there are samples");
-        assert_eq!(
-            found,
-            ClockOffset { monotonic_ns: -hour_ns, wall_ns: -hour_ns, error_ns: 150_000 }
-        );
+        let expected = ClockOffset {
+            monotonic_ns: -hour_ns,
+            wall_ns: -hour_ns,
+            error_ns: 150_000,
+            sampled_ns: 10_100_000_150_000,
+        };
+        assert_eq!(found, expected);
         assert_eq!(offset(&[]), None);
     }
 

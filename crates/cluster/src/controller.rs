@@ -320,9 +320,10 @@ impl Controller {
         self.send(host, &Message::Signal(signal));
     }
 
-    /// Samples the clock of a connected host again; [`Event::ClockSampled`] follows.
+    /// Samples the clock of a connected host again, unless that is being done; [`Event::ClockSampled`]
+    /// follows.
     pub fn sample_clock(&mut self, host: usize, now_ns: u64) {
-        if let Stage::Connected { sampling, .. } = &mut self.sessions[host].stage {
+        if let Stage::Connected { sampling: sampling @ None, .. } = &mut self.sessions[host].stage {
             *sampling = Some(Sampling { sent_ns: now_ns, samples: Vec::new() });
             self.send(host, &Message::Ping { number: 0 });
         }
@@ -503,7 +504,7 @@ mod tests {
         for result in ask(&["1", "1", "1"]) {
             let answer = result.expect("an answer");
             assert_eq!(answer.result, b"what");
-            let clock = ClockOffset { monotonic_ns: 0, wall_ns: 2, error_ns: 0 };
+            let clock = ClockOffset { monotonic_ns: 0, wall_ns: 2, error_ns: 0, sampled_ns: 0 };
             assert_eq!(answer.clock, clock);
         }
     }

@@ -30,6 +30,9 @@ pub const STALLED_AFTER_NS: u64 = 8_000_000_000;
 /// Time for an interval to arrive after its end, before its host is named, in nanoseconds.
 const INTERVAL_LATE_NS: u64 = 2_000_000_000;
 
+/// Two clocks run apart by at most this much, in millionths of the time: each quartz is off by at most 50 ppm.
+const DRIFT_MAX_PPM: u64 = 100;
+
 /// What a lost host means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnLost {
@@ -43,12 +46,19 @@ pub enum OnLost {
 /// What the caller has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunAction {
+    /// Sample a host's clock, and pass it to [`FleetRun::clock_sampled`].
+    SampleClock {
+        /// The host's position in the fleet.
+        host: usize,
+    },
     /// Start a host's share.
     Go {
         /// The host's position in the fleet.
         host: usize,
         /// The instant, by the host's monotonic clock, in nanoseconds.
         start_ns: u64,
+        /// The instant is at most this much earlier or later there, in nanoseconds.
+        clock_error_ns: u64,
     },
     /// End a host's share at an edge of its intervals.
     EndAt {
@@ -94,8 +104,17 @@ pub enum StopLevel {
 pub struct HostClock {
     /// The difference, in nanoseconds.
     pub ahead_ns: i64,
-    /// At most this much too high or too low.
+    /// At most this much too high or too low when it was sampled.
     pub error_ns: u64,
+    /// When it was sampled, by the caller's clock, in nanoseconds.
+    pub sampled_ns: u64,
+}
+
+impl HostClock {
+    /// The error at another time of the caller's clock, in nanoseconds.
+    pub const fn error_at(self, at_ns: u64) -> u64 {
+        self.error_ns + (at_ns.abs_diff(self.sampled_ns) * DRIFT_MAX_PPM).div_ceil(1_000_000)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +134,12 @@ enum Stage {
 struct Member {
     name: String,
     stage: Stage,
+    /// Since every host was ready.
     clock: Option<HostClock>,
+    /// It was requested to sample the clock.
+    is_sampling: bool,
+    /// Of the common instant on this host, in nanoseconds.
+    start_error_ns: Option<u64>,
     /// Intervals delivered.
     delivered: u32,
     /// When it last delivered something.
@@ -165,6 +189,8 @@ impl FleetRun {
             name: name.clone(),
             stage: Stage::Preparing,
             clock: None,
+            is_sampling: false,
+            start_error_ns: None,
             delivered: 0,
             heard_ns: now_ns,
             wait_reports: WaitReports::default(),
@@ -215,32 +241,43 @@ impl FleetRun {
         }
     }
 
-    /// A host's clock was sampled for this run.
+    /// A host's clock was sampled, as requested.
     pub fn clock_sampled(&mut self, host: usize, clock: HostClock, now_ns: u64) {
-        self.members[host].clock = Some(clock);
-        self.start_if_all_are_ready(now_ns);
+        if self.members[host].is_sampling {
+            self.members[host].clock = Some(clock);
+            self.start_if_all_are_ready(now_ns);
+        }
     }
 
+    /// Samples the clocks once every host is ready, because clocks run apart while hosts open their files,
+    /// and starts the shares then.
     fn start_if_all_are_ready(&mut self, now_ns: u64) {
-        let is_ready = |member: &Member| match member.stage {
-            Stage::Preparing => false,
-            Stage::Ready => member.clock.is_some(),
-            Stage::Running | Stage::Checking | Stage::Over => true,
-        };
         let is_too_late = self.start_ns.is_some() || self.stopped != StopLevel::None;
-        if is_too_late || self.is_over() || !self.members.iter().all(is_ready) {
+        let is_preparing = self.members.iter().any(|member| member.stage == Stage::Preparing);
+        if is_too_late || self.is_over() || is_preparing {
             return;
         }
-        let clocks = self.members.iter().filter_map(|member| member.clock);
-        let trip_ns = clocks.map(|clock| 2 * clock.error_ns).max().unwrap_or(0);
-        let start_ns = now_ns + START_LEAD_NS + trip_ns;
+        let ready = || self.members.iter().filter(|member| member.stage == Stage::Ready);
+        if !ready().all(|member| member.clock.is_some()) {
+            for (host, member) in self.members.iter_mut().enumerate() {
+                if member.stage == Stage::Ready && !member.is_sampling {
+                    member.is_sampling = true;
+                    self.actions.push_back(RunAction::SampleClock { host });
+                }
+            }
+            return;
+        }
+        let trip_ns = ready().filter_map(|one| one.clock).map(|clock| 2 * clock.error_ns).max();
+        let start_ns = now_ns + START_LEAD_NS + trip_ns.unwrap_or(0);
         self.start_ns = Some(start_ns);
         for (host, member) in self.members.iter_mut().enumerate() {
             if let (Stage::Ready, Some(clock)) = (member.stage, member.clock) {
                 member.stage = Stage::Running;
                 member.heard_ns = start_ns;
+                let clock_error_ns = clock.error_at(start_ns);
+                member.start_error_ns = Some(clock_error_ns);
                 let start_ns = start_ns.saturating_add_signed(clock.ahead_ns);
-                self.actions.push_back(RunAction::Go { host, start_ns });
+                self.actions.push_back(RunAction::Go { host, start_ns, clock_error_ns });
             }
         }
     }
@@ -309,8 +346,10 @@ impl FleetRun {
         let name = self.members[host].name.clone();
         let named = |line: String| format!("{name}: {line}");
         let RunEnd { outcome, details, mismatches, started_late_ns } = end;
-        if let (Some(late_ns), Some(clock)) = (started_late_ns, self.members[host].clock) {
-            let event = HostEvent::Started { late_ns, clock_error_ns: clock.error_ns };
+        if let (Some(late_ns), Some(clock_error_ns)) =
+            (started_late_ns, self.members[host].start_error_ns)
+        {
+            let event = HostEvent::Started { late_ns, clock_error_ns };
             self.progress.push_back(Progress::HostEvent(host as u32, event));
         }
         let missing = intervals.saturating_sub(self.members[host].delivered);

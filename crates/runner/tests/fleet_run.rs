@@ -56,7 +56,14 @@ struct Host {
     fault: Fault,
     ready_ns: u64,
     delay_ns: u64,
+    /// Its monotonic clock minus the caller's, at time 0.
+    ahead_ns: i64,
+    /// Its clock is faster by this much, in millionths.
+    drift_ppm: i64,
+    /// The clock as it was sampled last.
     clock: HostClock,
+    /// What a sample is off by.
+    off_ns: i64,
     /// The common start by its own clock, once it is known.
     known_start_ns: Option<u64>,
     /// Operations that complete in each of its intervals.
@@ -70,11 +77,19 @@ struct Host {
     checks_ns: u64,
 }
 
+impl Host {
+    /// Its clock minus the caller's, at a time of the caller's clock.
+    fn ahead_at(&self, at_ns: u64) -> i64 {
+        self.ahead_ns + at_ns as i64 * self.drift_ppm / 1_000_000
+    }
+}
+
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Tick,
     Ready(usize),
-    Clock(usize),
+    /// The result of a sample at this time.
+    Clock(usize, u64),
     Interval(usize, u32),
     Measured(usize),
     Ended(usize),
@@ -126,6 +141,8 @@ struct World {
     named_ns: Vec<Option<u64>>,
     /// The start of each host in the caller's time.
     starts_ns: Vec<u64>,
+    /// The errors that were stated for these starts.
+    errors_ns: Vec<u64>,
 }
 
 /// A run that is over.
@@ -137,6 +154,8 @@ struct Finished {
     hosts: Vec<Host>,
     /// The start of each host in the caller's time.
     starts_ns: Vec<u64>,
+    /// The errors that were stated for these starts.
+    errors_ns: Vec<u64>,
     ended_ns: u64,
 }
 
@@ -146,12 +165,12 @@ impl World {
         let lost = vec![None; hosts.len()];
         let core = FleetRun::new(&run(hosts.len() as u32), &names, &lost, on_lost, false, 0);
         let (events, reported, starts_ns) = Default::default();
-        let named_ns = vec![None; hosts.len()];
-        let mut world = World { core, hosts, events, number: 0, reported, named_ns, starts_ns };
+        let (named_ns, errors_ns) = (vec![None; hosts.len()], Vec::new());
+        let mut world =
+            World { core, hosts, events, number: 0, reported, named_ns, starts_ns, errors_ns };
         world.at(0, Event::Tick);
         for host in 0..world.hosts.len() {
             let Host { fault, ready_ns, delay_ns, .. } = world.hosts[host];
-            world.at(delay_ns, Event::Clock(host));
             if fault != Fault::NeverReady {
                 world.at(ready_ns + delay_ns, Event::Ready(host));
             }
@@ -184,8 +203,9 @@ impl World {
                 self.reported.push((now_ns, progress));
             }
         }
-        let World { core, hosts, reported, named_ns, starts_ns, .. } = self;
-        Finished { end: core.into_end(), reported, named_ns, hosts, starts_ns, ended_ns: now_ns }
+        let World { core, hosts, reported, named_ns, starts_ns, errors_ns, .. } = self;
+        let (end, ended_ns) = (core.into_end(), now_ns);
+        Finished { end, reported, named_ns, hosts, starts_ns, errors_ns, ended_ns }
     }
 
     fn handle(&mut self, now_ns: u64, event: Event) {
@@ -194,7 +214,12 @@ impl World {
                 self.core.tick(now_ns);
                 self.at(now_ns + TICK_NS, Event::Tick);
             }
-            Event::Clock(host) => self.core.clock_sampled(host, self.hosts[host].clock, now_ns),
+            Event::Clock(host, sampled_ns) => {
+                let one = &mut self.hosts[host];
+                let ahead_ns = one.ahead_at(sampled_ns) + one.off_ns;
+                one.clock = HostClock { ahead_ns, sampled_ns, ..one.clock };
+                self.core.clock_sampled(host, one.clock, now_ns);
+            }
             Event::Ready(host) => self.core.ready(host, now_ns),
             Event::Interval(host, index) => {
                 let Host { pace, fault, .. } = self.hosts[host];
@@ -221,12 +246,20 @@ impl World {
 
     fn perform(&mut self, now_ns: u64, action: RunAction) {
         match action {
-            RunAction::Go { host, start_ns } => {
+            RunAction::SampleClock { host } => {
+                let delay_ns = self.hosts[host].delay_ns;
+                self.at(now_ns + 2 * delay_ns, Event::Clock(host, now_ns + delay_ns));
+            }
+            RunAction::Go { host, start_ns, clock_error_ns } => {
                 self.hosts[host].known_start_ns = Some(start_ns);
-                // Back from the host's clock, which is wrong by at most its error.
-                let ahead_ns = self.hosts[host].clock.ahead_ns;
-                let start_ns = start_ns.checked_add_signed(-ahead_ns).expect("in range");
+                let back =
+                    |ahead_ns: i64| start_ns.checked_add_signed(-ahead_ns).expect("in range");
+                // Back from the host's clock as it was sampled.
+                let start_ns = back(self.hosts[host].clock.ahead_ns);
                 assert!(start_ns > now_ns, "the start is ahead");
+                let wrong_ns = back(self.hosts[host].ahead_at(start_ns)).abs_diff(start_ns);
+                assert!(wrong_ns <= clock_error_ns, "{wrong_ns} ns, stated {clock_error_ns} ns");
+                self.errors_ns.push(clock_error_ns);
                 self.starts_ns.push(start_ns);
                 let Host { fault, delay_ns, ends_after, checks_ns, .. } = self.hosts[host];
                 let cut_ns = match fault {
@@ -286,6 +319,7 @@ impl World {
 
 fn random_host(random: &mut Random) -> Host {
     let at_ns = random.below(15 * SECOND_NS);
+    let error_ns = random.below(100 * MS_NS);
     let fault = match random.below(10) {
         0 => Fault::Lost(at_ns),
         1 => Fault::NeverReady,
@@ -298,10 +332,10 @@ fn random_host(random: &mut Random) -> Host {
         fault,
         ready_ns: random.below(2 * SECOND_NS),
         delay_ns: random.below(300 * MS_NS),
-        clock: HostClock {
-            ahead_ns: random.below(7_200 * SECOND_NS) as i64,
-            error_ns: random.below(100 * MS_NS),
-        },
+        ahead_ns: random.below(7_200 * SECOND_NS) as i64,
+        drift_ppm: random.below(199) as i64 - 99,
+        clock: HostClock { ahead_ns: 0, error_ns, sampled_ns: 0 },
+        off_ns: random.below(2 * error_ns + 1) as i64 - error_ns as i64,
         known_start_ns: None,
         pace: random.below(1_000),
         late_ns: random.below(MS_NS),
@@ -334,7 +368,7 @@ fn check(seed: u64, on_lost: OnLost) {
     let stops_at_ns = (random.below(4) == 0).then(|| random.below(12 * SECOND_NS));
     let faults: Vec<Fault> = hosts.iter().map(|host| host.fault).collect();
     let context = format!("seed {seed}, {on_lost:?}, {faults:?}, stopped at {stops_at_ns:?}");
-    let Finished { end, reported, named_ns, hosts, starts_ns, ended_ns } =
+    let Finished { end, reported, named_ns, hosts, starts_ns, ended_ns, .. } =
         World::new(hosts, on_lost, stops_at_ns).run_to_end();
     // All get the same instant.
     assert!(starts_ns.windows(2).all(|pair| pair[0] == pair[1]), "{context}: {starts_ns:?}");
@@ -453,6 +487,28 @@ fn a_run_on_1000_hosts_starts_once_and_adds_up() {
 }
 
 #[test]
+fn the_stated_error_of_the_start_covers_clocks_that_run_apart_while_a_host_opens_its_files() {
+    let mut random = Random(11);
+    let mut host = |ready_ns, drift_ppm| Host {
+        fault: Fault::None,
+        ready_ns,
+        drift_ppm,
+        delay_ns: MS_NS,
+        clock: HostClock { error_ns: MS_NS / 2, ..RIGHT_CLOCK },
+        off_ns: 0,
+        ends_after: INTERVALS,
+        ..random_host(&mut random)
+    };
+    // Until the last host is ready, the first clock is off by 5.4 ms.
+    let hosts = vec![host(0, 90), host(60 * SECOND_NS, -90)];
+    let Finished { end, errors_ns, .. } = World::new(hosts, OnLost::Fail, None).run_to_end();
+    assert_eq!(end.outcome, Outcome::Done);
+    // Each start was compared with the truth. The stated error is little more than that of a sample.
+    assert_eq!(errors_ns.len(), 2);
+    assert!(errors_ns.iter().all(|ns| (MS_NS / 2..MS_NS).contains(ns)), "{errors_ns:?}");
+}
+
+#[test]
 fn a_host_that_is_lost_after_the_others_have_ended_is_not_every_host() {
     let names = ["a".to_owned(), "b".to_owned()];
     let outcome = |first_ends: bool| {
@@ -475,12 +531,15 @@ fn the_others_start_when_the_last_host_that_prepares_is_lost() {
     let names = ["a".to_owned(), "b".to_owned()];
     let mut core = FleetRun::new(&run(2), &names, &[None, None], OnLost::Continue, false, 0);
     core.ready(0, 0);
-    core.clock_sampled(0, HostClock { ahead_ns: 0, error_ns: 0 }, 0);
     core.lost(1, "its agent ended");
     core.tick(TICK_NS);
+    assert_eq!(core.next_action(), Some(RunAction::SampleClock { host: 0 }));
+    core.clock_sampled(0, RIGHT_CLOCK, TICK_NS);
     let action = core.next_action();
     assert!(matches!(action, Some(RunAction::Go { host: 0, .. })), "{action:?}");
 }
+
+const RIGHT_CLOCK: HostClock = HostClock { ahead_ns: 0, error_ns: 0, sampled_ns: 0 };
 
 /// Two hosts that have started, at 0 of the clock of their run. Returns the run with its start.
 fn started(interval_ns: u64) -> (FleetRun, u64) {
@@ -488,10 +547,8 @@ fn started(interval_ns: u64) -> (FleetRun, u64) {
     let mut run = run(2);
     run.phases.interval_ns = interval_ns;
     let mut core = FleetRun::new(&run, &names, &[None, None], OnLost::Continue, false, 0);
-    for host in 0..2 {
-        core.clock_sampled(host, HostClock { ahead_ns: 0, error_ns: 0 }, 0);
-        core.ready(host, 0);
-    }
+    (0..2).for_each(|host| core.ready(host, 0));
+    (0..2).for_each(|host| core.clock_sampled(host, RIGHT_CLOCK, 0));
     let starts = std::iter::from_fn(|| core.next_action());
     let start_ns = starts.filter_map(|action| match action {
         RunAction::Go { start_ns, .. } => Some(start_ns),

@@ -284,8 +284,6 @@ impl Fleet for &mut RemoteFleet {
             };
             let number = self.pipes.controller().request(host, request.to_bytes());
             session.numbers[host] = Some(number);
-            let now_ns = self.pipes.now_ns();
-            self.pipes.controller().sample_clock(host, now_ns);
         }
         let mut is_started = false;
         loop {
@@ -326,8 +324,11 @@ impl RemoteFleet {
                         let (ahead_ns, error_ns) = (clock.wall_ns, clock.error_ns);
                         session.warn(host, vec![Warning::WallClockOff { ahead_ns, error_ns }]);
                     }
-                    let (ahead_ns, error_ns) = (clock.monotonic_ns, clock.error_ns);
-                    let clock = HostClock { ahead_ns, error_ns };
+                    let clock = HostClock {
+                        ahead_ns: clock.monotonic_ns,
+                        error_ns: clock.error_ns,
+                        sampled_ns: clock.sampled_ns,
+                    };
                     session.core.clock_sampled(host, clock, now_ns);
                 }
             }
@@ -402,10 +403,13 @@ impl RemoteFleet {
         let mut is_started = false;
         while let Some(action) = session.core.next_action() {
             match action {
-                RunAction::Go { host, start_ns } => {
+                RunAction::SampleClock { host } => {
+                    let now_ns = self.pipes.now_ns();
+                    self.pipes.controller().sample_clock(host, now_ns);
+                    self.pipes.perform();
+                }
+                RunAction::Go { host, start_ns, clock_error_ns } => {
                     is_started = true;
-                    let clock = self.pipes.controller().clock(host);
-                    let clock_error_ns = clock.map_or(0, |clock| clock.error_ns);
                     self.signal(host, SignalKind::Go { start_ns, clock_error_ns });
                 }
                 RunAction::EndAt { host, end_ns } => {
