@@ -203,7 +203,7 @@ pub(crate) enum Command {
     /// Serve a controller on standard input and output: the far end of `--hosts`.
     ///
     /// Started by ssh, srun, kubectl exec or another command on each host of a fleet; not by hand.
-    Agent,
+    Agent(AgentArguments),
     /// Show what runs on the hosts of a fleet, or complete a record from them.
     #[command(subcommand, disable_help_subcommand = true, after_help = FLEET_EXAMPLES)]
     Fleet(FleetCommand),
@@ -268,6 +268,14 @@ Examples:
   fourcorners clean /mnt/vol1
   fourcorners clean nfs://filer/vol1
   fourcorners clean /mnt/vol1 --experiment oltp";
+
+/// Flags of an agent.
+#[derive(Debug, Args)]
+pub(crate) struct AgentArguments {
+    /// Started by a controller from its own file, which is not hashed.
+    #[arg(long, hide = true)]
+    pub(crate) same_file: bool,
+}
 
 /// Arguments of `clean`.
 #[derive(Debug, Args)]

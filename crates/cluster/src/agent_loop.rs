@@ -182,13 +182,7 @@ mod tests {
         let request = Message::Request { number: 0, work: Vec::new() };
         to_agent.write_all(&request.to_frame()).expect("the pipe has room");
         drop(to_agent);
-        let hello = Hello {
-            protocol: PROTOCOL,
-            version: String::new(),
-            host_name: String::new(),
-            boot_id: String::new(),
-            process: 0,
-        };
+        let hello = Hello { protocol: PROTOCOL, ..Hello::default() };
         let is_done = Arc::new(AtomicBool::new(false));
         let (alone, is_alone) = mpsc::channel();
         let work = Finishing { is_alone, is_done: Arc::clone(&is_done) };

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::clock::{self, ClockOffset, Sample};
 use crate::launch::{PRESENT, SEND};
-use crate::message::{Hello, Incoming, Message, NotAMessage, PROTOCOL};
+use crate::message::{Build, Hello, Incoming, Message, NotAMessage, PROTOCOL};
 
 /// An agent that does not send its hello within this time is lost. ssh itself gives up after 8 s.
 pub const HELLO_WITHIN_NS: u64 = 10_000_000_000;
@@ -125,6 +125,21 @@ pub enum Lost {
         /// This host's version.
         ours: String,
     },
+    /// Another build of the same version.
+    #[error(
+        "it runs another build of fourcorners {version} (SHA-256 {}…), and this host {}…; install the \
+         same file on both, or copy it with --push",
+        beginning(theirs),
+        beginning(ours)
+    )]
+    Build {
+        /// The version of both.
+        version: String,
+        /// SHA-256 of its file, in hexadecimal.
+        theirs: String,
+        /// SHA-256 of this host's file.
+        ours: String,
+    },
     /// A message that does not follow from the previous ones.
     #[error("it sent a message that was not expected")]
     Unexpected,
@@ -136,10 +151,15 @@ pub enum Lost {
     Interrupted,
 }
 
+/// Enough of a hash to tell builds apart.
+fn beginning(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
 /// The sessions of a fleet.
 #[derive(Debug)]
 pub struct Controller {
-    version: String,
+    build: Build,
     /// This host's wall clock when its monotonic clock was 0, in nanoseconds since 1970.
     unix_at_zero_ns: u64,
     sessions: Vec<Session>,
@@ -182,9 +202,9 @@ impl Controller {
     /// Sessions with agents that are being started at `now_ns`.
     ///
     /// * `copies` - for each host, whether the program is copied there first
-    /// * `version` - of this program; agents must have the same
+    /// * `build` - of this program; agents must have the same
     /// * `unix_at_zero_ns` - this host's wall clock minus the clock of `now_ns`
-    pub fn new(copies: &[bool], version: &str, now_ns: u64, unix_at_zero_ns: u64) -> Controller {
+    pub fn new(copies: &[bool], build: &Build, now_ns: u64, unix_at_zero_ns: u64) -> Controller {
         let session = |copies: &bool| Session {
             incoming: Incoming::default(),
             stage: if *copies { Stage::Greeting(Vec::new()) } else { Stage::Starting },
@@ -192,7 +212,7 @@ impl Controller {
             next_request: 0,
         };
         Controller {
-            version: version.to_owned(),
+            build: build.clone(),
             unix_at_zero_ns,
             sessions: copies.iter().map(session).collect(),
             actions: VecDeque::new(),
@@ -367,13 +387,7 @@ impl Controller {
             (_, Message::Alive) => return Ok(()),
             (_, Message::Refused(why)) => return Err(Lost::Failed(why)),
             (Stage::Starting, Message::Hello(hello)) => {
-                if hello.protocol != PROTOCOL || hello.version != self.version {
-                    return Err(Lost::Version {
-                        theirs: hello.version,
-                        their_protocol: hello.protocol,
-                        ours: self.version.clone(),
-                    });
-                }
+                self.refuse_another_build(&hello)?;
                 self.sessions[host].stage = Stage::Connected { hello, clock: None, sampling: None };
                 self.sample_clock(host, now_ns);
                 return Ok(());
@@ -396,6 +410,25 @@ impl Controller {
         };
         self.events.push_back(event);
         Ok(())
+    }
+
+    fn refuse_another_build(&self, hello: &Hello) -> Result<(), Lost> {
+        let Build { version, sha256, .. } = &hello.build;
+        if hello.protocol != PROTOCOL || *version != self.build.version {
+            return Err(Lost::Version {
+                theirs: version.clone(),
+                their_protocol: hello.protocol,
+                ours: self.build.version.clone(),
+            });
+        }
+        match hello.build.differs_from(&self.build) {
+            false => Ok(()),
+            true => Err(Lost::Build {
+                version: version.clone(),
+                theirs: sha256.clone().unwrap_or_default(),
+                ours: self.build.sha256.clone().unwrap_or_default(),
+            }),
+        }
     }
 
     /// Takes the reply to a ping, and sends the next one unless there are enough.
@@ -445,17 +478,20 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     fn hello(version: &str) -> Hello {
-        Hello {
-            protocol: PROTOCOL,
-            version: version.to_owned(),
-            host_name: "h".to_owned(),
-            boot_id: "b".to_owned(),
-            process: 1,
-        }
+        hello_of(build(version, "aa"))
+    }
+
+    fn hello_of(build: Build) -> Hello {
+        Hello { protocol: PROTOCOL, build, ..Hello::default() }
+    }
+
+    fn build(version: &str, sha256: &str) -> Build {
+        let sha256 = Some(sha256.to_owned());
+        Build { version: version.to_owned(), architecture: "x".to_owned(), sha256 }
     }
 
     fn controller(copies: &[bool]) -> Controller {
-        Controller::new(copies, "1", 0, 5)
+        Controller::new(copies, &build("1", "aa"), 0, 5)
     }
 
     fn actions(controller: &mut Controller) -> Vec<Action> {
@@ -515,6 +551,19 @@ mod tests {
         assert!(results[0].is_ok());
         let text = results[1].as_ref().unwrap_err().to_string();
         assert!(text.contains("fourcorners 2") && text.contains("this host 1"), "{text}");
+    }
+
+    #[test]
+    fn another_build_of_the_same_version_is_refused_with_both_hashes() {
+        let mut controller = controller(&[false; 2]);
+        for (host, sha256) in [(0, "bb"), (1, "aa")] {
+            let hello = Message::Hello(hello_of(build("1", sha256)));
+            controller.received(host, &hello.to_frame(), 0);
+        }
+        let lost = lost(&mut controller);
+        let [(0, why @ Lost::Build { .. })] = lost.as_slice() else { panic!("{lost:?}") };
+        let text = why.to_string();
+        assert!(text.contains("SHA-256 bb…") && text.contains("this host aa…"), "{text}");
     }
 
     #[test]

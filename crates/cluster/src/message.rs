@@ -8,7 +8,7 @@ use record::framing::{self, HEAD_BYTES, MARKER, RawFrame};
 use serde::{Deserialize, Serialize};
 
 /// Version of the messages. Peers with different versions refuse each other.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Longest payload of a frame, in bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 64 << 20;
 /// The lowest kind of a control frame.
@@ -67,13 +67,35 @@ pub enum Message {
     },
 }
 
-/// Who an agent is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A build of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// Version and commit.
+    pub version: String,
+    /// The processor architecture that it is compiled for.
+    pub architecture: String,
+    /// SHA-256 of its file, in hexadecimal: two builds may have one version. `None` for an agent that its
+    /// controller started from its own file, and if the file cannot be read.
+    pub sha256: Option<String>,
+}
+
+impl Build {
+    /// Whether it certainly differs from another build of the same version. Builds for two architectures
+    /// have different files, so those are not compared.
+    pub(crate) fn differs_from(&self, other: &Build) -> bool {
+        let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
+        self.architecture == other.architecture && hashes.is_some_and(|(ours, other)| ours != other)
+    }
+}
+
+/// Who an agent is. The protocol and the version come first in every version, so that a difference is
+/// reported in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`] of the agent.
     pub protocol: u32,
-    /// Version and commit of the program.
-    pub version: String,
+    /// The program.
+    pub build: Build,
     /// The host's own name.
     pub host_name: String,
     /// Changes when the host restarts, so that clocks are not compared across a restart.
@@ -172,7 +194,10 @@ impl Incoming {
             framing::frame_at(&self.bytes[..end], 0).ok_or(NotAMessage::Damaged)?;
         let message = match kind {
             ..FIRST_CONTROL => Message::Frame { kind, payload: payload.to_vec() },
-            _ => record::frame::decode(payload).map_err(|_| NotAMessage::Unknown(kind))?,
+            _ => record::frame::decode(payload)
+                .ok()
+                .or_else(|| hello_of_another_version(payload))
+                .ok_or(NotAMessage::Unknown(kind))?,
         };
         if message.kind() != kind {
             return Err(NotAMessage::Unknown(kind));
@@ -180,6 +205,15 @@ impl Incoming {
         self.bytes.drain(..end);
         Ok(Some(message))
     }
+}
+
+/// What is known of a hello of another protocol.
+fn hello_of_another_version(payload: &[u8]) -> Option<Message> {
+    let (position, protocol, version): (u32, u32, String) =
+        record::frame::decode_beginning(payload).ok()?;
+    let build = Build { version, ..Build::default() };
+    let is_hello = position == 0 && protocol != PROTOCOL;
+    is_hello.then(|| Message::Hello(Hello { protocol, build, ..Hello::default() }))
 }
 
 /// The beginning of foreign output, on one line.
@@ -196,9 +230,10 @@ mod tests {
     use super::*;
 
     fn hello() -> Hello {
+        let sha256 = Some("ab".repeat(32));
         Hello {
             protocol: PROTOCOL,
-            version: "0.1.0".to_owned(),
+            build: Build { version: "0.1.0".to_owned(), architecture: "x86_64".to_owned(), sha256 },
             host_name: "vm01".to_owned(),
             boot_id: "b".to_owned(),
             process: 7,
@@ -234,6 +269,44 @@ mod tests {
                 }
             }
             assert_eq!(read, all(), "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_hello_of_another_protocol_is_read_as_far_as_versions_agree() {
+        let read = |payload: &[u8]| {
+            let mut frame = Vec::new();
+            framing::append(FIRST_CONTROL, |out| out.extend_from_slice(payload), &mut frame);
+            let mut incoming = Incoming::default();
+            incoming.add(&frame);
+            incoming.next_message()
+        };
+        let mut payload = Vec::new();
+        // As protocol 2: without a build.
+        record::frame::encode(&(0u32, 2u32, "0.0.9", "vm01", "b", 7u32), &mut payload);
+        let later_bytes = [&[0, 9][..], &[5], b"0.9.0", b"more"].concat();
+        for (payload, protocol, version) in [(payload, 2, "0.0.9"), (later_bytes, 9, "0.9.0")] {
+            let Ok(Some(Message::Hello(hello))) = read(&payload) else { panic!("{version}") };
+            assert_eq!((hello.protocol, hello.build.version.as_str()), (protocol, version));
+        }
+        let mut of_this = Vec::new();
+        record::frame::encode(&(0u32, PROTOCOL, "0.1.0"), &mut of_this);
+        assert_eq!(read(&of_this), Err(NotAMessage::Unknown(FIRST_CONTROL)));
+    }
+
+    #[test]
+    fn builds_differ_by_their_files_unless_they_are_for_different_architectures() {
+        let build = |architecture: &str, sha256: Option<&str>| Build {
+            version: "1".to_owned(),
+            architecture: architecture.to_owned(),
+            sha256: sha256.map(str::to_owned),
+        };
+        let ours = build("x86_64", Some("aa"));
+        assert!(ours.differs_from(&build("x86_64", Some("bb"))));
+        for same in
+            [build("x86_64", Some("aa")), build("aarch64", Some("bb")), build("x86_64", None)]
+        {
+            assert!(!ours.differs_from(&same), "{same:?}");
         }
     }
 

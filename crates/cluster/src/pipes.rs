@@ -17,6 +17,7 @@ use crate::ask::{Answer, Ask};
 use crate::controller::{Action, Controller, Lost};
 use crate::host_list::Host;
 use crate::launch::AgentProgram;
+use crate::message::Build;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
 const TURN: Duration = Duration::from_millis(100);
@@ -45,14 +46,14 @@ pub struct Pipes {
 impl Pipes {
     /// Starts the agents.
     ///
-    /// * `version` - of this program; agents must have the same
-    pub fn open(hosts: &[Host], agent: &AgentProgram, version: &str) -> Pipes {
+    /// * `build` - of this program; agents must have the same
+    pub fn open(hosts: &[Host], agent: &AgentProgram, build: &Build) -> Pipes {
         let copies: Vec<bool> = hosts.iter().map(|host| host.launcher.copies(agent)).collect();
         let mut all = Pipes {
             hosts: hosts.to_vec(),
             agent: agent.clone(),
             begun: Instant::now(),
-            controller: Controller::new(&copies, version, 0, unix_ns(SystemTime::now())),
+            controller: Controller::new(&copies, build, 0, unix_ns(SystemTime::now())),
             pipes: Vec::with_capacity(hosts.len()),
             bytes: vec![0; READ_BYTES],
         };
@@ -169,16 +170,16 @@ impl Drop for Pipes {
 /// Asks an agent on each host to do `work` and waits for the answers; every host answers or is lost
 /// within stated times.
 ///
-/// * `version` - of this program; agents must have the same
+/// * `build` - of this program; agents must have the same
 /// * `observe` - gets the number of hosts that have answered or are lost, and may end the wait
 pub fn ask(
     hosts: &[Host],
     agent: &AgentProgram,
-    version: &str,
+    build: &Build,
     work: Vec<u8>,
     observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Vec<Result<Answer, Lost>> {
-    let mut pipes = Pipes::open(hosts, agent, version);
+    let mut pipes = Pipes::open(hosts, agent, build);
     let mut ask = Ask::new(hosts.len(), work);
     ask.handle_events(pipes.controller());
     while !ask.is_done() {

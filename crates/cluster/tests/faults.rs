@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use cluster::agent::{Agent, AgentAction};
 use cluster::ask::{Answer, Ask};
 use cluster::controller::{Action, Controller, HELLO_WITHIN_NS, Lost, SILENT_AFTER_NS};
-use cluster::message::{Hello, Message, NotAMessage, PROTOCOL};
+use cluster::message::{Build, Hello, Message, NotAMessage, PROTOCOL};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MS_NS: u64 = 1_000_000;
@@ -95,10 +95,9 @@ impl Host {
         let version = if self.fault == Fault::OtherVersion { "2" } else { "1" };
         let hello = Hello {
             protocol: PROTOCOL,
-            version: version.to_owned(),
+            build: build(version),
             host_name: format!("h{host}"),
-            boot_id: String::new(),
-            process: 1,
+            ..Hello::default()
         };
         let mut bytes = Message::Hello(hello).to_frame();
         match self.fault {
@@ -108,6 +107,10 @@ impl Host {
         }
         bytes
     }
+}
+
+fn build(version: &str) -> Build {
+    Build { version: version.to_owned(), ..Build::default() }
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +143,7 @@ impl World {
     fn run(hosts: Vec<Host>) -> (Vec<Outcome>, Vec<Host>) {
         let count = hosts.len();
         let mut world = World {
-            controller: Controller::new(&vec![false; count], "1", 0, UNIX_AT_ZERO_NS),
+            controller: Controller::new(&vec![false; count], &build("1"), 0, UNIX_AT_ZERO_NS),
             ask: Ask::new(count, b"ask".to_vec()),
             hosts,
             events: BinaryHeap::new(),

@@ -191,6 +191,15 @@ pub fn decode<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed>
     }
 }
 
+/// Reads the beginning of an event that another version may have written, and ignores what follows.
+///
+/// # Errors
+/// The payload does not begin with it.
+pub fn decode_beginning<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Malformed> {
+    let read = postcard::take_from_bytes(payload);
+    read.map(|(event, _)| event).map_err(|_| Malformed("its content does not match its kind"))
+}
+
 /// The position of `Warning::OnHosts`, the only warning that contains another.
 const ON_HOSTS: u32 = 27;
 

@@ -38,7 +38,7 @@ use commands::outcome::{Exit, Failure, Outcome};
 use metrics::run_record::ExperimentRecord;
 use store::Store;
 
-use crate::args::Command;
+use crate::args::{AgentArguments, Command};
 use crate::fleet_command::FleetCommand;
 use crate::interrupt;
 use crate::record_args::{IdArgument, StoreArguments};
@@ -66,9 +66,9 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Compare(arguments) => compare::run(&arguments, terminal),
         Command::Avs(arguments) => avs::run(&arguments, terminal),
         Command::Check(arguments) => check::run(&arguments, terminal),
-        Command::Agent => {
+        Command::Agent(AgentArguments { same_file }) => {
             interrupt::survive_hang_up();
-            fleet::agent::serve(VERSION).map(|()| Exit::Done)
+            fleet::agent::serve(VERSION, same_file).map(|()| Exit::Done)
         }
         Command::Fleet(FleetCommand::Status(arguments)) => fleet_status::run(&arguments, terminal),
         Command::Fleet(FleetCommand::Collect(arguments)) => {

@@ -2,6 +2,7 @@
 //! srun and kubectl. Requires root, as in CI.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -227,6 +228,25 @@ fn the_program_is_copied_once_and_a_damaged_copy_is_replaced() {
             assert_eq!(file(&copies("a")[0]).ino(), before, "it was there");
         }
     }
+}
+
+#[test]
+fn another_build_of_the_same_version_is_refused() {
+    let dir = TestDir::new();
+    let other = dir.path().join("other");
+    fs::copy(PROGRAM, &other).expect("copy the program");
+    // What follows the sections of a program is not loaded.
+    let mut file = fs::OpenOptions::new().append(true).open(&other).expect("open the copy");
+    file.write_all(b"another build").expect("change the copy");
+    drop(file);
+    let other = other.display().to_string();
+    let hosts = ["--hosts", "exec:env NAME={host}", "--hosts", "a", "--agent", &other];
+    let ended = dir.run(&[&["run", "null:", "--hosts", "local:1"][..], &hosts].concat());
+    assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
+    let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("error: a: it runs another build of fourcorners "), "{words}");
+    assert!(words.contains("or copy it with --push"), "{words}");
+    assert!(!dir.store().join("runs").exists(), "nothing was measured");
 }
 
 /// Bound for the whole command: ssh gives up after 8 s, and nothing is silent for longer than 10 s.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cluster::message::{Hello, Message, PROTOCOL};
+use cluster::message::{Build, Hello, Message, PROTOCOL};
 use serde_json::Value;
 
 use crate::fleet_runs::sums;
@@ -222,13 +222,8 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
     let _hosts = hub.hosts("before", 1..=2, "keys");
     let _refusing = hub.hosts("before", [3], "other_keys");
 
-    let hello = Message::Hello(Hello {
-        protocol: PROTOCOL,
-        version: "0.0.1 (another)".to_owned(),
-        host_name: "h2".to_owned(),
-        boot_id: "x".to_owned(),
-        process: 1,
-    });
+    let build = Build { version: "0.0.1 (another)".to_owned(), ..Build::default() };
+    let hello = Message::Hello(Hello { protocol: PROTOCOL, build, ..Hello::default() });
     fs::write(dir.path().join("hello"), hello.to_frame()).expect("write a hello");
     let version = agent(&dir, "version", &format!("cat {root}/hello; exec cat > /dev/null"));
     let noise = agent(&dir, "noise", "echo Welcome to h2; exec cat > /dev/null");

@@ -12,6 +12,7 @@ use cluster::outbox::Outbox;
 use metrics::fleet::SpoolOwner;
 use units::BytesPerSec;
 
+use super::build;
 use super::reply;
 use super::request::{HostFacts, Request};
 use super::signals::Signals;
@@ -22,12 +23,14 @@ use crate::{check, unix_ms};
 
 /// Serves the controller on standard input and output until it closes them.
 ///
+/// * `is_same_file` - the controller has started its own file, which need not be compared
+///
 /// # Errors
 /// The pipe failed, or what arrives is not from a controller.
-pub fn serve(version: &str) -> Result<(), Failure> {
+pub fn serve(version: &str, is_same_file: bool) -> Result<(), Failure> {
     let hello = Hello {
         protocol: PROTOCOL,
-        version: version.to_owned(),
+        build: build(version, !is_same_file),
         host_name: kernel_value("hostname"),
         boot_id: kernel_value("random/boot_id"),
         process: std::process::id(),

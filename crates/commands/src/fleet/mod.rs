@@ -28,10 +28,12 @@ use cluster::ask::Answer;
 use cluster::controller::Lost;
 use cluster::host_list::{self, Entry, Host, Surroundings};
 use cluster::launch::{AgentProgram, Copy, Launcher};
+use cluster::message::Build;
 use cluster::pipes::Pipes;
 use metrics::fleet::{Reach, ReachedHost};
 use sha2::{Digest, Sha256};
 
+use crate::measure::environment;
 use crate::outcome::Failure;
 use request::Request;
 
@@ -43,7 +45,7 @@ const POD_SELECTORS: [&str; 2] = ["-l", "--selector"];
 pub struct Fleet {
     hosts: Vec<Host>,
     agent: AgentProgram,
-    version: String,
+    build: Build,
 }
 
 impl Fleet {
@@ -70,7 +72,7 @@ impl Fleet {
         }
         host_list::refuse_twice(&all).map_err(Failure::input)?;
         let agent = agent_program(agent, push)?;
-        Ok(Fleet { hosts: all, agent, version: version.to_owned() })
+        Ok(Fleet { build: build_for(&all, version), hosts: all, agent })
     }
 
     /// The hosts of a record.
@@ -82,9 +84,9 @@ impl Fleet {
             let launcher = host.launcher.parse().map_err(Failure::input)?;
             Ok(Host { name: host.name.clone(), launcher })
         };
-        let hosts = reach.hosts.iter().map(host).collect::<Result<_, Failure>>()?;
+        let hosts = reach.hosts.iter().map(host).collect::<Result<Vec<_>, Failure>>()?;
         let agent = agent_program(&reach.agent, reach.push)?;
-        Ok(Fleet { hosts, agent, version: version.to_owned() })
+        Ok(Fleet { build: build_for(&hosts, version), hosts, agent })
     }
 
     /// How the hosts are reached, for their record.
@@ -127,7 +129,7 @@ impl Fleet {
 
     /// Starts the agents.
     pub(crate) fn connect(&self) -> Pipes {
-        Pipes::open(&self.hosts, &self.agent, &self.version)
+        Pipes::open(&self.hosts, &self.agent, &self.build)
     }
 
     /// Sends a request to every host; see [`cluster::pipes::ask`].
@@ -136,7 +138,22 @@ impl Fleet {
         request: &Request,
         observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Vec<Result<Answer, Lost>> {
-        cluster::pipes::ask(&self.hosts, &self.agent, &self.version, request.to_bytes(), observe)
+        cluster::pipes::ask(&self.hosts, &self.agent, &self.build, request.to_bytes(), observe)
+    }
+}
+
+/// This build, with the hash that agents on these hosts have.
+fn build_for(hosts: &[Host], version: &str) -> Build {
+    build(version, hosts.iter().any(|host| host.launcher != Launcher::Local))
+}
+
+/// This build.
+fn build(version: &str, with_hash: bool) -> Build {
+    Build {
+        version: version.to_owned(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        // A host where the program cannot be read is compared by its version.
+        sha256: with_hash.then(environment::binary_hash).and_then(Result::ok),
     }
 }
 
