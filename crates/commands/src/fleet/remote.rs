@@ -338,6 +338,7 @@ impl RemoteFleet {
                         session.warn(host, warnings);
                         session.core.ready(host, now_ns);
                     }
+                    Report::Warned { warnings } => session.warn(host, warnings),
                     Report::Measured => session.core.measured(host, now_ns),
                     Report::Filling { .. }
                     | Report::Durable { .. }

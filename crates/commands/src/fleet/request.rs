@@ -147,6 +147,8 @@ pub(super) enum Report {
     PartFailed,
     /// All files are open; the run waits for its start. With the warnings known so far.
     Ready { warnings: Vec<Warning> },
+    /// Warnings about the host that become known during its share of a run.
+    Warned { warnings: Vec<Warning> },
     /// The last interval was measured; the host checks its files.
     Measured,
     /// It waits for a server, in words.

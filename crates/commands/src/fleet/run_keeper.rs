@@ -11,9 +11,10 @@ use metrics::warning::Warning;
 use record::frame;
 use workload::plan::Run;
 
+use super::request::Report;
 use super::signals::Start;
 use super::spool::Spool;
-use super::station::StationContext;
+use super::station::{StationContext, send_report};
 
 /// One run of an agent.
 pub(super) struct RunKeeper<'a> {
@@ -59,6 +60,12 @@ impl<'a> RunKeeper<'a> {
         if !is_kept {
             // Without the controller nothing would be left of the run.
             self.context.signals.run_ended();
+            if self.is_sending.get()
+                && let Some(warning) = self.spool.borrow_mut().take_failure()
+            {
+                let warnings = vec![warning];
+                send_report(self.context.outbox, &Report::Warned { warnings });
+            }
         }
         if self.is_sending.get() {
             let mut payload = Vec::new();

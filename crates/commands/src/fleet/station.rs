@@ -240,7 +240,7 @@ impl Drop for Station {
     }
 }
 
-fn send_report(outbox: &Outbox, report: &Report) {
+pub(super) fn send_report(outbox: &Outbox, report: &Report) {
     let bytes = serde_json::to_vec(report).expect("a report is numbers, texts and lists");
     // If the controller is gone, the agent's loop sees it too.
     let _ = outbox.send(&Message::Report(bytes));

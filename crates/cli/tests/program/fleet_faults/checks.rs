@@ -67,11 +67,27 @@ pub(super) fn check(shown: &Shown) {
         let warning = format!("on {VICTIM}: the intervals could not be written to the spool ");
         assert!(words.contains(&warning), "{case:?}: {words}");
         assert!(words.contains("No space left on device"), "{case:?}: {words}");
+        if case.phase == Phase::Measuring {
+            a_full_spool_is_named_while_the_host_measures(&lines, *case);
+        }
     }
     what_can_be_collected_is(shown);
     assert!(shown.spools.is_empty(), "{case:?}: {:?} remain", shown.spools);
     let is_released = shown.cleaned.as_ref().is_none_or(|cleaned| cleaned.code == Some(0));
     assert!(is_released, "{case:?}: the target was not released: {:?}", shown.cleaned);
+}
+
+/// Intervals of the host follow the warning, in the same run.
+fn a_full_spool_is_named_while_the_host_measures(lines: &[Value], case: Case) {
+    let is_warning = |line: &Value| line["event"] == "warning" && line["code"] == "spool_failed";
+    let at = lines.iter().position(is_warning).unwrap_or_else(|| panic!("{case:?}: {lines:?}"));
+    let (warning, later) = (&lines[at], &lines[at + 1..]);
+    let continues = later.iter().any(|line| {
+        line["event"] == "host_interval"
+            && line["host_index"] == case.victim
+            && line["run_index"] == warning["run_index"]
+    });
+    assert!(continues, "{case:?}: reported when the run had ended: {warning}");
 }
 
 /// In words with the reason, in the events, in the stored record; in time and with the exit code.

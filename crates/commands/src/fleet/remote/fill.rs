@@ -171,7 +171,10 @@ impl RemoteFleet {
                     }
                     Report::Durable { files } => parts.durable.extend(files),
                     Report::PartFailed => parts.has_failed = true,
-                    Report::Ready { .. } | Report::Measured | Report::Waiting { .. } => {}
+                    Report::Ready { .. }
+                    | Report::Warned { .. }
+                    | Report::Measured
+                    | Report::Waiting { .. } => {}
                 })
             }
             Event::Lost { host, why } => {
