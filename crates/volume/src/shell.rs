@@ -40,6 +40,7 @@ use http::HTTP_CONNECTIONS;
 use poll::Waker;
 use udp_portmapper::UdpPortmapper;
 
+pub use descriptors::raise_limit as raise_descriptor_limit;
 pub use snapshot::Snapshot;
 
 /// Length of each listener's accept queue; the kernel has its own limit too.
@@ -157,7 +158,7 @@ impl Running {
             http: if metrics.is_some() { 1 + HTTP_CONNECTIONS } else { 0 },
             volumes: data.as_ref().map(|_| config.account.volumes.len()),
         };
-        let limit = descriptors::raise_limit();
+        let limit = descriptors::raise_limit(u64::MAX);
         let budget = Budget::divide(limit, descriptors::count_open(), &needs);
         if let Some(line) = budget.shortage(limit, &needs) {
             write_line(&log, &line);

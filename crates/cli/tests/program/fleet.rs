@@ -249,6 +249,27 @@ fn another_build_of_the_same_version_is_refused() {
     assert!(!dir.store().join("runs").exists(), "nothing was measured");
 }
 
+/// The program with these limits of open files (`prlimit` of util-linux).
+fn with_open_files(dir: &TestDir, limits: &str, arguments: &[&str]) -> Ended {
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--nofile={limits}")).arg(PROGRAM).args(arguments);
+    ended(command.current_dir(dir.path()).env("HOME", dir.path()).stdin(Stdio::null()))
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_for_the_hosts_or_they_are_refused() {
+    let dir = TestDir::new();
+    let arguments = ["check", "--json", "--hosts", "local:10"];
+    let refused = with_open_files(&dir, "80:80", &arguments);
+    assert_eq!(refused.code, Some(2), "{}\n{}", refused.stdout, refused.stderr);
+    let words = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("10 hosts need 94 open files"), "{words}");
+    assert!(words.contains("ulimit -n 94"), "{words}");
+    let raised = with_open_files(&dir, "80:4096", &arguments);
+    let checked = json(&raised);
+    assert_eq!(host(&checked, "local-10")["error"], Value::Null, "{}", raised.stderr);
+}
+
 /// Bound for the whole command: ssh gives up after 8 s, and nothing is silent for longer than 10 s.
 const ALL_NAMED_WITHIN: Duration = Duration::from_secs(25);
 

@@ -10,6 +10,7 @@ pub mod check;
 pub mod collect;
 mod collection;
 mod collector;
+mod descriptors;
 mod hosts;
 pub(crate) mod remote;
 mod reply;
@@ -56,7 +57,8 @@ impl Fleet {
     /// * `version` - of this program; agents must have the same
     ///
     /// # Errors
-    /// The values are not hosts, a host is named twice, or the pods cannot be listed.
+    /// The values are not hosts, a host is named twice, the pods cannot be listed, or this process may not
+    /// open enough files.
     pub fn of(hosts: &[String], agent: &str, push: bool, version: &str) -> Result<Fleet, Failure> {
         let slurm_nodes = std::env::var("SLURM_JOB_NODELIST").ok();
         let read_file =
@@ -71,6 +73,7 @@ impl Fleet {
             }
         }
         host_list::refuse_twice(&all).map_err(Failure::input)?;
+        descriptors::provide_for(all.len())?;
         let agent = agent_program(agent, push)?;
         Ok(Fleet { build: build_for(&all, version), hosts: all, agent })
     }
@@ -78,13 +81,15 @@ impl Fleet {
     /// The hosts of a record.
     ///
     /// # Errors
-    /// The record was written by a version that knows other ways to reach a host.
+    /// The record was written by a version that knows other ways to reach a host, or this process may not open
+    /// enough files.
     pub fn of_reach(reach: &Reach, version: &str) -> Result<Fleet, Failure> {
         let host = |host: &ReachedHost| {
             let launcher = host.launcher.parse().map_err(Failure::input)?;
             Ok(Host { name: host.name.clone(), launcher })
         };
         let hosts = reach.hosts.iter().map(host).collect::<Result<Vec<_>, Failure>>()?;
+        descriptors::provide_for(hosts.len())?;
         let agent = agent_program(&reach.agent, reach.push)?;
         Ok(Fleet { build: build_for(&hosts, version), hosts, agent })
     }

@@ -73,11 +73,15 @@ impl Budget {
     }
 }
 
-/// Raises the limit of descriptors to the hard limit, and returns it.
-pub(super) fn raise_limit() -> u64 {
+/// Raises this process's limit of descriptors to the hard limit, unless `wanted` are allowed already.
+/// Returns the limit.
+pub fn raise_limit(wanted: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if let Some(limit) = current.filter(|limit| *limit >= wanted) {
+        return limit;
+    }
     let raised = Rlimit { current: maximum, maximum };
-    // If this is refused, there are fewer connections.
+    // If this is refused, the caller has fewer.
     let now = if setrlimit(Resource::Nofile, raised).is_ok() { maximum } else { current };
     now.unwrap_or(u64::MAX)
 }
