@@ -100,8 +100,18 @@ pub struct Hello {
     pub host_name: String,
     /// Changes when the host restarts, so that clocks are not compared across a restart.
     pub boot_id: String,
+    /// Of processes and of networks: differ between containers on one machine. Empty if unknown.
+    pub namespaces: String,
     /// The agent's process.
     pub process: u32,
+}
+
+impl Hello {
+    /// Whether both agents certainly run on one machine, and not in two containers of it.
+    pub(crate) fn is_on_same_host(&self, other: &Hello) -> bool {
+        let is_known = !self.boot_id.is_empty() && !self.namespaces.is_empty();
+        is_known && self.boot_id == other.boot_id && self.namespaces == other.namespaces
+    }
 }
 
 impl Message {
@@ -236,6 +246,7 @@ mod tests {
             build: Build { version: "0.1.0".to_owned(), architecture: "x86_64".to_owned(), sha256 },
             host_name: "vm01".to_owned(),
             boot_id: "b".to_owned(),
+            namespaces: "pid:[1] net:[2]".to_owned(),
             process: 7,
         }
     }
@@ -292,6 +303,25 @@ mod tests {
         let mut of_this = Vec::new();
         record::frame::encode(&(0u32, PROTOCOL, "0.1.0"), &mut of_this);
         assert_eq!(read(&of_this), Err(NotAMessage::Unknown(FIRST_CONTROL)));
+    }
+
+    #[test]
+    fn two_names_of_a_machine_are_one_host_and_its_containers_and_unknown_ones_are_not() {
+        let of = |boot_id: &str, namespaces: &str| Hello {
+            boot_id: boot_id.to_owned(),
+            namespaces: namespaces.to_owned(),
+            ..Hello::default()
+        };
+        let machine = of("b", "pid:[1] net:[2]");
+        assert!(machine.is_on_same_host(&Hello { process: 9, ..machine.clone() }));
+        for other in [of("c", "pid:[1] net:[2]"), of("b", "pid:[3] net:[2]"), of("b", "")] {
+            assert!(
+                !machine.is_on_same_host(&other) && !other.is_on_same_host(&machine),
+                "{other:?}"
+            );
+        }
+        assert!(!of("b", "").is_on_same_host(&of("b", "")));
+        assert!(!of("", "pid:[1]").is_on_same_host(&of("", "pid:[1]")));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::agent_loop::unix_ns;
 use crate::ask::{Answer, Ask};
 use crate::controller::{Action, Controller, Lost};
 use crate::host_list::Host;
-use crate::launch::AgentProgram;
+use crate::launch::{AgentProgram, Launcher};
 use crate::message::Build;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
@@ -72,6 +72,18 @@ impl Pipes {
     /// The names of the hosts, in their order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.hosts.iter().map(|host| host.name.as_str())
+    }
+
+    /// The name of an earlier host that is the same machine as this one by another name. Only hosts that are
+    /// reached by ssh are compared: containers share a machine, and so may nodes of Slurm.
+    pub fn earlier_name_of(&self, host: usize) -> Option<&str> {
+        let is_ssh = |host: usize| self.hosts[host].launcher == Launcher::Ssh;
+        let hello = self.controller.hello(host).filter(|_| is_ssh(host))?;
+        let is_same = |earlier: &usize| {
+            let of_earlier = self.controller.hello(*earlier).filter(|_| is_ssh(*earlier));
+            of_earlier.is_some_and(|earlier| earlier.is_on_same_host(hello))
+        };
+        (0..host).find(is_same).map(|earlier| self.hosts[earlier].name.as_str())
     }
 
     /// The time by the clock of the sessions: nanoseconds since they were opened.

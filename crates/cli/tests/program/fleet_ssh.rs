@@ -217,7 +217,8 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
     dir.file("reads.toml", READS);
     let root = dir.path().display().to_string();
     let other_names = "Host stranger\n  HostName 10.215.0.2\n  HostKeyAlias not-known\n\
-                       Host gone\n  HostName 10.215.0.99\n";
+                       Host gone\n  HostName 10.215.0.99\n\
+                       Host alias\n  HostName 10.215.0.1\n";
     let hub = Hub::new(&mut dir, "before", 3, other_names);
     let _hosts = hub.hosts("before", 1..=2, "keys");
     let _refusing = hub.hosts("before", [3], "other_keys");
@@ -291,6 +292,13 @@ fn a_fault_before_the_run_is_named_with_its_host_and_nothing_is_measured() {
         case("not installed", &missing, "ssh:h1,h2", &null, &["h2: ", "not found", "--push"]),
         case("no such path", &program, "ssh:h1,h2", &path, &["h2: ", "vol-h2"]),
         case("full disk", &full, "ssh:h1,h2", &full_path, &["h1: ", "full"]),
+        case(
+            "two names",
+            &program,
+            "ssh:h1,h2,alias",
+            &null,
+            &["alias: it is the same host as h1", "name each host once"],
+        ),
         case("silent", &silent, "ssh:h1,h2", &null, &["h2: ", "10 s"]),
     ];
     let run = |agent: &Path, hosts: &str, target: &str| {

@@ -33,6 +33,7 @@ pub fn serve(version: &str, is_same_file: bool) -> Result<(), Failure> {
         build: build(version, !is_same_file),
         host_name: kernel_value("hostname"),
         boot_id: kernel_value("random/boot_id"),
+        namespaces: namespaces(),
         process: std::process::id(),
     };
     let begun = Instant::now();
@@ -69,6 +70,14 @@ impl Attend for Attending {
 fn kernel_value(name: &str) -> String {
     let path = format!("/proc/sys/kernel/{name}");
     fs::read_to_string(path).map_or_else(|_| String::new(), |text| text.trim().to_owned())
+}
+
+/// Those that differ between containers; empty if they cannot be read.
+fn namespaces() -> String {
+    let read = |kind| fs::read_link(format!("/proc/self/ns/{kind}"));
+    let all = ["pid", "net"].map(read).into_iter().collect::<Result<Vec<_>, _>>();
+    let names = all.unwrap_or_default();
+    names.iter().map(|name| name.display().to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Does what requests say.

@@ -127,6 +127,17 @@ impl RemoteFleet {
                 }
             }
         }
+        self.refuse_same_hosts()
+    }
+
+    /// Refuses a host that is given twice, by two names.
+    fn refuse_same_hosts(&self) -> Result<(), NotDone> {
+        for host in 0..self.hosts.len() {
+            if let Some(earlier) = self.pipes.earlier_name_of(host) {
+                let why = format!("it is the same host as {earlier}\nname each host once");
+                return Err(NotDone::Lost(host, why));
+            }
+        }
         Ok(())
     }
 
