@@ -129,7 +129,8 @@ impl Launcher {
         agent.copy.is_some() && *self != Launcher::Local
     }
 
-    /// What to do about a command that ended with `code` and these last words on standard error.
+    /// What to do about a command that ended with `code` and these last words on standard error, before its
+    /// agent sent a hello.
     pub fn remedy(&self, host: &str, code: Option<i32>, last_words: &str) -> Option<String> {
         let has = |part: &str| last_words.contains(part);
         Some(match self {
@@ -152,6 +153,27 @@ impl Launcher {
             }
             _ => return None,
         })
+    }
+}
+
+impl Launcher {
+    /// The same for a command whose agent had connected. `None` if its last words are reason enough.
+    pub fn remedy_when_connected(
+        &self,
+        host: &str,
+        code: Option<i32>,
+        last_words: &str,
+    ) -> Option<String> {
+        // ssh ends with 255 if a signal ended the remote command, without a word, and if the connection broke.
+        match (self, code) {
+            (Launcher::Ssh, Some(255)) if last_words.trim().is_empty() => Some(format!(
+                "its agent was killed: look for the kernel's out-of-memory killer with `ssh {host} dmesg`"
+            )),
+            (Launcher::Ssh, Some(255)) => Some(format!(
+                "check the network to the host, and whether it restarted: `ssh {host} uptime`"
+            )),
+            _ => None,
+        }
     }
 }
 
@@ -280,5 +302,18 @@ mod tests {
         assert!(ssh(255, "Connection refused").contains("`ssh vm1 true`"));
         assert!(ssh(127, "fourcorners: command not found").contains("--agent"));
         assert_eq!(Launcher::Local.remedy("local-1", Some(3), ""), None);
+    }
+
+    #[test]
+    fn an_end_after_the_connection_worked_is_not_blamed_on_ssh() {
+        let remedy = |launcher: Launcher, code, words| {
+            launcher.remedy_when_connected("vm1", Some(code), words)
+        };
+        let killed = remedy(Launcher::Ssh, 255, "").expect("a remedy");
+        assert!(killed.contains("`ssh vm1 dmesg`"), "{killed}");
+        let cut = remedy(Launcher::Ssh, 255, "Timeout, server vm1 not responding.\r\n");
+        assert!(cut.as_ref().is_some_and(|cut| cut.contains("`ssh vm1 uptime`")), "{cut:?}");
+        assert_eq!(remedy(Launcher::Ssh, 101, "thread 'main' panicked"), None);
+        assert_eq!(remedy(Launcher::Local, 255, ""), None);
     }
 }

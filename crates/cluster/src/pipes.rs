@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -125,7 +125,13 @@ impl Pipes {
         match read {
             Ok(0) => {
                 let pipe = self.pipes[host].take().expect("it was just read");
-                self.controller.closed(host, pipe.end(&self.hosts[host], END_WITHIN));
+                let last = pipe.end(END_WITHIN);
+                let Host { launcher, name } = &self.hosts[host];
+                let remedy = match self.controller.hello(host) {
+                    None => launcher.remedy(name, last.code(), &last.words),
+                    Some(_) => launcher.remedy_when_connected(name, last.code(), &last.words),
+                };
+                self.controller.closed(host, last.why(remedy));
             }
             Ok(count) => self.controller.received(host, &self.bytes[..count], now_ns),
             Err(error) if is_later(&error) => {}
@@ -151,12 +157,12 @@ impl Pipes {
                 }
                 Action::Abandon { host } => {
                     if let Some(pipe) = self.pipes[host].take() {
-                        pipe.end(&self.hosts[host], Duration::ZERO);
+                        pipe.end(Duration::ZERO);
                     }
                 }
                 Action::Close { host } => {
                     if let Some(pipe) = self.pipes[host].take() {
-                        pipe.end(&self.hosts[host], END_WITHIN);
+                        pipe.end(END_WITHIN);
                     }
                 }
             }
@@ -167,14 +173,10 @@ impl Pipes {
 impl Drop for Pipes {
     /// Ends the pipes of all hosts before it waits for any of their processes.
     fn drop(&mut self) {
-        let ending: Vec<(usize, EndingPipe)> = self
-            .pipes
-            .iter_mut()
-            .enumerate()
-            .filter_map(|(host, pipe)| Some((host, pipe.take()?.close())))
-            .collect();
-        for (host, pipe) in ending {
-            pipe.end(&self.hosts[host], END_WITHIN);
+        let ending: Vec<EndingPipe> =
+            self.pipes.iter_mut().filter_map(|pipe| Some(pipe.take()?.close())).collect();
+        for pipe in ending {
+            pipe.end(END_WITHIN);
         }
     }
 }
@@ -259,6 +261,14 @@ struct EndingPipe {
     closed: Instant,
 }
 
+/// How a process ended.
+struct EndedProcess {
+    /// `None` if it had to be killed.
+    status: Option<ExitStatus>,
+    /// Its last words on standard error.
+    words: String,
+}
+
 /// The end of what a process writes on standard error.
 #[derive(Debug)]
 struct LastWords {
@@ -329,17 +339,15 @@ impl Pipe {
         EndingPipe { child, last_words, closed: Instant::now() }
     }
 
-    /// Ends the pipe, and the process unless it ends by itself within `patience`. Returns why it ended,
-    /// in words.
-    fn end(self, host: &Host, patience: Duration) -> String {
-        self.close().end(host, patience)
+    /// Ends the pipe, and the process unless it ends by itself within `patience`.
+    fn end(self, patience: Duration) -> EndedProcess {
+        self.close().end(patience)
     }
 }
 
 impl EndingPipe {
-    /// Ends the process unless it ends by itself within `patience` of its pipe. Returns why it ended, in
-    /// words.
-    fn end(self, host: &Host, patience: Duration) -> String {
+    /// Ends the process unless it ends by itself within `patience` of its pipe.
+    fn end(self, patience: Duration) -> EndedProcess {
         let EndingPipe { mut child, mut last_words, closed } = self;
         let until = closed + patience;
         let status = loop {
@@ -356,14 +364,24 @@ impl EndingPipe {
         };
         // The pipe does not block, so this ends even if another process holds it.
         last_words.hear();
-        let words = String::from_utf8_lossy(&last_words.bytes);
-        let code = status.and_then(|status| status.code());
-        let how = status.map_or("it was killed".to_owned(), |status| status.to_string());
-        let why = match reason_in(&words) {
+        let words = String::from_utf8_lossy(&last_words.bytes).into_owned();
+        EndedProcess { status, words }
+    }
+}
+
+impl EndedProcess {
+    fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Why it ended, and what to do on the next line, if that is known.
+    fn why(&self, remedy: Option<String>) -> String {
+        let how = self.status.map_or("it was killed".to_owned(), |status| status.to_string());
+        let why = match reason_in(&self.words) {
             "" => format!("its agent ended ({how})"),
             reason => format!("{reason} ({how})"),
         };
-        match host.launcher.remedy(&host.name, code, &words) {
+        match remedy {
             Some(remedy) => format!("{why}\n{remedy}"),
             None => why,
         }

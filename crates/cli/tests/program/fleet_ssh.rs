@@ -392,6 +392,7 @@ fn hosts_lost_during_a_run_are_named_in_time_and_a_second_controller_is_refused(
         lost.insert(host, why);
     }
     assert_eq!(lost.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert!(lost[&1].contains("`ssh h2 dmesg`"), "ssh itself worked: {lost:?}");
     assert!(lost[&2].contains("frozen"), "{lost:?}");
     // The others continue without them.
     running.wait_for("\"host_interval\"");
