@@ -134,6 +134,11 @@ impl FleetCheckup {
 }
 
 impl CheckedHost {
+    /// Whether a check found a problem, or its clock is wrong.
+    pub fn has_problems(&self) -> bool {
+        self.checkup.has_problems() || self.is_clock_off()
+    }
+
     /// Whether its wall clock is certainly off by more than a second.
     pub const fn is_clock_off(&self) -> bool {
         is_wall_clock_off(self.clock_ahead_ns, self.clock_error_ns)

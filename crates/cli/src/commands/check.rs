@@ -69,7 +69,7 @@ fn run_on_hosts(arguments: &CheckArguments, fleet: &Fleet, terminal: &Terminal) 
             out.write_all(text.as_bytes())
         }
     })?;
-    let has_problems = fleet.answered().any(|(_, host)| host.checkup.has_problems());
+    let has_problems = fleet.answered().any(|(_, host)| host.has_problems());
     Ok(match (fleet.lost().next(), has_problems) {
         (Some(_), _) => Exit::TargetFailed,
         (None, true) => Exit::Negative,

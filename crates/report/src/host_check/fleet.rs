@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use analysis::host_check::fleet::{CheckedHost, FleetCheckup};
+use analysis::host_check::fleet::FleetCheckup;
 use analysis::host_check::{About, Check, Status};
 use serde::Serialize;
 use units::{Nanos, counted};
@@ -77,8 +77,7 @@ fn headline(fleet: &FleetCheckup, about: &About) -> String {
     };
     let lost = fleet.lost().count();
     let differ = fleet.differences.len() as u64;
-    let has_problems = |host: &CheckedHost| host.checkup.has_problems();
-    let with_problems = fleet.answered().filter(|(_, host)| has_problems(host)).count();
+    let with_problems = fleet.answered().filter(|(_, host)| host.has_problems()).count();
     let off = fleet.answered().filter(|(_, host)| host.is_clock_off()).count();
     let mut parts = Vec::new();
     if lost > 0 {
