@@ -57,6 +57,12 @@ impl Ask {
         self.answers.iter().flatten().count()
     }
 
+    /// Hosts that have neither answered nor been lost.
+    pub fn missing(&self) -> impl Iterator<Item = usize> {
+        let hosts = self.answers.iter().enumerate();
+        hosts.filter(|(_, answer)| answer.is_none()).map(|(host, _)| host)
+    }
+
     /// Whether all hosts have answered or are lost.
     pub fn is_done(&self) -> bool {
         self.ended() == self.answers.len()

@@ -181,17 +181,17 @@ impl Drop for Pipes {
     }
 }
 
-/// Asks an agent on each host to do `work` and waits for the answers; every host answers or is lost
-/// within stated times.
+/// Asks an agent on each host to do `work` and waits for the answers. A host whose agent does not show that
+/// it is alive is lost within stated times.
 ///
 /// * `build` - of this program; agents must have the same
-/// * `observe` - gets the number of hosts that have answered or are lost, and may end the wait
+/// * `observe` - gets what has come of the request, and may end the wait
 pub fn ask(
     hosts: &[Host],
     agent: &AgentProgram,
     build: &Build,
     work: Vec<u8>,
-    observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&Ask) -> ControlFlow<()>,
 ) -> Vec<Result<Answer, Lost>> {
     let mut pipes = Pipes::open(hosts, agent, build);
     let mut ask = Ask::new(hosts.len(), work);
@@ -199,7 +199,7 @@ pub fn ask(
     while !ask.is_done() {
         pipes.turn(TURN);
         ask.handle_events(pipes.controller());
-        if observe(ask.ended()).is_break() {
+        if observe(&ask).is_break() {
             pipes.controller().interrupt();
             ask.handle_events(pipes.controller());
         }

@@ -1,14 +1,12 @@
 //! `check`: prints the results of the host check.
 
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-
 use anyhow::anyhow;
 use commands::check::{CAPTURE_SCRIPT, Checked, check};
 use commands::fleet::{self, Fleet};
 use commands::outcome::{Exit, Failure, Outcome};
 use report::host_check;
 
+use super::host_progress;
 use super::output::to_stdout;
 use crate::check_args::CheckArguments;
 use crate::interrupt;
@@ -36,9 +34,6 @@ pub(crate) fn run(arguments: &CheckArguments, terminal: &Terminal) -> Outcome {
     Ok(if checkup.has_problems() { Exit::Negative } else { Exit::Done })
 }
 
-/// Time between two lines of progress.
-const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-
 /// Checks several hosts, and prints what differs between them.
 fn run_on_hosts(arguments: &CheckArguments, fleet: &Fleet, terminal: &Terminal) -> Outcome {
     let format = OutputFormat::of(arguments.format, arguments.json);
@@ -47,18 +42,7 @@ fn run_on_hosts(arguments: &CheckArguments, fleet: &Fleet, terminal: &Terminal) 
         return Err(Failure::input(why));
     }
     let interrupt = interrupt::listen()?;
-    let total = fleet.names().count();
-    let mut next = Instant::now() + PROGRESS_EVERY;
-    let mut observe = |done: usize| {
-        if Instant::now() >= next {
-            next += PROGRESS_EVERY;
-            terminal.note(&format!("{done} of {total} hosts done"));
-        }
-        match interrupt.stop.is_requested() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
+    let mut observe = host_progress::observer(fleet, terminal, &interrupt.stop);
     let checked = fleet::check::check(&arguments.options(), fleet, &mut observe)?;
     let fleet::check::Checked { about, fleet } = checked;
     to_stdout(|out| match format {

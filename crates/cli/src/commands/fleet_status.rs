@@ -1,11 +1,10 @@
 //! `fleet status`: prints the agents and spools of hosts.
 
-use std::ops::ControlFlow;
-
 use anyhow::anyhow;
 use commands::fleet::status::status;
 use commands::outcome::{Exit, Failure, Outcome};
 
+use super::host_progress;
 use super::output::to_stdout;
 use crate::fleet_command::FleetStatusArguments;
 use crate::interrupt;
@@ -17,10 +16,8 @@ pub(crate) fn run(arguments: &FleetStatusArguments, terminal: &Terminal) -> Outc
         return Err(Failure::input(why).with_remedy("name them with --hosts ssh:vm[01-24]"));
     };
     let interrupt = interrupt::listen()?;
-    let found = status(&fleet, &mut |_| match interrupt.stop.is_requested() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    });
+    let mut observe = host_progress::observer(&fleet, terminal, &interrupt.stop);
+    let found = status(&fleet, &mut observe);
     to_stdout(|out| match arguments.json {
         true => {
             serde_json::to_writer_pretty(&mut *out, &found)?;

@@ -12,6 +12,7 @@ mod export;
 mod fleet_collect;
 mod fleet_status;
 mod follow_up;
+mod host_progress;
 mod interleave;
 mod keep;
 mod list;

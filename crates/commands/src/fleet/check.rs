@@ -2,15 +2,13 @@
 //!
 //! Agents only read facts. They are judged here, so that one judgement feeds every line.
 
-use std::ops::ControlFlow;
-
 use analysis::host_check::fleet::{CheckedHost, FleetCheckup, FleetHost};
 use analysis::host_check::{self, About, Options as CheckOptions};
 use anyhow::anyhow;
 
-use super::Fleet;
 use super::reply;
 use super::request::{HostFacts, Request};
+use super::{Fleet, ObserveHosts};
 use crate::check;
 use crate::outcome::Failure;
 
@@ -25,14 +23,14 @@ pub struct Checked {
 
 /// Checks every host. A host that is not reached is part of the result.
 ///
-/// * `observe` - gets the number of hosts that are done, and may end the command
+/// * `observe` - gets the hosts that are not done, and may end the command
 ///
 /// # Errors
 /// The options name no target that several hosts can reach.
 pub fn check(
     options: &check::Options,
     fleet: &Fleet,
-    observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    observe: ObserveHosts<'_>,
 ) -> Result<Checked, Failure> {
     if options.root.is_some() {
         return Err(Failure::input(anyhow!(

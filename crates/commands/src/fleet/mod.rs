@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 use std::process::Command;
 
 use anyhow::{Context, anyhow};
-use cluster::ask::Answer;
+use cluster::ask::{Answer, Ask};
 use cluster::controller::Lost;
 use cluster::host_list::{self, Entry, Host, Surroundings};
 use cluster::launch::{AgentProgram, Copy, Launcher};
@@ -40,6 +40,9 @@ use request::Request;
 
 /// Arguments of `kubectl get` that select pods; the others select the cluster and the namespace.
 const POD_SELECTORS: [&str; 2] = ["-l", "--selector"];
+
+/// Gets the names of the hosts that are not done, and may end the command.
+pub type ObserveHosts<'a> = &'a mut dyn FnMut(&[&str]) -> ControlFlow<()>;
 
 /// The hosts of a command, and the program on them.
 #[derive(Clone, Debug)]
@@ -138,11 +141,12 @@ impl Fleet {
     }
 
     /// Sends a request to every host; see [`cluster::pipes::ask`].
-    fn ask(
-        &self,
-        request: &Request,
-        observe: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> Vec<Result<Answer, Lost>> {
+    ///
+    /// * `observe` - gets the names of the hosts that are not done, and may end the wait
+    fn ask(&self, request: &Request, observe: ObserveHosts<'_>) -> Vec<Result<Answer, Lost>> {
+        let names: Vec<&str> = self.names().collect();
+        let observe =
+            &mut |ask: &Ask| observe(&ask.missing().map(|host| names[host]).collect::<Vec<_>>());
         cluster::pipes::ask(&self.hosts, &self.agent, &self.build, request.to_bytes(), observe)
     }
 }

@@ -1,6 +1,5 @@
 //! `fleet status`: which agents run on each host, and the spools that are there.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use report::number::NONE;
@@ -8,10 +7,10 @@ use report::table::{Column, Table};
 use serde::Serialize;
 use units::{Bytes, Utc, print_whole_seconds};
 
-use super::Fleet;
 use super::reply;
 use super::request::Request;
 use super::spool::{self, SpoolItem, SpoolList, SpoolRequest};
+use super::{Fleet, ObserveHosts};
 
 /// The state of a fleet.
 #[derive(Debug, Serialize)]
@@ -81,8 +80,8 @@ pub struct SpoolStatus {
 
 /// Asks every host.
 ///
-/// * `observe` - gets the number of hosts that are done, and may end the command
-pub fn status(fleet: &Fleet, observe: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Status {
+/// * `observe` - gets the hosts that are not done, and may end the command
+pub fn status(fleet: &Fleet, observe: ObserveHosts<'_>) -> Status {
     let answers = fleet.ask(&Request::Spool(SpoolRequest::List), observe);
     let mut machines: Vec<(Vec<String>, Result<SpoolList, String>)> = Vec::new();
     for (name, answer) in fleet.names().zip(answers) {
