@@ -4,7 +4,7 @@ use std::io::{Error, IsTerminal};
 use std::ops::RangeInclusive;
 
 use analysis::condition::Answer;
-use commands::outcome::{Failure, Reason};
+use commands::outcome::{Failure, Reason, with_causes};
 use report::look::Look;
 
 use crate::args::ColorWhen;
@@ -145,18 +145,6 @@ impl Terminal {
     }
 }
 
-/// An error and its causes, each once: many messages include their cause.
-fn with_causes(error: &anyhow::Error) -> String {
-    let mut words = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !words.contains(&cause) {
-            words.push_str(": ");
-            words.push_str(&cause);
-        }
-    }
-    words
-}
-
 /// A remedy for kernel errors that any command may report. They are recognised by their text,
 /// because a cause may come from a record.
 fn general_remedy(words: &str) -> Option<&'static str> {
@@ -198,17 +186,6 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cause_that_the_message_includes_is_not_repeated() {
-        let cause = || std::io::Error::from_raw_os_error(2);
-        let path = "/proc/nowhere".into();
-        let error = store::Error::CreateStore { path, source: cause() };
-        let message = with_causes(&anyhow::Error::new(error));
-        assert_eq!(message.matches("os error 2").count(), 1, "{message}");
-        let context = anyhow::Error::new(cause()).context("open the door");
-        assert_eq!(with_causes(&context), format!("open the door: {}", cause()));
-    }
 
     #[test]
     fn text_is_broken_between_words() {

@@ -109,7 +109,7 @@ impl Failure {
     /// The error with its causes, or the first problem of a file.
     pub fn reason_in_words(&self) -> String {
         match &self.reason {
-            Reason::Error(error) => format!("{error:#}"),
+            Reason::Error(error) => with_causes(error),
             Reason::Problems { problems, .. } => {
                 problems.first().map_or_else(String::new, |problem| problem.message.clone())
             }
@@ -127,6 +127,18 @@ impl Failure {
     }
 }
 
+/// An error and its causes, each once: many messages include their cause.
+pub fn with_causes(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words.push_str(": ");
+            words.push_str(&cause);
+        }
+    }
+    words
+}
+
 /// Writing the program's output failed: a full disk behind `> file`, or a closed pipe.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
@@ -137,6 +149,21 @@ impl From<std::io::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_that_the_message_includes_is_not_repeated() {
+        let cause = || std::io::Error::from_raw_os_error(2);
+        let path = "/proc/nowhere".into();
+        let error = store::Error::CreateStore { path, source: cause() };
+        let message = with_causes(&anyhow::Error::new(error));
+        assert_eq!(message.matches("os error 2").count(), 1, "{message}");
+        let context = anyhow::Error::new(cause()).context("open the door");
+        assert_eq!(with_causes(&context), format!("open the door: {}", cause()));
+        assert_eq!(
+            Failure::target(context).reason_in_words(),
+            format!("open the door: {}", cause())
+        );
+    }
 
     #[test]
     fn a_closed_pipe_is_recognised_below_its_context() {

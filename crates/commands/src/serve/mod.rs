@@ -12,7 +12,7 @@ use volume::model::Volume;
 use volume::shell::{Error, Options, Running, Snapshot};
 
 use crate::emulated_volume::not_started;
-use crate::outcome::{Failure, Reason};
+use crate::outcome::{Failure, Reason, with_causes};
 
 /// Starts the service.
 ///
@@ -72,7 +72,7 @@ pub fn reload(path: &Path, catalog: &Catalog, running: &Running) -> Result<Reloa
 
 fn lines(failure: Failure) -> Vec<String> {
     match failure.reason {
-        Reason::Error(error) => vec![format!("{error:#}")],
+        Reason::Error(error) => vec![with_causes(&error)],
         Reason::Problems { problems, .. } => problems.iter().map(ToString::to_string).collect(),
     }
 }
