@@ -343,13 +343,16 @@ impl Conductor<'_, '_, '_> {
         end
     }
 
-    /// Looks up the files of an export again: their handles stay valid when other files take their
-    /// names. (Files of a directory are checked by the engine.)
+    /// Verifies that the directories are still ours. Looks up the files of an export again: their
+    /// handles stay valid when other files take their names. (Files of a directory are checked by
+    /// the engine.)
     fn verify_files_unchanged(&self, mut end: RunEnd) -> RunEnd {
-        if self.is_export
-            && end.outcome == Outcome::Done
-            && let Err(refusal) =
-                self.directories.iter().try_for_each(TargetDirectory::refuse_changed)
+        let refuse = match self.is_export {
+            true => TargetDirectory::refuse_changed,
+            false => TargetDirectory::refuse_lost_lock,
+        };
+        if end.outcome == Outcome::Done
+            && let Err(refusal) = self.directories.iter().try_for_each(refuse)
         {
             end.outcome = match refusal.is_interrupted() && self.stop.is_requested() {
                 true => Outcome::Interrupted,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::creation::remove_marks;
 use crate::folder::Folder;
 use crate::inventory::find_file;
+use crate::lease_content::LockOwner;
 use crate::location::TargetLocation;
 use crate::manifest::Manifest;
 use crate::refusal::Refusal;
@@ -83,7 +84,7 @@ fn clean_selected(
         return Err(Refusal::NotADirectory { path });
     }
     let directory = our_directory(folder, &named)?.ok_or_else(nothing)?;
-    let lock = folder.lock(&directory)?;
+    let lock = folder.lock(&directory, &LockOwner::this_process())?;
     let mut manifest = Manifest::load_in(folder, &directory)?.ok_or_else(nothing)?;
     let selected: Vec<String> =
         manifest.files.keys().filter(|name| is_selected(name)).cloned().collect();

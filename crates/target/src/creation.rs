@@ -10,16 +10,14 @@ use std::path::{Path, PathBuf};
 
 use crate::directory::OUR_NAME;
 use crate::folder::Folder;
-use crate::lease_content::LEASE_NAME;
+use crate::lease_content::{LEASE_NAME, LockOwner};
 use crate::manifest::{MANIFEST_NAME, MANIFEST_NEW_NAME};
 use crate::refusal::Refusal;
-use crate::shared_directory::TOKEN_NAME;
 use crate::storage::PROBE_NAME;
 
 /// Every file in our directory other than data, in the order of removal: the manifest marks the
 /// directory as ours until it is removed, and the lease keeps other runs out until the end.
-pub(crate) const MARKS: [&str; 5] =
-    [PROBE_NAME, TOKEN_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME, LEASE_NAME];
+pub(crate) const MARKS: [&str; 4] = [PROBE_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME, LEASE_NAME];
 
 /// The temporary directory that is created in `parent` and then renamed.
 pub(crate) fn temporary_in(folder: &dyn Folder, parent: &Path) -> PathBuf {
@@ -61,7 +59,7 @@ pub(crate) fn remove_unfinished(folder: &dyn Folder, parent: &Path) -> Result<()
         if !is_unfinished_creation(folder, &path)? {
             continue;
         }
-        match folder.lock(&path) {
+        match folder.lock(&path, &LockOwner::this_process()) {
             Ok(_lock) => remove_marked_directory(folder, &path)?,
             Err(Refusal::InUse { .. }) => {}
             Err(refusal) => return Err(refusal),
@@ -147,7 +145,7 @@ mod tests {
     #[test]
     fn a_creation_in_progress_or_with_other_files_is_not_removed() {
         let (parent, temporary) = unfinished_with(&[MANIFEST_NEW_NAME]);
-        let locked = LocalFolder.lock(&temporary).unwrap();
+        let locked = LocalFolder.lock(&temporary, &LockOwner::this_process()).unwrap();
         remove_unfinished(&LocalFolder, parent.path()).unwrap();
         assert!(temporary.exists());
         drop(locked);

@@ -113,13 +113,17 @@ impl TargetDirectory {
         (0..set.files).map(file).collect()
     }
 
-    pub(crate) fn refuse_lost_lock(&self) -> Result<(), Refusal> {
+    /// Fails if the directory is no longer exclusively ours.
+    ///
+    /// # Errors
+    /// [`Refusal::TakenOver`].
+    pub fn refuse_lost_lock(&self) -> Result<(), Refusal> {
         self.lock.refuse_lost(&self.path)
     }
 
     /// Writes the manifest, on the host that claimed the directory. The others keep theirs in memory.
     pub(crate) fn save_manifest(&self) -> Result<(), Refusal> {
-        match self.lock.permits_manifest() {
+        match self.lock.has_claimed() {
             true => self.manifest.save_in(self.folder.as_ref(), &self.path),
             false => Ok(()),
         }

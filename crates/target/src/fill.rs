@@ -164,7 +164,7 @@ impl TargetDirectory {
     fn allocated_bytes(&self) -> u64 {
         let mut paths: Vec<PathBuf> =
             self.manifest.files.keys().map(|name| self.path.join(name)).collect();
-        if !self.lock.permits_manifest() {
+        if !self.lock.has_claimed() {
             // This host knows only its part of the files.
             let names = self.folder.list(&self.path).unwrap_or_default();
             paths = names.iter().map(|name| self.path.join(name)).collect();

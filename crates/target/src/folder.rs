@@ -17,6 +17,7 @@ use std::time::SystemTime;
 use nfs3::types::Handle;
 use workload::plan::{Capabilities, FileSet};
 
+use crate::lease_content::{Content, LockOwner};
 use crate::nfs::NfsFile;
 use crate::nfs::session::Mounted;
 use crate::refusal::Refusal;
@@ -145,7 +146,13 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
 
     /// Locks our directory against other runs and `clean` until the lock is dropped; the directory
     /// may be moved while it is locked.
-    fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal>;
+    fn lock(&self, directory: &Path, owner: &LockOwner) -> Result<Box<dyn Lock>, Refusal>;
+
+    /// Shares the lock that another host has taken and shared with this content of its lease file.
+    ///
+    /// # Errors
+    /// [`Refusal::OtherDirectory`] if the directory has no lease with this content.
+    fn join_lock(&self, directory: &Path, lease: &Content) -> Result<Box<dyn Lock>, Refusal>;
 
     /// Refuses a directory that another run has locked. Does not lock it.
     fn refuse_in_use(&self, directory: &Path) -> Result<(), Refusal>;
@@ -202,10 +209,11 @@ pub(crate) trait Lock: fmt::Debug + Send + Sync {
     /// Fails if another process has taken over the lock.
     fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal>;
 
-    /// Whether its holder writes the manifest; otherwise another host has claimed the directory.
-    fn permits_manifest(&self) -> bool {
-        true
-    }
+    /// Whether this host has claimed the directory; otherwise it joined the host that did.
+    fn has_claimed(&self) -> bool;
+
+    /// Lets other hosts join; returns the content of the lease file that they must find.
+    fn share(&self, directory: &Path) -> Result<Content, Refusal>;
 }
 
 /// Whether written data survived until the sync.

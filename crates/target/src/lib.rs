@@ -25,6 +25,7 @@ mod lease_content;
 pub mod location;
 pub mod manifest;
 pub mod refusal;
+mod renewal;
 pub mod run_target;
 pub mod shared_directory;
 pub mod split_fill;
@@ -34,6 +35,7 @@ pub mod threads;
 mod verification;
 mod working_directory;
 
+pub use lease_content::LockOwner;
 use uring::buffers::Buffers;
 pub use uring::ring::Wait;
 use workload::connection::ConnectionCounters;

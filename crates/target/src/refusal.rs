@@ -394,14 +394,19 @@ pub struct Holder {
     pub host: String,
     /// Its process number there.
     pub process: u32,
-    /// Time since it last renewed the lease, by the server's clock, in seconds.
-    pub silent_seconds: u64,
+    /// Time since it last renewed the lease, by the server's clock, in seconds; `None` if the kernel
+    /// keeps the lock, which is then not renewed.
+    pub silent_seconds: Option<u64>,
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Holder { host, process, silent_seconds } = self;
-        write!(f, "process {process} on {host}, last renewed {silent_seconds} s ago")
+        write!(f, "process {process} on {host}")?;
+        match silent_seconds {
+            Some(seconds) => write!(f, ", last renewed {seconds} s ago"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -473,7 +478,7 @@ impl Refusal {
             Refusal::TooLittleSpace { .. } => {
                 "free some space, use a smaller working set (`--set file_size=...`), or try anyway"
             }
-            Refusal::InUse { holder: None, .. } => {
+            Refusal::InUse { holder: None | Some(Holder { silent_seconds: None, .. }), .. } => {
                 "wait for the other run, or name another directory"
             }
             Refusal::InUse { holder: Some(_), .. } => {

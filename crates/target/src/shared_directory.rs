@@ -1,8 +1,10 @@
 //! One directory for several hosts: the first claims it and fills the files, the others join it.
 //!
-//! A host could have another volume at the same path, or none. So the first host writes a random token into
-//! the directory, and each of the others must find it there. They use the first host's manifest, because
-//! theirs may come from a cache of the NFS client, and every file's identity must agree with it.
+//! A host could have another volume at the same path, or none. So each of the others must find the
+//! lease that the first host took for their controller, which contains a random token. From then on
+//! it shows the lease too: the directory is in use until the last host leaves it. The others use
+//! the first host's manifest, because theirs may come from a cache of the NFS client, and every
+//! file's identity must agree with it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,56 +12,34 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::directory::TargetDirectory;
-use crate::folder::Lock;
 use crate::inventory::RequiredFiles;
+use crate::lease_content::Content;
 use crate::location::TargetLocation;
 use crate::manifest::Manifest;
-use crate::nfs::random_u64;
 use crate::refusal::Refusal;
 use crate::storage::Storage;
-
-/// The file with the token.
-pub(crate) const TOKEN_NAME: &str = ".fourcorners.fleet";
 
 /// How the other hosts recognise a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedDirectory {
     /// Its path below the path that the user named; empty if it is that path.
-    pub below: PathBuf,
-    /// The token in it.
-    pub token: String,
+    below: PathBuf,
+    /// Its lease.
+    lease: Content,
 }
 
 impl TargetDirectory {
-    /// Writes a token for the other hosts. `named` is the path that the user named.
+    /// Lets other hosts join. `named` is the path that the user named.
     ///
     /// # Errors
-    /// The file with the token cannot be written.
+    /// The path cannot be resolved, or the lease has no file.
     pub fn share(&self, named: impl Into<TargetLocation>) -> Result<SharedDirectory, Refusal> {
         let named = named.into().path();
         let named =
             self.folder.resolve(&named).map_err(|error| Refusal::io("resolve", &named, error))?;
-        let token = format!("{:016x}{:016x}", random_u64(), random_u64());
-        let path = self.path.join(TOKEN_NAME);
-        self.folder
-            .write_whole(&path, token.as_bytes())
-            .map_err(|error| Refusal::io("write", &path, error))?;
+        let lease = self.lock.share(&self.path)?;
         let below = self.path.strip_prefix(&named).unwrap_or(Path::new("")).to_path_buf();
-        Ok(SharedDirectory { below, token })
-    }
-
-    /// Removes the token.
-    ///
-    /// # Errors
-    /// The file cannot be removed.
-    pub fn end_sharing(&self) -> Result<(), Refusal> {
-        let path = self.path.join(TOKEN_NAME);
-        match self.folder.remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Refusal::io("remove", &path, error))
-            }
-            _ => Ok(()),
-        }
+        Ok(SharedDirectory { below, lease })
     }
 
     /// Uses the manifest of the host that claimed the directory, and verifies that this host sees the
@@ -96,38 +76,18 @@ pub fn join(
         true => resolved,
         false => resolved.join(&shared.below),
     };
-    let token_path = path.join(TOKEN_NAME);
-    let has_token = match folder.read_whole(&token_path) {
-        Ok(found) => found == shared.token.as_bytes(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        Err(error) => return Err(Refusal::io("read", &token_path, error)),
-    };
-    if !has_token {
+    if folder.find_entry(&path).map_err(|error| Refusal::io("stat", &path, error))?.is_none() {
         return Err(Refusal::OtherDirectory { path });
     }
     Ok(TargetDirectory {
         manifest: Manifest::new(String::new(), 0),
+        lock: folder.join_lock(&path, &shared.lease)?,
         folder,
         path,
         required,
         refill: false,
         storage,
-        lock: Box::new(LockOfAnotherHost),
     })
-}
-
-/// The host that claimed the directory holds its lock.
-#[derive(Debug)]
-struct LockOfAnotherHost;
-
-impl Lock for LockOfAnotherHost {
-    fn refuse_lost(&self, _directory: &Path) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn permits_manifest(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]
@@ -167,7 +127,6 @@ mod tests {
         assert_eq!(second.path(), first.path());
         let set = required().file_sets.remove(0);
         first.fill(&set, &|| false, &mut |_, _| ()).expect("there is space");
-        first.end_sharing().expect("it is there");
         second.use_manifest(first.manifest().clone()).expect("they are the same files");
         second.check(&set).expect("their data is ours");
         // Another volume has files of the same names.

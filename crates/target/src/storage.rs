@@ -165,6 +165,18 @@ fn filesystem_of(path: &Path) -> Result<(String, bool), Refusal> {
     })
 }
 
+/// Whether only this machine reaches the file system of `file`; also if its number is that of a local
+/// file system and what it is made of is not (an `overlay` on a network file system).
+pub(crate) fn is_local(file: &fs::File) -> bool {
+    let magic = rustix::fs::fstatfs(file).map(|found| found.f_type.cast_unsigned() & 0xffff_ffff);
+    magic.is_ok_and(|magic| {
+        FILESYSTEMS.iter().any(|(number, name, _)| *number == magic && LOCAL.contains(name))
+    })
+}
+
+/// File systems on a device or in the memory of one machine.
+const LOCAL: [&str; 8] = ["ext4", "xfs", "btrfs", "tmpfs", "ramfs", "overlay", "zfs", "f2fs"];
+
 /// Leading part of the name of a file system with an unknown number.
 pub(crate) const UNKNOWN_FILESYSTEM: &str = "file system 0x";
 

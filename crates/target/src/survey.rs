@@ -18,6 +18,7 @@ use crate::existing::{self, ExistingSet};
 use crate::folder::{Folder, Lock};
 use crate::identity::FileIdentity;
 use crate::inventory::{RequiredFiles, ToWrite, missing_files, whole_sets};
+use crate::lease_content::LockOwner;
 use crate::location::TargetLocation;
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
@@ -178,18 +179,26 @@ impl Survey {
         Ok(sets)
     }
 
-    /// Locks our directory; creates and marks it first if it does not exist.
+    /// Locks our directory for this process; creates and marks it first if it does not exist.
     ///
     /// # Errors
     /// Another run uses the directory, or its storage does not support what the plan requires. A
     /// directory that was created for this is removed again.
     pub fn claim(self) -> Result<TargetDirectory, Refusal> {
-        if self.state == State::New { self.create() } else { self.claim_existing() }
+        self.claim_for(&LockOwner::this_process())
+    }
+
+    /// The same with a lock that belongs to `owner`, the controller of several hosts.
+    ///
+    /// # Errors
+    /// As [`Survey::claim`].
+    pub fn claim_for(self, owner: &LockOwner) -> Result<TargetDirectory, Refusal> {
+        if self.state == State::New { self.create(owner) } else { self.claim_existing(owner) }
     }
 
     /// Creates the directory as described in [`crate::creation`], after removing what interrupted
     /// creations left behind.
-    fn create(self) -> Result<TargetDirectory, Refusal> {
+    fn create(self, owner: &LockOwner) -> Result<TargetDirectory, Refusal> {
         let parent = parent_of(&self.directory).to_path_buf();
         let folder = self.folder.as_ref();
         remove_unfinished(folder, &parent)?;
@@ -197,7 +206,7 @@ impl Survey {
         folder
             .make_directory(&temporary)
             .map_err(|error| Refusal::io("make directory", &temporary, error))?;
-        let marked = folder.lock(&temporary).and_then(|lock| self.mark(&temporary, lock));
+        let marked = folder.lock(&temporary, owner).and_then(|lock| self.mark(&temporary, lock));
         let created = marked.and_then(|claimed| {
             folder
                 .rename(&temporary, &self.directory)
@@ -219,9 +228,9 @@ impl Survey {
         Ok(self.claimed(directory, manifest, storage, lock))
     }
 
-    fn claim_existing(self) -> Result<TargetDirectory, Refusal> {
+    fn claim_existing(self, owner: &LockOwner) -> Result<TargetDirectory, Refusal> {
         let folder = self.folder.as_ref();
-        let lock = folder.lock(&self.directory)?;
+        let lock = folder.lock(&self.directory, owner)?;
         // Another run may have changed the directory between the survey and the lock.
         match Manifest::load_in(folder, &self.directory)? {
             Some(manifest) => self.claim_marked(manifest, lock),

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::TestDir;
+use crate::harness::{Running, TestDir};
+use crate::volumes::Served;
 
 /// One load point of a few seconds on small files.
 pub(crate) const SHORT: &str = r#"
@@ -197,6 +198,52 @@ fn lost_hosts_are_named_in_time_and_every_total_says_who_is_missing() {
 }
 
 #[test]
+fn the_lock_is_the_controllers_and_remains_when_the_first_host_is_killed() {
+    let dir = TestDir::new();
+    // Little load: most of the time of this test is waiting.
+    dir.file("paced.toml", &format!("{SHORT}arrival = {{ constant = \"60/s\" }}\n"));
+    let served = Served::start(&dir, &["--address", "127.0.0.1:0", "--no-limits"]);
+    let url = format!("nfs://127.0.0.1:{0}/vol1?mountport={0}", served.port);
+    let common = ["-w", "paced.toml", "--create", "--no-report", "--events", "jsonl"];
+    let start = |target: &str| {
+        let more = ["--hosts", "local:3", "--measure", "60s", "--on-lost", "continue"];
+        dir.start(&[&["run", target][..], &common, &more].concat())
+    };
+    let wait_for_interval = |running: &Running, number: u32| {
+        let text = format!(":{number},\"start_ns");
+        let reached = |line: &str| line.contains("host_interval") && line.contains(&text);
+        running.next_line(reached).expect("it measures");
+    };
+    let running = ["target", &url].map(start);
+    for running in &running {
+        wait_for_interval(running, 4);
+        signal(&agents(running.id())[0], "KILL");
+        running.next_line(|line| line.contains("host_lost")).expect("the first");
+    }
+    for (running, target) in running.iter().zip(["target", &url]) {
+        // The others measure, and renew a lease that the first no longer renews.
+        wait_for_interval(running, 72);
+        let ended = dir.run(&[&["run", target][..], &common, &["--hosts", "local:2"]].concat());
+        assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
+        let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let holder = format!("is in use by another run: process {} on ", running.id());
+        assert!(words.contains(&holder), "`{holder}` in {words}");
+    }
+    for (running, target) in running.into_iter().zip(["target", &url]) {
+        running.signal("INT");
+        let ended = running.end();
+        assert!(ended.stderr.contains("2 of 3 hosts from t = "), "{}", ended.stderr);
+        // The last host has released the target.
+        let arguments = ["--measure", "500ms", "--hosts", "local:2"];
+        let ended = dir.run(&[&["run", target][..], &common, &arguments].concat());
+        // A busy machine may not reach the rate.
+        assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
+    }
+    assert!(!dir.path().join("target/fourcorners/.fourcorners.lock").exists());
+    assert_eq!(served.end().code, Some(0));
+}
+
+#[test]
 fn a_lost_host_fails_the_run_and_what_was_measured_is_kept_without_it_never() {
     let dir = TestDir::new();
     dir.file("short.toml", SHORT);
@@ -273,6 +320,6 @@ fn a_host_with_another_volume_at_the_path_is_refused_by_name_before_anything_is_
     // Nothing but the files of the first run is left.
     let left: Vec<_> = fs::read_dir(path.join("c/vol")).expect("it exists").collect();
     assert!(left.is_empty(), "{left:?}");
-    let token = path.join("a/vol/fourcorners/.fourcorners.fleet");
-    assert!(!token.exists(), "the token of the refused run");
+    let lock = path.join("a/vol/fourcorners/.fourcorners.lock");
+    assert!(!lock.exists(), "the lock of the refused run");
 }

@@ -23,6 +23,7 @@ use runner::conduct::ConductError;
 use runner::event::{Event as PlanEvent, Phase};
 use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
 use runner::fleet_run::{FleetRun, HostClock, OnLost, RunAction, StopLevel};
+use target::LockOwner;
 use target::directory::TargetDirectory;
 use target::nfs::Observer;
 use target::refusal::Overrides;
@@ -150,7 +151,9 @@ impl RemoteFleet {
                 for target in &mut plan.targets {
                     *target = target_of_host(target, &self.hosts[host].name);
                 }
-                let open = Open { plan, overrides: opening.overrides, join: join.clone() };
+                let controller = LockOwner::this_process();
+                let (overrides, join) = (opening.overrides, join.clone());
+                let open = Open { controller, plan, overrides, join };
                 (host, Request::Open(Box::new(open)))
             };
             let requests: Vec<(usize, Request)> = hosts.map(open).collect();

@@ -5,6 +5,7 @@ use analysis::host_check::{Facts, RoundTrip, RoundTripSource};
 use metrics::run_record::Outcome;
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
+use target::LockOwner;
 use target::manifest::{DurableBytes, FilledBy, Manifest};
 use target::refusal::Overrides;
 use target::shared_directory::SharedDirectory;
@@ -50,6 +51,8 @@ pub(super) enum Request {
 /// The target of a plan on one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Open {
+    /// The lock of the target belongs to it.
+    pub(super) controller: LockOwner,
     pub(super) plan: Plan,
     pub(super) overrides: Overrides,
     /// The directories that another host has claimed, one for each target, and their storage; `None`

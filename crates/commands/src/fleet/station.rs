@@ -48,8 +48,6 @@ pub(super) struct Station {
     /// One for each target; none for the null target.
     directories: Vec<TargetDirectory>,
     fleet: LocalFleet,
-    /// Other hosts still look for the token in the directory.
-    is_shared: bool,
     /// `is_written[set]`: files of the set were missing when the fill began.
     is_written: Vec<bool>,
     /// The method of the last run; its files are found again when it changes.
@@ -62,7 +60,7 @@ impl Station {
         open: Open,
         context: &StationContext<'_>,
     ) -> Result<(Station, Opened), Failure> {
-        let Open { plan, overrides, join } = open;
+        let Open { controller, plan, overrides, join } = open;
         let mut directories = Vec::new();
         let mut shared = join.is_none().then(Vec::new);
         for (at, target) in plan.targets.iter().enumerate() {
@@ -74,19 +72,19 @@ impl Station {
             directories.push(match join.as_ref().map(|join| join.get(at)) {
                 None => {
                     let survey = measure::survey(&plan, at, location.clone(), overrides)?;
-                    let claimed = survey.claim().map_err(refusal::failure)?;
-                    let token = claimed.share(&location).map_err(refusal::failure)?;
+                    let claimed = survey.claim_for(&controller).map_err(refusal::failure)?;
+                    let directory = claimed.share(&location).map_err(refusal::failure)?;
                     shared.iter_mut().for_each(|all| {
-                        all.push((token.clone(), claimed.storage().clone()));
+                        all.push((directory.clone(), claimed.storage().clone()));
                     });
                     claimed
                 }
                 Some(of_first) => {
                     let missing = || Failure::internal(anyhow::anyhow!("a target was not claimed"));
-                    let (token, storage) = of_first.ok_or_else(missing)?;
+                    let (directory, storage) = of_first.ok_or_else(missing)?;
                     let required = RequiredFiles::of(&plan, at);
                     let joined =
-                        shared_directory::join(&location, token, required, storage.clone());
+                        shared_directory::join(&location, directory, required, storage.clone());
                     joined.map_err(refusal::failure)?
                 }
             });
@@ -98,16 +96,9 @@ impl Station {
             .with_wire(wire::meter(root(), &directories));
         let path = |directory: &TargetDirectory| directory.path().display().to_string();
         let paths = directories.iter().map(path).collect();
-        let is_shared = shared.is_some();
         let opened = Opened { paths, shared, environment };
         let is_written = Vec::new();
-        Ok((Station { plan, directories, fleet, is_shared, is_written, io_method: None }, opened))
-    }
-
-    /// Removes the tokens.
-    fn end_sharing(&mut self) -> Result<(), Refusal> {
-        self.is_shared = false;
-        self.directories.iter().try_for_each(TargetDirectory::end_sharing)
+        Ok((Station { plan, directories, fleet, is_written, io_method: None }, opened))
     }
 
     /// Uses the files of the host that claimed the directory of a target.
@@ -214,8 +205,11 @@ impl Station {
     /// The handles of an export's files stay valid when other files take their names. (Files of a directory
     /// are checked by the engine.)
     fn refuse_changed(&self) -> Result<(), Refusal> {
-        let is_export = self.plan.target().capabilities().own_client;
-        self.directories.iter().filter(|_| is_export).try_for_each(TargetDirectory::refuse_changed)
+        let refuse = match self.plan.target().capabilities().own_client {
+            true => TargetDirectory::refuse_changed,
+            false => TargetDirectory::refuse_lost_lock,
+        };
+        self.directories.iter().try_for_each(refuse)
     }
 
     /// Number and size of the files that remain on each target.
@@ -227,16 +221,6 @@ impl Station {
         // What was stopped before this does not end it.
         context.signals.stop(sequence);
         self.directories.iter().map(|directory| directory.existing_files().ok()).collect()
-    }
-}
-
-impl Drop for Station {
-    /// Another host was refused, so nothing was measured.
-    fn drop(&mut self) {
-        if self.is_shared {
-            // What remains is recognised as ours and replaced by the next run.
-            let _ = self.end_sharing();
-        }
     }
 }
 

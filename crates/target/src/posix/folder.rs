@@ -11,9 +11,10 @@ use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, OFlags, SeekFrom, StatxFl
 use workload::plan::Capabilities;
 
 use crate::folder::{Entry, FillFile, FindHandles, Folder, Lock, SampledFile, Synced};
+use crate::lease_content::{Content, LockOwner};
 use crate::nfs::session::Mounted;
 use crate::posix::PosixTarget;
-use crate::posix::lock::{DirectoryLock, lock};
+use crate::posix::lock::{join, lock, refuse_locked};
 use crate::posix::missing_mount::refuse_missing_mount;
 use crate::refusal::Refusal;
 use crate::run_target::RunTarget;
@@ -75,12 +76,16 @@ impl Folder for LocalFolder {
         storage::reads_directly(path)
     }
 
-    fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal> {
-        Ok(Box::new(lock(directory)?))
+    fn lock(&self, directory: &Path, owner: &LockOwner) -> Result<Box<dyn Lock>, Refusal> {
+        Ok(Box::new(lock(directory, owner)?))
+    }
+
+    fn join_lock(&self, directory: &Path, lease: &Content) -> Result<Box<dyn Lock>, Refusal> {
+        Ok(Box::new(join(directory, lease)?))
     }
 
     fn refuse_in_use(&self, directory: &Path) -> Result<(), Refusal> {
-        lock(directory).map(drop)
+        refuse_locked(directory)
     }
 
     fn process_name(&self) -> String {
@@ -157,13 +162,6 @@ impl Folder for LocalFolder {
 
     fn mounted(&self) -> Option<&Arc<Mounted>> {
         None
-    }
-}
-
-impl Lock for DirectoryLock {
-    fn refuse_lost(&self, _directory: &Path) -> Result<(), Refusal> {
-        // The kernel never revokes it.
-        Ok(())
     }
 }
 

@@ -1,73 +1,140 @@
 //! The lock on our directory: one run, or one `clean`, at a time.
 //!
-//! A run that uses the same directory through NFS, without a mount, takes a lease instead (see
-//! `nfs/folder/lease.rs`). This lock also respects leases; the lease does not see this lock.
+//! It is a lock of the kernel, which ends with its process. On a file system that other machines
+//! reach, it is also a lease (see [`super::lease_file`]), which other hosts and runs through
+//! `nfs://` respect. Hosts that measure together share both.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::FlockOperation;
 
-use crate::lease_content::{Content, LEASE_NAME, SILENCE_MAX, holder};
+use crate::folder::Lock;
+use crate::lease_content::{Content, LockOwner, SILENCE_MAX};
+use crate::posix::lease_file::{Found, LeaseFile};
 use crate::refusal::Refusal;
-use crate::storage::flags;
+use crate::renewal::{Renewal, Renewed};
+use crate::storage::is_local;
 
 /// How often locking is repeated if the directory was replaced meanwhile.
 const LOCK_TRIES: u32 = 4;
 
 /// The lock on a directory, released when dropped.
 #[derive(Debug)]
-pub(crate) struct DirectoryLock(File);
+pub(crate) struct DirectoryLock {
+    /// Has the kernel's lock. If the file system does not support it (some network file systems),
+    /// there is only the lease.
+    directory: File,
+    lease: Option<Lease>,
+    has_claimed: bool,
+}
+
+/// The lease file of a locked directory.
+#[derive(Debug)]
+enum Lease {
+    /// It names the owner of the kernel's lock.
+    ByKernel(LeaseFile),
+    Renewed(Renewal<LeaseFile>),
+}
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
+        match self.lease.take() {
+            // The last host that shares the lock removes the file.
+            Some(Lease::ByKernel(mut file)) => {
+                let last = FlockOperation::NonBlockingLockExclusive;
+                if rustix::fs::flock(&self.directory, last).is_ok() {
+                    file.remove();
+                }
+            }
+            Some(Lease::Renewed(renewal)) => drop(renewal),
+            None => {}
+        }
         // Closing is not enough: a child process that another thread has just forked still has the
         // descriptor. Unlocking fails only if the file system has no locks.
-        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+        let _ = rustix::fs::flock(&self.directory, FlockOperation::Unlock);
     }
 }
 
-/// Locks our directory until the result is dropped. If the file system does not support locks (some
-/// network file systems), the directory is used without one.
-pub(crate) fn lock(directory: &Path) -> Result<DirectoryLock, Refusal> {
-    let locked = lock_with(directory, || File::open(directory))?;
-    refuse_lease(directory, SILENCE_MAX)?;
+impl Lock for DirectoryLock {
+    fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal> {
+        match &self.lease {
+            Some(Lease::Renewed(renewal)) => renewal.lease().refuse_lost(directory),
+            // The kernel never revokes its lock.
+            Some(Lease::ByKernel(_)) | None => Ok(()),
+        }
+    }
+
+    fn has_claimed(&self) -> bool {
+        self.has_claimed
+    }
+
+    fn share(&self, directory: &Path) -> Result<Content, Refusal> {
+        let content = match &self.lease {
+            Some(Lease::ByKernel(file)) => file.content().clone(),
+            Some(Lease::Renewed(renewal)) => renewal.lease().share(),
+            None => return Err(Refusal::io("lock", directory, io::ErrorKind::StorageFull)),
+        };
+        flock(&self.directory, directory, FlockOperation::NonBlockingLockShared)?;
+        Ok(content)
+    }
+}
+
+/// Locks our directory until the result is dropped.
+pub(crate) fn lock(directory: &Path, owner: &LockOwner) -> Result<DirectoryLock, Refusal> {
+    let mut locked = lock_with(directory, || File::open(directory))?;
+    let by_kernel = is_local(&locked.directory);
+    let mut content = Content::of(owner);
+    content.by_kernel = by_kernel;
+    if let Some(file) = LeaseFile::take(&locked.directory, directory, content, SILENCE_MAX)? {
+        locked.lease = Some(Lease::of(file, directory)?);
+    }
     Ok(locked)
 }
 
-/// Refuses a directory with a lease that its holder renewed within `silence_max`.
-fn refuse_lease(directory: &Path, silence_max: Duration) -> Result<(), Refusal> {
-    let path = directory.join(LEASE_NAME);
-    let refused = |error| Refusal::io("read", &path, error);
-    let mut open = OpenOptions::new();
-    // Opening it makes the kernel's NFS client revalidate its attributes.
-    let mut lease = match open.read(true).custom_flags(flags(OFlags::NOFOLLOW)).open(&path) {
-        Ok(lease) => lease,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(refused(error)),
-    };
-    // The lease's times are from the clock of its file system, so read that clock: touch our
-    // directory.
-    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-    let now = Timestamps { last_access: now, last_modification: now };
-    rustix::fs::utimensat(CWD, directory, &now, AtFlags::empty())
-        .map_err(|error| refused(error.into()))?;
-    let changed = |found: fs::Metadata| {
-        Duration::new(found.ctime().cast_unsigned(), found.ctime_nsec() as u32)
-    };
-    let renewed = lease.metadata().map(changed).map_err(refused)?;
-    let now = fs::metadata(directory).map(changed).map_err(refused)?;
-    let silence = now.saturating_sub(renewed);
-    if silence > silence_max {
-        return Ok(());
+/// Shares the lock of another host, whose lease has this content.
+pub(crate) fn join(directory: &Path, content: &Content) -> Result<DirectoryLock, Refusal> {
+    let file = File::open(directory).map_err(|error| Refusal::io("open", directory, error))?;
+    let lease = LeaseFile::join(&file, content);
+    let lease = lease.map_err(|error| Refusal::io("read the lock of", directory, error))?;
+    let other = || Refusal::OtherDirectory { path: directory.to_path_buf() };
+    let lease = lease.ok_or_else(other)?;
+    flock(&file, directory, FlockOperation::NonBlockingLockShared)?;
+    let lease = Some(Lease::of(lease, directory)?);
+    Ok(DirectoryLock { directory: file, lease, has_claimed: false })
+}
+
+/// Refuses a directory that another run has locked.
+pub(crate) fn refuse_locked(directory: &Path) -> Result<(), Refusal> {
+    let locked = lock_with(directory, || File::open(directory))?;
+    let locked = &locked.directory;
+    let found = Found::open(locked);
+    match found.map_err(|error| Refusal::io("read the lock of", directory, error))? {
+        None => Ok(()),
+        Some(found) => found.refuse_held(locked, directory, is_local(locked), SILENCE_MAX),
     }
-    let mut text = Vec::new();
-    lease.read_to_end(&mut text).map_err(refused)?;
-    let path = directory.to_path_buf();
-    Err(Refusal::InUse { path, holder: Some(holder(Content::parse(&text), silence)) })
+}
+
+impl Lease {
+    fn of(file: LeaseFile, path: &Path) -> Result<Lease, Refusal> {
+        Ok(match file.content().by_kernel {
+            true => Lease::ByKernel(file),
+            false => Lease::Renewed(Renewal::start(file, path)?),
+        })
+    }
+}
+
+/// Takes or converts the kernel's lock, if the file system supports it.
+fn flock(file: &File, directory: &Path, operation: FlockOperation) -> Result<(), Refusal> {
+    match rustix::fs::flock(file, operation) {
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            let holder = Found::open(file).ok().flatten().and_then(|found| found.holder(file).ok());
+            Err(Refusal::InUse { path: directory.to_path_buf(), holder })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Locks what `open` opens, if it is still what `directory` names: another process may have removed
@@ -76,25 +143,20 @@ fn lock_with(
     directory: &Path,
     mut open: impl FnMut() -> io::Result<File>,
 ) -> Result<DirectoryLock, Refusal> {
-    let in_use = || Refusal::InUse { path: directory.to_path_buf(), holder: None };
     for _ in 0..LOCK_TRIES {
         let file = open().map_err(|error| Refusal::io("open", directory, error))?;
-        if let Err(rustix::io::Errno::WOULDBLOCK) =
-            rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
-        {
-            return Err(in_use());
-        }
+        flock(&file, directory, FlockOperation::NonBlockingLockExclusive)?;
         let locked = file.metadata().map_err(|error| Refusal::io("stat", directory, error))?;
         match fs::metadata(directory) {
             Ok(named) if (named.dev(), named.ino()) == (locked.dev(), locked.ino()) => {
-                return Ok(DirectoryLock(file));
+                return Ok(DirectoryLock { directory: file, lease: None, has_claimed: true });
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Refusal::io("stat", directory, error)),
         }
     }
-    Err(in_use())
+    Err(Refusal::InUse { path: directory.to_path_buf(), holder: None })
 }
 
 #[cfg(test)]
@@ -102,6 +164,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::lease_content::LEASE_NAME;
 
     /// Opens `directory` and immediately replaces it with another one, the first `times` times.
     fn open_and_replace(directory: &Path, times: u32) -> impl FnMut() -> io::Result<File> {
@@ -128,29 +191,63 @@ mod tests {
     fn a_directory_replaced_before_it_was_locked_is_locked_again() {
         let (_root, directory) = directory();
         let locked = lock_with(&directory, open_and_replace(&directory, 1)).unwrap();
-        let (locked, named) = (locked.0.metadata().unwrap(), directory.metadata().unwrap());
+        let (locked, named) = (locked.directory.metadata().unwrap(), directory.metadata().unwrap());
         assert_eq!(locked.ino(), named.ino());
     }
 
+    fn owner() -> LockOwner {
+        LockOwner { host: "h".to_owned(), process: 7 }
+    }
+
     #[test]
-    fn the_lease_of_a_run_through_nfs_blocks_the_lock_until_it_expires() {
+    fn the_lease_of_a_run_through_nfs_blocks_the_lock() {
         let (_root, directory) = directory();
         let lease = directory.join(LEASE_NAME);
         let text = r#"{"format":"fourcorners lease","host":"h","process":7,"began_unix_ms":1,
             "token":2}"#;
         fs::write(&lease, text).unwrap();
-        let refusal = lock(&directory).unwrap_err();
-        assert!(refusal.to_string().contains("process 7 on h, last renewed 0 s ago"), "{refusal}");
-        // The file system's clock advances in steps.
-        while fs::metadata(&directory).unwrap().ctime_nsec()
-            == fs::metadata(&lease).unwrap().ctime_nsec()
-        {
-            fs::write(directory.join("other"), "").unwrap();
-            fs::remove_file(directory.join("other")).unwrap();
+        for refused in [lock(&directory, &owner()).map(drop), refuse_locked(&directory)] {
+            let refusal = refused.unwrap_err().to_string();
+            assert!(refusal.contains("process 7 on h, last renewed 0 s ago"), "{refusal}");
         }
-        refuse_lease(&directory, Duration::ZERO).unwrap();
         fs::remove_file(&lease).unwrap();
-        lock(&directory).unwrap();
+        drop(lock(&directory, &owner()).unwrap());
+        assert!(!lease.exists());
+    }
+
+    #[test]
+    fn the_owner_of_the_kernels_lock_is_named_and_its_file_alone_blocks_nothing() {
+        let (_root, directory) = directory();
+        let mut locked = lock(&directory, &owner()).unwrap();
+        for refused in [lock(&directory, &owner()).map(drop), refuse_locked(&directory)] {
+            let refusal = refused.unwrap_err();
+            assert!(refusal.to_string().ends_with("another run: process 7 on h"), "{refusal}");
+            assert!(!refusal.remedy().contains("expires"), "{}", refusal.remedy());
+        }
+        // A killed process leaves the file.
+        locked.lease = None;
+        drop(locked);
+        assert!(directory.join(LEASE_NAME).exists());
+        refuse_locked(&directory).unwrap();
+        drop(lock(&directory, &owner()).unwrap());
+        assert!(!directory.join(LEASE_NAME).exists());
+    }
+
+    #[test]
+    fn a_directory_is_locked_until_the_last_host_that_shares_the_lock_leaves_it() {
+        let (_root, directory) = directory();
+        let first = lock(&directory, &owner()).unwrap();
+        let content = first.share(&directory).unwrap();
+        let second = join(&directory, &content).unwrap();
+        assert!(first.has_claimed() && !second.has_claimed());
+        drop(first);
+        let refusal = lock(&directory, &owner()).unwrap_err().to_string();
+        assert!(refusal.ends_with("another run: process 7 on h"), "{refusal}");
+        drop(second);
+        assert!(!directory.join(LEASE_NAME).exists());
+        let refusal = join(&directory, &content).unwrap_err();
+        assert!(matches!(refusal, Refusal::OtherDirectory { .. }), "{refusal}");
+        lock(&directory, &owner()).unwrap();
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod psync;
 pub mod ring;
 
 pub(crate) mod folder;
+mod lease_file;
 pub(crate) mod lock;
 mod missing_mount;
 

@@ -42,7 +42,6 @@ fn two_hosts(volume: &TestVolume) -> (TargetDirectory, TargetDirectory) {
     let shared = first.share(volume.location(volume.path())).unwrap();
     let storage = first.storage().clone();
     let second = join(volume.location(volume.path()), &shared, required(FILES), storage).unwrap();
-    first.end_sharing().unwrap();
     (first, second)
 }
 

@@ -68,11 +68,12 @@ impl TestVolume {
         std::fs::rename(foreign, self.file(index)).unwrap();
     }
 
-    /// The sorted names in a directory.
+    /// The sorted names in a directory without that of the lock.
     pub(crate) fn names(path: &Path) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(path)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != ".fourcorners.lock")
             .collect();
         names.sort();
         names

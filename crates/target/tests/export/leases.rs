@@ -2,10 +2,12 @@
 
 use std::sync::Barrier;
 
+use target::LockOwner;
 use target::clean::clean;
 use target::directory::TargetDirectory;
 use target::nfs::{NfsFile, NfsUrl, Session};
 use target::refusal::{Overrides, Refusal};
+use target::shared_directory::join;
 use target::survey;
 
 use crate::plans::{fill, required, set};
@@ -56,7 +58,7 @@ fn a_second_run_is_refused_with_the_holder_and_its_silence() {
     let refusal = open(&server.url()).unwrap_err();
     let Refusal::InUse { holder: Some(holder), .. } = &refusal else { panic!("{refusal}") };
     assert_eq!(holder.process, std::process::id());
-    assert!(holder.silent_seconds <= 30, "{holder}");
+    assert!(holder.silent_seconds.is_some_and(|seconds| seconds <= 30), "{holder}");
     let message = refusal.to_string();
     assert!(message.contains("/vol1/fourcorners` is in use by another run: process "), "{message}");
     assert!(message.contains("last renewed"), "{message}");
@@ -161,6 +163,75 @@ fn the_directory_of_a_killed_run_is_cleaned_once_its_lock_has_expired() {
     assert!(matches!(clean(&server.url()), Err(Refusal::InUse { .. })));
     let cleaned = once_silent(&server, || clean(&server.url()));
     assert!(cleaned.removed_directory && cleaned.removed_files == 2, "{cleaned:?}");
+}
+
+/// The directory on the host that took the lock for a controller, and on another.
+fn two_hosts(url: &NfsUrl) -> (TargetDirectory, TargetDirectory) {
+    let controller = LockOwner { host: "desk".to_owned(), process: 42 };
+    let survey = survey::survey(url, required(2), Overrides::default()).unwrap();
+    let first = survey.claim_for(&controller).unwrap();
+    let shared = first.share(url).unwrap();
+    let second = join(url, &shared, required(2), first.storage().clone()).unwrap();
+    (first, second)
+}
+
+#[test]
+fn a_shared_lock_is_held_until_the_last_host_ends() {
+    let server = Served::start();
+    let refused = || open(&server.url()).unwrap_err().to_string();
+    let is_named = |message: String| {
+        assert!(message.contains("in use by another run: process 42 on desk"), "{message}");
+    };
+    let (first, second) = two_hosts(&server.url());
+    is_named(refused());
+    // A host that the controller has given up leaves the lock to the others.
+    drop(second);
+    first.refuse_lost_lock().unwrap();
+    is_named(refused());
+    drop(first);
+    assert!(!is_held(&server.url()));
+
+    let (first, second) = two_hosts(&server.url());
+    drop(first);
+    second.refuse_lost_lock().unwrap();
+    is_named(refused());
+    drop(second);
+    assert!(!is_held(&server.url()));
+}
+
+#[test]
+fn every_host_learns_that_the_shared_lock_was_taken_over_or_removed_by_another_run() {
+    let server = Served::start();
+    let (first, second) = two_hosts(&server.url());
+    let third = once_silent(&server, || open(&server.url()));
+    for host in [&first, &second] {
+        let refusal = host.refuse_lost_lock().unwrap_err();
+        assert!(matches!(refusal, Refusal::TakenOver { holder: Some(_), .. }), "{refusal}");
+    }
+    drop((first, second));
+    third.refuse_lost_lock().unwrap();
+    drop(third);
+
+    // Another run begins before the others notice that the first has removed the lock.
+    let (first, second) = two_hosts(&server.url());
+    drop(first);
+    let third = open(&server.url()).unwrap();
+    let refusal = second.refuse_lost_lock().unwrap_err();
+    assert!(matches!(refusal, Refusal::TakenOver { holder: Some(_), .. }), "{refusal}");
+    drop(second);
+    third.refuse_lost_lock().unwrap();
+}
+
+#[test]
+fn a_directory_with_the_lock_of_another_run_is_not_joined() {
+    let server = Served::start();
+    let (first, second) = two_hosts(&server.url());
+    let (shared, storage) = (first.share(&server.url()).unwrap(), first.storage().clone());
+    drop((second, first));
+    let joined = || join(&server.url(), &shared, required(2), storage.clone());
+    assert!(matches!(joined(), Err(Refusal::OtherDirectory { .. })), "no lock");
+    let _other = open(&server.url()).unwrap();
+    assert!(matches!(joined(), Err(Refusal::OtherDirectory { .. })), "that of another run");
 }
 
 #[test]

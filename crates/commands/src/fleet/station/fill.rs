@@ -24,8 +24,7 @@ use crate::refusal;
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 impl Station {
-    /// Checks the files that exist, creates those that are missing, and ends the sharing of the token:
-    /// every other host has joined.
+    /// Checks the files that exist, and creates those that are missing.
     pub(in crate::fleet) fn begin_fill(
         &mut self,
         sequence: u32,
@@ -34,9 +33,6 @@ impl Station {
         context: &StationContext<'_>,
     ) -> Result<FillBegun, Failure> {
         let stop = context.signals.stop(sequence);
-        if self.is_shared {
-            self.end_sharing().map_err(refusal::failure)?;
-        }
         let directory = directory_of(&mut self.directories, target)?;
         let sets = missing_sets(directory, &self.plan, writers, &stop)
             .map_err(|error| verdict::of_error(error.into(), self.plan.target()))?;

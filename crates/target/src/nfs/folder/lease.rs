@@ -7,39 +7,31 @@
 //! takeover is a SETATTR guarded by the last change that was seen (RFC 1813, section 3.3.2), so
 //! that only one of two competing processes gets the lease, and a holder that was stopped for
 //! longer learns that it lost the lease.
+//!
+//! Hosts that measure together share one lease, which names their controller. The host that took it
+//! renews it. When the others find it unchanged, one of them renews it; when they find it removed,
+//! because the controller has given up the first host, one of them creates it again.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::folder::{Entry, Lock};
-use crate::lease_content::{Content, LEASE_NAME, SILENCE_MAX, holder};
+use crate::lease_content::{
+    CONTENT_BYTES, Content, LEASE_NAME, LockOwner, Role, SILENCE_MAX, holder,
+};
 use crate::nfs::folder::shared::failed;
 use crate::nfs::{NfsError, NfsFile, Session, random_u64};
 use crate::refusal::{Holder, Refusal};
-use crate::threads::ThreadError;
+use crate::renewal::{CALL_WITHIN, Renewal, Renewed};
 use nfs3::arguments::{createhow3, stable_how};
 use nfs3::types::{fattr3, ftype3, nfsstat3, nfstime3, sattr3, set_time};
 
-/// How often the holder renews the lease.
-const RENEWED_EVERY: Duration = Duration::from_secs(5);
-/// Time limit of a call for the lease: shorter than [`SILENCE_MAX`].
-const CALL_WITHIN: Duration = Duration::from_secs(10);
 /// How often taking the lease is repeated if another process removes or takes it meanwhile.
 const TRIES: u32 = 4;
-/// How many bytes of a lease are read.
-const CONTENT_BYTES: usize = 4096;
 
 /// A lease, returned when dropped.
 #[derive(Debug)]
-pub(crate) struct Lease {
-    state: Arc<Mutex<LeaseState>>,
-    /// Dropping it makes the renewing thread return the lease.
-    keep: Option<Sender<()>>,
-    returned: Mutex<Receiver<()>>,
-}
+pub(crate) struct Lease(Renewal<LeaseState>);
 
 /// What the holder and the renewing thread share.
 #[derive(Debug)]
@@ -48,8 +40,11 @@ struct LeaseState {
     directory: NfsFile,
     file: NfsFile,
     content: Content,
-    /// The last change of the lease, which was ours.
+    role: Role,
+    /// The last change of the lease that was seen.
     changed: nfstime3,
+    /// That change was ours.
+    is_renewed: bool,
     /// Set when the lease is lost, with the new holder if there is one.
     lost: Option<Option<Holder>>,
 }
@@ -71,6 +66,7 @@ struct Found {
     file: NfsFile,
     attributes: fattr3,
     holder: Holder,
+    silence: Duration,
 }
 
 /// Access to the lease of one directory.
@@ -99,13 +95,12 @@ impl LeaseFile<'_> {
             ftype3::NF3REG => read_content(self.session, &file)?,
             _ => None,
         };
-        let holder = holder(content, between(attributes.ctime, now));
-        Ok(Some(Found { file, attributes, holder }))
+        let silence = between(attributes.ctime, now);
+        Ok(Some(Found { file, attributes, holder: holder(content, silence), silence }))
     }
 
-    /// Creates the lease, or takes over an expired one; `None` if another process was faster.
-    fn acquire(&mut self, path: &Path) -> Result<Option<NfsFile>, Refusal> {
-        let refused = |error: NfsError| Refusal::io("lock", path, failed(error));
+    /// Creates the lease; `None` if it exists.
+    fn create(&mut self) -> Result<Option<NfsFile>, NfsError> {
         let exclusive = createhow3::EXCLUSIVE(random_u64().to_be_bytes());
         let name = LEASE_NAME.as_bytes();
         let created = match self.session.create(self.directory, name, exclusive) {
@@ -115,9 +110,17 @@ impl LeaseFile<'_> {
             created => created,
         };
         match created {
-            Ok((file, _)) => return Ok(Some(file)),
-            Err(error) if error.is_status(nfsstat3::NFS3ERR_EXIST) => {}
-            Err(error) => return Err(refused(error)),
+            Ok((file, _)) => Ok(Some(file)),
+            Err(error) if error.is_status(nfsstat3::NFS3ERR_EXIST) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates the lease, or takes over an expired one; `None` if another process was faster.
+    fn acquire(&mut self, path: &Path) -> Result<Option<NfsFile>, Refusal> {
+        let refused = |error: NfsError| Refusal::io("lock", path, failed(error));
+        if let Some(file) = self.create().map_err(refused)? {
+            return Ok(Some(file));
         }
         let Some(found) = self.find().map_err(refused)? else { return Ok(None) };
         refuse_held(&found, path)?;
@@ -145,7 +148,7 @@ fn refuse_held(found: &Found, path: &Path) -> Result<(), Refusal> {
         };
         return Err(Refusal::NotARegularFile { path: path.join(LEASE_NAME), found });
     }
-    if found.holder.silent_seconds > SILENCE_MAX.as_secs() {
+    if found.silence.as_secs() > SILENCE_MAX.as_secs() {
         return Ok(());
     }
     Err(Refusal::InUse { path: path.to_path_buf(), holder: Some(found.holder.clone()) })
@@ -158,23 +161,70 @@ fn read_content(session: &mut Session, file: &NfsFile) -> Result<Option<Content>
     Ok(Content::parse(&text[..bytes]))
 }
 
+/// Writes the content of a lease that was just created or acquired; the time of that change.
+fn write_content(
+    session: &mut Session,
+    file: &NfsFile,
+    content: &Content,
+) -> Result<nfstime3, NfsError> {
+    // An exclusive CREATE sets no attributes.
+    session.setattr(file, sattr3 { mode: Some(0o644), ..touch() }, None)?;
+    session.write(file, 0, &content.text(), stable_how::FILE_SYNC)?;
+    Ok(session.getattr(file)?.ctime)
+}
+
 impl Lease {
     /// Takes the lease of a directory; `path` is its name in messages.
     pub(super) fn take(
         mut session: Session,
         directory: NfsFile,
         path: &Path,
+        owner: &LockOwner,
     ) -> Result<Lease, Refusal> {
         session.set_deadline(CALL_WITHIN);
         for _ in 0..TRIES {
             let mut lease = LeaseFile { session: &mut session, directory: &directory };
             if let Some(file) = lease.acquire(path)? {
-                let state = LeaseState::begin(session, directory, file);
+                let state = LeaseState::begin(session, directory, file, Content::of(owner));
                 let state = state.map_err(|error| Refusal::io("lock", path, failed(error)))?;
-                return Lease::keep_renewed(state, path);
+                return Renewal::start(state, path).map(Lease);
             }
         }
         Err(Refusal::InUse { path: path.to_path_buf(), holder: None })
+    }
+
+    /// Shares the lease that another host has taken with this content.
+    pub(super) fn join(
+        mut session: Session,
+        directory: NfsFile,
+        path: &Path,
+        content: &Content,
+    ) -> Result<Lease, Refusal> {
+        session.set_deadline(CALL_WITHIN);
+        let mut find = || match session.lookup(&directory, LEASE_NAME.as_bytes()) {
+            Err(none) if none.is_status(nfsstat3::NFS3ERR_NOENT) => Ok(None),
+            Err(error) => Err(error),
+            Ok((file, _)) => {
+                let changed = session.getattr(&file)?.ctime;
+                Ok(Some((read_content(&mut session, &file)?, file, changed)))
+            }
+        };
+        match find().map_err(|error| Refusal::io("read the lock of", path, failed(error)))? {
+            Some((Some(found), file, changed)) if found == *content => {
+                let state = LeaseState {
+                    session,
+                    directory,
+                    file,
+                    content: found,
+                    role: Role::Other,
+                    changed,
+                    is_renewed: false,
+                    lost: None,
+                };
+                Renewal::start(state, path).map(Lease)
+            }
+            _ => Err(Refusal::OtherDirectory { path: path.to_path_buf() }),
+        }
     }
 
     /// Refuses a directory whose lease is held by another process. Does not take the lease.
@@ -190,71 +240,111 @@ impl Lease {
             Some(found) => refuse_held(&found, path),
         }
     }
-
-    /// Starts the thread that renews the lease.
-    fn keep_renewed(state: LeaseState, path: &Path) -> Result<Lease, Refusal> {
-        let state = Arc::new(Mutex::new(state));
-        let (keep, end) = mpsc::channel::<()>();
-        let (send_returned, returned) = mpsc::channel();
-        let renewed = Arc::clone(&state);
-        let renewing = move || {
-            while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(RENEWED_EVERY) {
-                // Errors are ignored: while the server is unreachable, no other process can take
-                // the lease either.
-                let _ = lock(&renewed).renew();
-            }
-            lock(&renewed).remove();
-            // The receiver is gone if this took too long.
-            let _ = send_returned.send(());
-        };
-        let spawned = thread::Builder::new().name("lease".to_owned()).spawn(renewing);
-        spawned.map_err(|source| {
-            let error = ThreadError { number: 1, requested: 1, source };
-            Refusal::io("keep the lock of", path, std::io::Error::other(error))
-        })?;
-        Ok(Lease { state, keep: Some(keep), returned: Mutex::new(returned) })
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        drop(self.keep.take());
-        // If the server does not reply in time, the lease expires.
-        let returned = self.returned.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let _ = returned.recv_timeout(CALL_WITHIN);
-    }
 }
 
 impl Lock for Lease {
     fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal> {
-        let mut state = lock(&self.state);
-        let renewed = state.renew();
-        renewed.map_err(|error| Refusal::io("renew the lock of", directory, failed(error)))?;
-        let path: PathBuf = directory.to_path_buf();
-        match &state.lost {
+        let mut lease = self.0.lease();
+        let verified = match lease.role {
+            Role::Alone | Role::First => lease.renew(),
+            Role::Other => lease.check_name(),
+        };
+        verified.map_err(|error| Refusal::io("renew the lock of", directory, failed(error)))?;
+        match &lease.lost {
             None => Ok(()),
-            Some(holder) => Err(Refusal::TakenOver { path, holder: holder.clone() }),
+            Some(holder) => {
+                Err(Refusal::TakenOver { path: directory.to_path_buf(), holder: holder.clone() })
+            }
         }
+    }
+
+    fn has_claimed(&self) -> bool {
+        self.0.lease().role != Role::Other
+    }
+
+    fn share(&self, _directory: &Path) -> Result<Content, Refusal> {
+        let mut lease = self.0.lease();
+        lease.role = Role::First;
+        Ok(lease.content.clone())
     }
 }
 
-fn lock(state: &Mutex<LeaseState>) -> MutexGuard<'_, LeaseState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl LeaseState {
-    /// Writes this process into the lease as its holder.
+    /// Writes the holder into a lease that was just acquired.
     fn begin(
         mut session: Session,
         directory: NfsFile,
         file: NfsFile,
+        content: Content,
     ) -> Result<LeaseState, NfsError> {
-        let content = Content::of_this_process();
-        // An exclusive CREATE sets no attributes.
-        session.setattr(&file, sattr3 { mode: Some(0o644), ..touch() }, None)?;
-        session.write(&file, 0, &content.text(), stable_how::FILE_SYNC)?;
-        let changed = session.getattr(&file)?.ctime;
-        Ok(LeaseState { session, directory, file, content, changed, lost: None })
+        let changed = write_content(&mut session, &file, &content)?;
+        let (role, is_renewed, lost) = (Role::Alone, true, None);
+        Ok(LeaseState { session, directory, file, content, role, changed, is_renewed, lost })
+    }
+
+    /// Renews the lease on a host that shares it, if no host has changed it since the last call.
+    /// Normally the host that took it has, so this costs one LOOKUP.
+    fn renew_unchanged(&mut self) -> Result<(), NfsError> {
+        if self.lost.is_some() {
+            return Ok(());
+        }
+        let before = self.changed;
+        self.find_or_create()?;
+        if self.changed != before {
+            return Ok(());
+        }
+        // That change may be a takeover.
+        self.check_name()?;
+        if self.lost.is_some() {
+            return Ok(());
+        }
+        match self.session.setattr(&self.file, touch(), Some(self.changed)) {
+            Ok(Some(after)) => (self.changed, self.is_renewed) = (after.ctime, true),
+            Ok(None) => {}
+            Err(error) if error.is_status(nfsstat3::NFS3ERR_NOT_SYNC) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Finds the lease by its name. Creates it if it was removed.
+    fn find_or_create(&mut self) -> Result<(), NfsError> {
+        let before = self.changed;
+        match self.session.lookup(&self.directory, LEASE_NAME.as_bytes()) {
+            Ok((file, attributes)) => {
+                self.changed = match attributes {
+                    Some(attributes) => attributes.ctime,
+                    None => self.session.getattr(&file)?.ctime,
+                };
+                self.is_renewed &= self.changed == before;
+                self.file = file;
+            }
+            Err(none) if none.is_status(nfsstat3::NFS3ERR_NOENT) => {
+                let session = &mut self.session;
+                if let Some(file) = (LeaseFile { session, directory: &self.directory }).create()? {
+                    self.changed = write_content(&mut self.session, &file, &self.content)?;
+                    (self.file, self.is_renewed) = (file, true);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Whether the lease has our content, on a host that shares it.
+    fn check_name(&mut self) -> Result<(), NfsError> {
+        if self.lost.is_some() {
+            return Ok(());
+        }
+        self.find_or_create()?;
+        match read_content(&mut self.session, &self.file)? {
+            Some(content) if content != self.content => {
+                self.lost = Some(Some(holder(Some(content), Duration::ZERO)));
+            }
+            // Without content, another host is just creating it.
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Renews the lease, or notes that it is lost.
@@ -292,26 +382,39 @@ impl LeaseState {
         Ok(())
     }
 
-    /// Notes that the lease was removed, if `error` shows that.
+    /// Notes that the lease was removed, if `error` shows that. A shared one is created again.
     fn note_removed(&mut self, error: NfsError) -> Result<(), NfsError> {
         let removed =
             [nfsstat3::NFS3ERR_STALE, nfsstat3::NFS3ERR_NOENT, nfsstat3::NFS3ERR_BADHANDLE];
-        if removed.iter().any(|status| error.is_status(*status)) {
-            self.lost = Some(None);
-            return Ok(());
+        if !removed.iter().any(|status| error.is_status(*status)) {
+            return Err(error);
         }
-        Err(error)
+        if self.role != Role::Alone {
+            return self.check_name();
+        }
+        self.lost = Some(None);
+        Ok(())
+    }
+}
+
+impl Renewed for LeaseState {
+    fn renew_or_note(&mut self) {
+        let _ = match self.role {
+            Role::Alone | Role::First => self.renew(),
+            Role::Other => self.renew_unchanged(),
+        };
     }
 
-    /// Removes the lease file if it is still ours. If this fails, the lease expires.
     fn remove(&mut self) {
-        let _ = self.renew();
-        if self.lost.is_some() {
+        if self.role == Role::Other && !self.is_renewed {
             return;
         }
         let name = LEASE_NAME.as_bytes();
-        let named = self.session.lookup(&self.directory, name);
-        if named.is_ok_and(|(file, _)| file.handle == self.file.handle) {
+        let Ok((file, _)) = self.session.lookup(&self.directory, name) else { return };
+        self.file = file;
+        // A lease that was just renewed is not taken over before it is removed.
+        let renewed = self.check_content().and_then(|()| self.renew());
+        if renewed.is_ok() && self.lost.is_none() {
             let _ = self.session.remove(&self.directory, name);
         }
     }

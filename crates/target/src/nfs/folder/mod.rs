@@ -21,7 +21,7 @@ use nfs3::types::{ftype3, nfsstat3, sattr3};
 use workload::plan::Capabilities;
 
 use crate::folder::{Entry, FillFile, FindHandles, Folder, Kind, Lock, SampledFile};
-use crate::lease_content::this_host;
+use crate::lease_content::{Content, LockOwner, this_host};
 use crate::nfs::folder::files::{ExportFile, Sampled, write_all};
 use crate::nfs::folder::lease::Lease;
 use crate::nfs::folder::shared::{Shared, entry};
@@ -98,6 +98,12 @@ impl Export {
         self.shared.forget_directories();
         let found = self.shared.directory(directory);
         found.map_err(|error| Refusal::io("open", directory, error))
+    }
+
+    /// A connection for a lease. Renewals run in the background, so their waits are not reported to
+    /// the user.
+    fn lease_session(&self) -> Session {
+        Session::of(&self.shared.mounted).unreported()
     }
 }
 
@@ -197,18 +203,21 @@ impl Folder for Export {
         true
     }
 
-    fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal> {
+    fn lock(&self, directory: &Path, owner: &LockOwner) -> Result<Box<dyn Lock>, Refusal> {
         for _ in 0..LOCK_TRIES {
             let handle = self.look_up(directory)?;
-            // Renewals run in the background, so their waits are not reported to the user.
-            let session = Session::of(&self.shared.mounted).unreported();
-            let lease = Lease::take(session, handle.clone(), directory)?;
+            let lease = Lease::take(self.lease_session(), handle.clone(), directory, owner)?;
             // If another process replaced the directory meanwhile, the lease protects nothing.
             if self.look_up(directory)?.handle == handle.handle {
                 return Ok(Box::new(lease));
             }
         }
         Err(Refusal::InUse { path: directory.to_path_buf(), holder: None })
+    }
+
+    fn join_lock(&self, directory: &Path, lease: &Content) -> Result<Box<dyn Lock>, Refusal> {
+        let handle = self.look_up(directory)?;
+        Ok(Box::new(Lease::join(self.lease_session(), handle, directory, lease)?))
     }
 
     fn refuse_in_use(&self, directory: &Path) -> Result<(), Refusal> {
