@@ -240,7 +240,7 @@ fn hosts_on_one_machine_have_no_counters_of_their_own() {
         hosts.iter().filter(|host| !host.wire.is_empty()).map(|host| host.host).collect();
     assert_eq!(counted, [0, 11]);
     assert!(findings.wire[0].is_empty(), "totals would count a machine twice");
-    assert!(is_served_from_cache(&findings), "vm11 has a machine of its own");
+    assert!(is_served_from_cache(&findings), "vm11 has a separate machine");
     let shared = analyze(&twelve_hosts(|host| format!("boot-{}", host / 2)));
     assert!(!is_served_from_cache(&shared) && !shared.is_cached(0));
 }

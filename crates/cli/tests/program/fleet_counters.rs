@@ -27,7 +27,7 @@ workers = 1
 arrival = { constant = "400/s" }
 "#;
 
-/// Starts the agent in the namespace of its host, with a boot ID of its own.
+/// Starts the agent in the namespace of its host, with a separate boot ID.
 const ENTER: &str = r#"
 host=$1
 shift
