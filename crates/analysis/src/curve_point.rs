@@ -10,9 +10,10 @@ pub struct CurvePoint {
     pub load_point: usize,
     /// Its position on the axis.
     pub x: f64,
-    /// Its position as users write it.
+    /// Its position as users write it, and the hosts that its totals have if some were lost:
+    /// `16 (23/24 hosts)`.
     pub label: String,
-    /// The point as numbers; `None` if nothing was measured or the axis is not a load.
+    /// The point as numbers; `None` if nothing was measured, hosts were lost or the axis is not a load.
     pub sample: Option<Sample>,
     /// Little's law on its window, in the form with the larger mismatch; `None` if operations
     /// failed or the backlog changed.
@@ -26,6 +27,8 @@ pub enum Missing {
     NotALoad,
     /// No point was measured.
     NothingMeasured,
+    /// Hosts were lost at every point that could show it.
+    HostsLost,
     /// Too few points.
     TooFewPoints {
         /// Measured points.

@@ -38,7 +38,9 @@ pub(crate) fn emulated(
     verdicts: &[Verdict],
 ) -> Option<EmulatedFindings> {
     let [TargetSpec::Emulated { volume, .. }] = targets else { return None };
-    let throughputs = load_points.iter().map(|point| point.merged.total.data.throughput);
+    let throughputs = load_points
+        .iter()
+        .map(|point| point.merged.total.data.throughput.filter(|_| point.is_whole()));
     Some(EmulatedFindings {
         volume: volume.clone(),
         throughput: seen(throughputs).max_by(|a, b| a.value.value.total_cmp(&b.value.value)),
@@ -56,7 +58,10 @@ fn floor(load_points: &[LoadPoint], verdicts: &[Verdict], kind: OpKind) -> Optio
     let means = load_points.iter().enumerate().map(|(index, point)| {
         let mut kinds = point.merged.total.kinds.iter();
         let of_kind = kinds.find(|ops| ops.name == kind.name())?;
-        of_kind.service.mean_ns.filter(|_| point.is_unloaded() && !is_pace(index))
+        of_kind
+            .service
+            .mean_ns
+            .filter(|_| point.is_unloaded() && point.is_whole() && !is_pace(index))
     });
     seen(means).min_by(|a, b| a.value.value.total_cmp(&b.value.value))
 }

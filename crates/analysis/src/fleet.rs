@@ -1,6 +1,8 @@
 //! Several hosts in one experiment: what each of them measured, whether they started together, and who was
 //! lost.
 
+use std::fmt;
+
 use metrics::environment::{fact_of_target, without_target};
 use metrics::fleet::{FleetHost, HostRun, separate_machines};
 use metrics::interval::StreamInterval;
@@ -112,6 +114,13 @@ impl StartSpread {
     }
 }
 
+/// Short, for the name of a load: `23/24 hosts`. With the time, a report writes it out.
+impl fmt::Display for MissingHosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} hosts", self.remaining, self.of)
+    }
+}
+
 impl MissingHosts {
     /// Of one run, whose totals are those of fewer hosts from some time on.
     pub fn of(hosts: &[HostRun]) -> Option<MissingHosts> {
@@ -119,6 +128,14 @@ impl MissingHosts {
         let lost: Vec<u64> = lost.filter_map(|host| Some(host.lost()?.0)).collect();
         let from_ns = *lost.iter().min()?;
         Some(MissingHosts { remaining: hosts.len() - lost.len(), of: hosts.len(), from_ns })
+    }
+
+    /// Of the warning about lost hosts; `None` of other warnings.
+    pub fn of_warning(warning: &Warning) -> Option<MissingHosts> {
+        let Warning::HostsLost { lost, of } = warning else { return None };
+        let from_ns = lost.iter().map(|(_, at_ns, _)| *at_ns).min()?;
+        let of = *of as usize;
+        Some(MissingHosts { remaining: of.saturating_sub(lost.len()), of, from_ns })
     }
 }
 
@@ -237,6 +254,23 @@ pub(crate) fn differing(fleet: &FleetFindings) -> Option<Warning> {
     (!facts.is_empty()).then_some(Warning::HostsDiffer { facts })
 }
 
+fn name_of(hosts: &[FleetHost], host: usize) -> String {
+    hosts.get(host).map_or_else(String::new, |host| host.name.clone())
+}
+
+/// The warning about hosts that a run lost while the others continued.
+///
+/// * `hosts` - those of the experiment
+pub(crate) fn hosts_lost(record: &RunRecord, hosts: &[FleetHost]) -> Option<Warning> {
+    let lost = record.hosts.iter().enumerate().filter_map(|(host, of_host)| {
+        // A run that fails because of a lost host says so itself.
+        let (at_ns, why) = of_host.lost().filter(|_| of_host.was_left_behind())?;
+        Some((name_of(hosts, host), at_ns, why.to_owned()))
+    });
+    let lost: Vec<(String, u64, String)> = lost.collect();
+    (!lost.is_empty()).then_some(Warning::HostsLost { lost, of: record.hosts.len() as u32 })
+}
+
 /// The hosts of a load point, for its warnings.
 #[derive(Clone, Copy)]
 pub(crate) struct HostsOfPoint<'a> {
@@ -254,21 +288,12 @@ impl<'a> HostsOfPoint<'a> {
     }
 
     fn name(self, host: usize) -> String {
-        self.hosts.get(host).map_or_else(String::new, |host| host.name.clone())
+        name_of(self.hosts, host)
     }
 
     /// The warnings about one run's hosts.
     pub(crate) fn warnings_of_run(self, record: &RunRecord) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let lost = record.hosts.iter().enumerate().filter_map(|(host, of_host)| {
-            // A run that fails because of a lost host says so itself.
-            let (at_ns, why) = of_host.lost().filter(|_| of_host.was_left_behind())?;
-            Some((self.name(host), at_ns, why.to_owned()))
-        });
-        let lost: Vec<(String, u64, String)> = lost.collect();
-        if !lost.is_empty() {
-            warnings.push(Warning::HostsLost { lost, of: record.hosts.len() as u32 });
-        }
+        let mut warnings: Vec<Warning> = hosts_lost(record, self.hosts).into_iter().collect();
         if let Some(StartSpread { spread_ns, error_ns, last }) = StartSpread::of(&record.hosts)
             && (spread_ns + error_ns) as f64 > APART_MAX * record.run.phases.interval_ns as f64
         {

@@ -3,11 +3,12 @@
 use units::{BytesPerSec, Nanos};
 
 use crate::findings::Findings;
+use crate::summary::CurveSummary;
 
 /// The best of an experiment's curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Headline {
-    /// Highest throughput of any load point.
+    /// Highest throughput of any load point without lost hosts.
     pub throughput: Option<BytesPerSec>,
     /// Lowest latency of an unloaded operation, of the curves that have a floor.
     pub floor: Option<Nanos>,
@@ -17,8 +18,14 @@ impl Headline {
     /// The headline of an experiment, without load points measured only as evidence.
     pub fn of(findings: &Findings) -> Headline {
         let curves = &findings.summary.curves;
+        // A list has no room for a label, so a total of fewer hosts is not in it.
+        let is_whole = |curve: &&CurveSummary| {
+            let most = &findings.curves[curve.curve].points[curve.most];
+            findings.load_points[most.load_point].is_whole()
+        };
         let throughput = curves
             .iter()
+            .filter(is_whole)
             .filter_map(|curve| curve.throughput)
             .map(|one| one.value)
             .reduce(f64::max);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use metrics::fleet::HostRun;
 use metrics::histogram::{Counts, bucket_high_ns};
 use metrics::interval::{Interval, StreamInterval};
 use metrics::run_record::{ExperimentRecord, RunRecord};
@@ -54,6 +55,8 @@ pub struct IntervalRow<'a> {
     pub backlog_mean: Option<f64>,
     /// Processors used by the whole process.
     pub cpu_used: Option<f64>,
+    /// Hosts whose interval is part of it; `None` if only one measured.
+    pub hosts: Option<usize>,
 }
 
 /// Times of operations in one interval.
@@ -147,6 +150,10 @@ fn row<'a>(
         outstanding_mean: length_ns.map(|length| measured.outstanding_time_ns as f64 / length),
         backlog_mean: length_ns.map(|length| measured.backlog_time_ns as f64 / length),
         cpu_used: length_ns.map(|length| cpu_ns as f64 / length),
+        hosts: (!run.hosts.is_empty()).then(|| {
+            let has_it = |host: &&HostRun| host.intervals.len() > interval.index as usize;
+            run.hosts.iter().filter(has_it).count()
+        }),
     }
 }
 

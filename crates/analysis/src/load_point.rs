@@ -49,6 +49,12 @@ pub struct LoadPoint {
 }
 
 impl LoadPoint {
+    /// Whether its totals are those of all hosts. Others are shown with a label, and no conclusion rests
+    /// on them.
+    pub const fn is_whole(&self) -> bool {
+        self.missing_hosts.is_none()
+    }
+
     /// Whether each host, or each target of each host, has one operation in flight, from a separate worker
     /// in a closed loop.
     pub fn is_unloaded(&self) -> bool {

@@ -18,14 +18,16 @@ pub enum BestBy {
 }
 
 impl BestBy {
-    /// The figure; `None` if no operation succeeded.
+    /// The figure; `None` if no operation succeeded or hosts were lost.
     pub fn of(self, point: &LoadPoint) -> Option<f64> {
         let data: &OpSummary = &point.merged.total.data;
         let figure = match self {
             BestBy::Operations => data.achieved_rate,
             BestBy::Throughput => data.throughput,
         };
-        figure.map(|figure| figure.value).filter(|value| *value > 0.0 && data.completed > 0)
+        figure
+            .map(|figure| figure.value)
+            .filter(|value| *value > 0.0 && data.completed > 0 && point.is_whole())
     }
 }
 

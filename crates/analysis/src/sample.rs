@@ -53,7 +53,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Reads and writes of a load point; `None` if nothing was measured.
+    /// Reads and writes of a load point; `None` if nothing was measured or hosts were lost.
     pub(crate) fn of_data(point: &LoadPoint, load: Load) -> Option<Sample> {
         Sample::of(point, load, &point.merged.total.data)
     }
@@ -72,6 +72,7 @@ impl Sample {
         };
         let (rate, response_ns) = (ops.achieved_rate?, ops.response.mean_ns?);
         let measured = rate.value > 0.0 && response_ns.value > 0.0 && load > 0.0;
+        let measured = measured && point.is_whole();
         measured.then(|| Sample {
             load,
             rate,

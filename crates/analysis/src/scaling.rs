@@ -80,7 +80,7 @@ fn efficiency(
     point: ScalingPoint,
 ) -> Option<Efficiency> {
     let [of_first, of_point] = [first, point].map(|of| &load_points[of.load_point]);
-    let is_comparable = |of: &LoadPoint| of.signature.closed && of.missing_hosts.is_none();
+    let is_comparable = |of: &LoadPoint| of.signature.closed && of.is_whole();
     // Outstanding for each, multiplied by both numbers so that it is exact.
     let depths = [
         of_first.queue_depth_total * u64::from(point.count),

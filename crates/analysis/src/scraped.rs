@@ -9,6 +9,8 @@ use metrics::scraped::{Scrape, ScrapedSeries, ScrapedSource};
 use statistics::correlation::correlation;
 use units::Nanos;
 
+use crate::fleet::MissingHosts;
+
 /// Series of an exporter that a report shows.
 const SHOWN_MAX: usize = 5;
 /// Points of a series, approximately; of more scrapes every second, third and so on is used.
@@ -33,6 +35,8 @@ pub struct ScrapedFindings {
     pub varying: usize,
     /// Operations per second between scrapes.
     pub load: Vec<TimedValue>,
+    /// From when on the load is that of fewer hosts, of each run that lost some.
+    pub lost_hosts: Vec<(Nanos, MissingHosts)>,
     /// The varying series that follow the load most closely, the closest first.
     pub shown: Vec<ShownSeries>,
 }
@@ -96,6 +100,7 @@ fn of_source(source: &ScrapedSource, runs: &[RunRecord]) -> ScrapedFindings {
         series: source.series.len(),
         varying: count,
         load: sampled.iter().map(|one| TimedValue { at: one.at, value: one.load }).collect(),
+        lost_hosts: lost_hosts(runs),
         shown: varying,
     }
 }
@@ -105,6 +110,16 @@ fn of_source(source: &ScrapedSource, runs: &[RunRecord]) -> ScrapedFindings {
 fn is_redundant(name: &str) -> bool {
     let of_this_run = ["fourcorners_run_", "fourcorners_stream_"];
     name.contains("_bucket{") || of_this_run.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn lost_hosts(runs: &[RunRecord]) -> Vec<(Nanos, MissingHosts)> {
+    let first_ms = runs.first().map_or(0, |run| run.started_unix_ms);
+    let of_run = |run: &RunRecord| {
+        let missing = MissingHosts::of(&run.hosts)?;
+        let started_ms = run.started_unix_ms.saturating_sub(first_ms);
+        Some((Nanos(started_ms as f64 * 1e6 + missing.from_ns as f64), missing))
+    };
+    runs.iter().filter_map(of_run).collect()
 }
 
 /// The scrapes that are evaluated.

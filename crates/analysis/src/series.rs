@@ -11,6 +11,7 @@ use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::op::OpKind;
 use workload::plan::Run;
 
+use crate::fleet::MissingHosts;
 use crate::percentile::Percentile;
 
 /// Most points of a series, approximately; phases may add some.
@@ -29,6 +30,8 @@ pub struct Series {
     pub stream: String,
     /// Intervals per point.
     pub intervals_per_point: u32,
+    /// Hosts that the run lost, which are missing from the points since.
+    pub missing_hosts: Option<MissingHosts>,
     /// Its points, in order.
     pub points: Vec<SeriesPoint>,
 }
@@ -111,6 +114,7 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
             run_index: record.run.index,
             stream: stream.name.clone(),
             intervals_per_point: per_point as u32,
+            missing_hosts: MissingHosts::of(&record.hosts),
             points: groups
                 .iter()
                 .map(|(phase, group)| point(*phase, group, index..index + 1))

@@ -87,12 +87,14 @@ fn best_of_each_variant(
     curves: &[Curve],
     is_evidence: impl Fn(&LoadPoint) -> bool,
 ) -> Vec<usize> {
-    let most = |curve: &Curve| -> Option<(usize, f64)> {
+    // A rate of fewer hosts is shown only where there is no other.
+    let most = |curve: &Curve| -> Option<(usize, (bool, f64))> {
         let point = curve.points.get(curve.most?)?;
-        let rate = load_points[point.load_point].merged.total.data.achieved_rate?;
-        Some((point.load_point, rate.value))
+        let load_point = &load_points[point.load_point];
+        let rate = load_point.merged.total.data.achieved_rate?;
+        Some((point.load_point, (load_point.is_whole(), rate.value)))
     };
-    let mut best: Vec<(&str, usize, f64)> = Vec::new();
+    let mut best: Vec<(&str, usize, (bool, f64))> = Vec::new();
     for (index, curve) in curves.iter().enumerate() {
         let Some((load_point, rate)) = most(curve) else { continue };
         if is_evidence(&load_points[load_point]) {

@@ -5,9 +5,11 @@ mod records;
 
 use analysis::compare::caveats::CaveatEvidence;
 use analysis::compare::facts::Item;
+use analysis::compare::figures::{InconclusiveCause, Verdict};
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, Overall, Pair, compare};
+use metrics::fleet::{FleetHost, HostEvent, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::{Figure, Warning};
 use metrics::wire::{CounterSource, WireInterval};
@@ -131,4 +133,40 @@ fn a_cache_on_both_sides_is_a_caveat_of_each() {
     let sides: Vec<usize> = pair.caveats.iter().map(|caveat| caveat.side).collect();
     assert_eq!(sides, [0, 1]);
     assert!(pair.caveats.iter().all(|caveat| caveat.kind == FlawKind::Cached));
+}
+
+#[test]
+fn a_side_with_lost_hosts_is_named_and_gets_no_verdict() {
+    let mut second = measured(2_000);
+    let host = |name: &str| FleetHost { name: name.to_owned(), ..FleetHost::default() };
+    second.hosts = vec![host("vm1"), host("vm2")];
+    each(&mut second, |record| {
+        let lost = HostEvent::Lost {
+            at_ns: 3_000_000_000,
+            why: "killed".to_owned(),
+            others_continued: true,
+        };
+        record.hosts =
+            vec![HostRun::default(), HostRun { events: vec![lost], ..HostRun::default() }];
+    });
+    let pair = compared(&measured(0), &second, &[]);
+    let names: Vec<&str> = pair.points.iter().map(|point| point.name.as_str()).collect();
+    let lossy = "random read 8 KiB, queue_depth=4 (B: 1/2 hosts)";
+    assert_eq!(names, ["random read 8 KiB, queue_depth=1", lossy]);
+    let verdicts = |point: usize| -> Vec<Verdict> {
+        let figures = pair.points[point].subjects.iter().flat_map(|subject| &subject.figures);
+        figures.filter(|figure| figure.main).map(|figure| figure.verdict).collect()
+    };
+    assert!(verdicts(0).contains(&Verdict::Better), "{:?}", verdicts(0));
+    let lost = Verdict::CannotTell(InconclusiveCause::HostsLost);
+    assert!(verdicts(1).iter().all(|verdict| *verdict == lost), "{:?}", verdicts(1));
+    let caveat = pair.caveats.iter().find(|one| one.kind == FlawKind::HostsLost).expect("a caveat");
+    assert_eq!(
+        (caveat.side, &caveat.load_points[..]),
+        (1, &["random read 8 KiB, queue_depth=4".to_owned()][..])
+    );
+    let CaveatEvidence::Warning(Warning::HostsLost { lost, of: 2 }) = &caveat.observed else {
+        panic!("{:#?}", caveat.observed)
+    };
+    assert_eq!((lost[0].0.as_str(), lost[0].1), ("vm2", 3_000_000_000));
 }

@@ -14,7 +14,7 @@ use analysis::times::Times;
 use crate::number::{exported, percentile_name};
 
 /// Names of the columns, in order, also of an export without results.
-const COLUMNS: [&str; 101] = [
+const COLUMNS: [&str; 104] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -116,6 +116,9 @@ const COLUMNS: [&str; 101] = [
     "host_runnable_mean_uncertainty_tasks",
     "host_service_cpu_fraction",
     "host_service_cpu_uncertainty_fraction",
+    "remaining_hosts",
+    "planned_hosts",
+    "missing_hosts_from_ns",
 ];
 
 /// Writes all results.
@@ -251,6 +254,10 @@ fn line(origin: &Origin<'_>, summary: &Summary, stream: &StreamSummary, ops: &Op
     let codes: Vec<&str> = groups.map(|g| g.code).collect();
     line.text("warnings", codes.join(";"));
     host(&mut line, summary.host.as_ref());
+    let missing = load_point.missing_hosts;
+    line.maybe("remaining_hosts", missing.map(|missing| missing.remaining));
+    line.maybe("planned_hosts", missing.map(|missing| missing.of));
+    line.maybe("missing_hosts_from_ns", missing.map(|missing| missing.from_ns));
     line
 }
 

@@ -54,7 +54,7 @@ pub struct Glance {
     pub curves_left_out: usize,
     /// What to do, at most three sentences.
     pub recommendations: Vec<String>,
-    /// What makes numbers doubtful, at most five, the one that affects most load points first.
+    /// What makes numbers doubtful, at most five, in the order of their letters.
     pub caveats: Vec<Caveat>,
     /// Caveats that are not in `caveats`.
     pub caveats_left_out: usize,
@@ -122,6 +122,14 @@ fn notes(findings: &Findings) -> Vec<String> {
     let mut notes: Vec<String> = findings.notes.iter().map(first_line).collect();
     if findings.is_overloaded() {
         notes.push("Overloaded: the offered rate exceeded what the target sustains.".to_owned());
+    }
+    let lost = findings.load_points.iter().filter(|point| !point.is_whole()).count();
+    if lost > 0 {
+        notes.push(format!(
+            "Hosts were lost: the totals of {lost} of {} are those of fewer hosts, and no conclusion \
+             rests on them.",
+            counted(findings.load_points.len() as u64, "load point")
+        ));
     }
     match findings.not_converged() {
         0 => {}

@@ -16,7 +16,8 @@ use crate::table::{Column, Table};
 /// One row: a stream (or all streams) and a kind of operation (or reads and writes) of a load
 /// point.
 pub(crate) struct Row<'a> {
-    /// The value on the curve's axis, or the kind of operation.
+    /// The value on the curve's axis, with the hosts that its totals have if some were lost; or the kind
+    /// of operation.
     pub(crate) label: String,
     /// The operations counted in it.
     ops: &'a OpSummary,

@@ -46,6 +46,8 @@ pub struct FigureComparison {
     pub at_most: Option<f64>,
     /// The two sides ran under different host state.
     pub host_differs: bool,
+    /// A side lost hosts, so its value is that of fewer.
+    pub hosts_lost: bool,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -126,6 +128,8 @@ pub enum InconclusiveCause {
     FewBackToBack,
     /// The sides ran under different host state.
     HostDiffers,
+    /// A side lost hosts while the others continued.
+    HostsLost,
     /// A relevant change would not have been detected.
     TooCoarse,
 }
@@ -214,6 +218,7 @@ pub(super) fn compared(
         detectable: None,
         at_most: None,
         host_differs: false,
+        hosts_lost: false,
         verdict: Verdict::CannotTell(InconclusiveCause::NotMeasured),
     };
     if design == Design::Interleaved
@@ -416,6 +421,9 @@ fn decorrelated(batches: &[f64]) -> Vec<f64> {
 
 /// The verdict on a figure, given the p-values of its family.
 pub(super) fn verdict(figure: &FigureComparison, resolution: f64) -> Verdict {
+    if figure.hosts_lost {
+        return Verdict::CannotTell(InconclusiveCause::HostsLost);
+    }
     let Some(p) = figure.p else { return Verdict::CannotTell(InconclusiveCause::NotMeasured) };
     let Some(adjusted) = figure.p_adjusted else {
         return Verdict::CannotTell(match p <= LEVEL {

@@ -1,8 +1,10 @@
 //! Problems in the measurement of a load point that matter for comparisons.
 
+use metrics::fleet::FleetHost;
 use metrics::run_record::RunRecord;
 use metrics::warning::Warning;
 
+use crate::fleet;
 use crate::overload;
 use crate::steadiness;
 use crate::wire::{self, HostCache, WireCheck};
@@ -19,12 +21,19 @@ pub enum FlawKind {
     Cached,
     /// The host state differed from that of the other side.
     HostDiffers,
+    /// Hosts were lost while the others continued, so totals are those of fewer hosts.
+    HostsLost,
 }
 
 impl FlawKind {
     /// All of them.
-    pub const ALL: [FlawKind; 4] =
-        [FlawKind::Overloaded, FlawKind::NotSteady, FlawKind::Cached, FlawKind::HostDiffers];
+    pub const ALL: [FlawKind; 5] = [
+        FlawKind::Overloaded,
+        FlawKind::NotSteady,
+        FlawKind::Cached,
+        FlawKind::HostDiffers,
+        FlawKind::HostsLost,
+    ];
 
     /// The name in files.
     pub const fn name(self) -> &'static str {
@@ -33,6 +42,7 @@ impl FlawKind {
             FlawKind::NotSteady => "not_steady",
             FlawKind::Cached => "cached",
             FlawKind::HostDiffers => "host_differs",
+            FlawKind::HostsLost => "hosts_lost",
         }
     }
 }
@@ -47,10 +57,18 @@ pub struct Flaw {
 }
 
 /// The flaws of a load point, one of each kind.
-pub(super) fn of_records(records: &[&RunRecord], cache: HostCache) -> Vec<Flaw> {
+///
+/// * `hosts` - those of the experiment
+pub(super) fn of_records(
+    records: &[&RunRecord],
+    cache: HostCache,
+    hosts: &[FleetHost],
+) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = Vec::new();
     for record in records {
-        for (kind, warning) in warnings(record, cache) {
+        let lost = fleet::hosts_lost(record, hosts);
+        let lost = lost.map(|warning| (FlawKind::HostsLost, warning));
+        for (kind, warning) in warnings(record, cache).into_iter().chain(lost) {
             if flaws.iter().all(|known| known.kind != kind) {
                 flaws.push(Flaw { kind, warning });
             }

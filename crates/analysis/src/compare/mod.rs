@@ -112,7 +112,8 @@ pub struct Pair {
 /// One load point that both sides have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointComparison {
-    /// The load point in words: `random read 8 KiB, queue_depth=4`.
+    /// The load point in words: `random read 8 KiB, queue_depth=4`, and `(B: 23/24 hosts)` if a side
+    /// lost hosts.
     pub name: String,
     /// The host states of the two sides, where they differ materially.
     pub host: Option<HostContrast>,
@@ -243,8 +244,13 @@ fn pair(first: &Side, index: usize, other: &Side, options: &Options) -> Pair {
         .iter()
         .filter_map(|a| other.points.iter().find(|b| same(a, b)).map(|b| (a, b)))
         .collect();
-    let points: Vec<PointComparison> =
-        matched.iter().map(|(a, b)| point(a, b, design, options)).collect();
+    let points: Vec<PointComparison> = matched
+        .iter()
+        .map(|(a, b)| PointComparison {
+            name: name_of_all(&[(0, *a), (index, *b)]),
+            ..point(a, b, design, options)
+        })
+        .collect();
     let mut caveats = caveats::of_points((0, index), &matched);
     caveats.extend(caveats::host_differs(index, &points));
     Pair {
@@ -258,8 +264,20 @@ fn pair(first: &Side, index: usize, other: &Side, options: &Options) -> Pair {
     }
 }
 
+/// The load point in words, with the sides whose values are those of fewer hosts.
+///
+/// * `sides` - the index of each side among the comparison's, and its load point
+fn name_of_all(sides: &[(usize, &PointSide)]) -> String {
+    let first = sides.first().map_or_else(String::new, |(_, point)| point.in_words());
+    sides.iter().fold(first, |name, (side, point)| match point.missing_hosts() {
+        Some(missing) => format!("{name} ({}: {missing})", label(*side)),
+        None => name,
+    })
+}
+
 fn point(a: &PointSide, b: &PointSide, design: Design, options: &Options) -> PointComparison {
     let host = host_use::contrast(a.host, b.host);
+    let hosts_lost = [a, b].iter().any(|side| side.missing_hosts().is_some());
     let subjects = a.subjects.iter().filter_map(|subject| {
         let same =
             |s: &&side::Subject| s.stream == subject.stream && s.operations == subject.operations;
@@ -267,7 +285,7 @@ fn point(a: &PointSide, b: &PointSide, design: Design, options: &Options) -> Poi
         let figures = subject.samples.iter().filter_map(|mine| {
             let sample = theirs.samples.iter().find(|s| s.figure == mine.figure)?;
             let figure = figures::compared(mine, sample, design, options.run_to_run);
-            Some(FigureComparison { host_differs: host.is_some(), ..figure })
+            Some(FigureComparison { host_differs: host.is_some(), hosts_lost, ..figure })
         });
         Some(SubjectComparison { name: subject.in_words(), figures: figures.collect() })
     });

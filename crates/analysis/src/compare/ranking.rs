@@ -2,11 +2,11 @@
 
 use statistics::holm::holm;
 
-use super::Options;
 use super::figure::Figure;
 use super::figures::{self, Design, FigureComparison, Verdict};
 use super::host_use;
 use super::side::{PointSide, Sample, Side};
+use super::{Options, name_of_all};
 
 /// Ranking of the sides by one main figure of one load point.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,10 +82,13 @@ fn fields(sides: &[Side], point: &PointSide, options: &Options) -> Vec<Field> {
                     let mut duel = figures::compared(a, b, design, options.run_to_run);
                     let (a, b) = (host(first), host(second));
                     duel.host_differs = host_use::contrast(a, b).is_some();
+                    let lost = |side: usize| sides[side].points[indices[side]].missing_hosts();
+                    duel.hosts_lost = lost(first).or(lost(second)).is_some();
                     duels.push((first, second, duel));
                 }
             }
-            let load_point = point.in_words();
+            let of_sides = indices.iter().zip(sides).map(|(index, side)| &side.points[*index]);
+            let load_point = name_of_all(&of_sides.enumerate().collect::<Vec<_>>());
             Some(Field { load_point, figure: wanted.figure, values, duels })
         })
         .collect()

@@ -4,13 +4,14 @@
 use metrics::interleaved::Interleaved;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::op::OpKind;
-use workload::plan::{Plan, Run, Stream};
+use workload::plan::{Run, Stream};
 
 use super::facts::{self, Fact};
 use super::figure::Figure;
 use super::flaws::{self, Flaw};
 use super::host_use::{self, HostUse};
 use super::plan_keys;
+use crate::fleet::MissingHosts;
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
 use crate::window::{self, Ops, WindowSums};
@@ -123,6 +124,11 @@ impl PointSide {
         }
         words
     }
+
+    /// The hosts that its totals have, if some were lost.
+    pub fn missing_hosts(&self) -> Option<MissingHosts> {
+        self.flaws.iter().find_map(|flaw| MissingHosts::of_warning(&flaw.warning))
+    }
 }
 
 impl Side {
@@ -139,7 +145,7 @@ impl Side {
             facts: facts::of_record(record),
             interleaved: record.environment.interleaved.clone(),
             caveats: caveats(record),
-            points: groups.iter().map(|group| point(group, &record.plan, cache)).collect(),
+            points: groups.iter().map(|group| point(group, record, cache)).collect(),
         }
     }
 }
@@ -184,7 +190,7 @@ fn caveats(record: &ExperimentRecord) -> Vec<SideCaveat> {
     caveats
 }
 
-fn point(records: &[&RunRecord], plan: &Plan, cache: HostCache) -> PointSide {
+fn point(records: &[&RunRecord], experiment: &ExperimentRecord, cache: HostCache) -> PointSide {
     let run = &records[0].run;
     let measured: Vec<(&RunRecord, Batches<'_>)> = records
         .iter()
@@ -225,9 +231,9 @@ fn point(records: &[&RunRecord], plan: &Plan, cache: HostCache) -> PointSide {
     PointSide {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),
-        keys: plan_keys::of_run(run, &plan.targets),
+        keys: plan_keys::of_run(run, &experiment.plan.targets),
         subjects,
-        flaws: flaws::of_records(records, cache),
+        flaws: flaws::of_records(records, cache, &experiment.hosts),
         cached_share: flaws::cached_share(records, cache),
         host: host_use::of_records(records),
     }

@@ -121,13 +121,16 @@ pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String
 pub(crate) fn point(index: usize, load_point: &LoadPoint, axis: Option<&str>) -> CurvePoint {
     let depth = load_point.queue_depth_total;
     let swept = axis.and_then(|key| load_point.parameters.iter().find(|(k, _)| k == key));
-    let (x, label) = match swept {
+    let (x, mut label) = match swept {
         Some((_, value)) => {
             let label = offered(value).map_or(value.as_str(), |(_, rate)| rate);
             (quantity(value).unwrap_or(index as f64), label.to_owned())
         }
         None => (depth as f64, depth.to_string()),
     };
+    if let Some(missing) = load_point.missing_hosts {
+        label.push_str(&format!(" ({missing})"));
+    }
     CurvePoint { load_point: index, x, label, sample: None, little: None }
 }
 

@@ -52,6 +52,9 @@ pub(crate) fn of_points(
     let is_unloaded = |point: &CurvePoint| load_points[point.load_point].is_unloaded();
     let index = points.iter().position(is_unloaded).ok_or(Missing::NoQueueDepthOne)?;
     let load_point = &load_points[points[index].load_point];
+    if !load_point.is_whole() {
+        return Err(Missing::HostsLost);
+    }
     let data = &load_point.merged.total.data;
     let service = &data.service;
     let connections = load_point.runs.iter().map(|run| run.connections.len()).max();

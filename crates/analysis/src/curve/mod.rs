@@ -37,7 +37,7 @@ pub struct Curve {
     pub load: Load,
     /// Its points, ascending.
     pub points: Vec<CurvePoint>,
-    /// Index of the point with the highest achieved rate.
+    /// Index of the point with the highest achieved rate, of those without lost hosts if there are any.
     pub most: Option<usize>,
     /// The floor, or why there is none.
     pub floor: Result<Floor, Missing>,
@@ -61,7 +61,7 @@ pub(crate) struct Outline {
     pub(crate) axis: String,
     pub(crate) load: Load,
     pub(crate) points: Vec<CurvePoint>,
-    /// `steps[point]`; `None` if nothing was measured.
+    /// `steps[point]`; `None` if nothing was measured or hosts were lost.
     pub(crate) steps: Vec<Option<Step>>,
     /// `certain[point]`: operations per second at a certain limit.
     pub(crate) certain: Vec<Option<f64>>,
@@ -102,13 +102,17 @@ pub(crate) fn outlines(
         let load = load(&points, load_points);
         let measured: Vec<&LoadPoint> =
             points.iter().map(|point| &load_points[point.load_point]).collect();
-        let steps = plateau::steps(&measured);
+        // A load point without lost hosts only: fewer hosts are another load.
+        let of_whole =
+            |(step, point): (Option<Step>, &&LoadPoint)| step.filter(|_| point.is_whole());
+        let steps: Vec<Option<Step>> =
+            plateau::steps(&measured).into_iter().zip(&measured).map(of_whole).collect();
         let certain: Vec<Option<f64>> = measured.iter().map(|point| certain(point)).collect();
         let plateau = match load {
             Load::NotRaised => Err(Missing::NotALoad),
             Load::Closed | Load::Open => {
                 let certain = certain.first().copied().flatten();
-                let judged = plateau::judge(&steps, certain).ok_or(Missing::NothingMeasured);
+                let judged = plateau::judge(&steps, certain).ok_or_else(|| nothing(&measured));
                 judged.map(|plateau| Plateau {
                     floor_is_pace: plateau.floor_is_pace
                         || plateau::is_pace_of_a_target(&plateau, &measured),
@@ -119,6 +123,14 @@ pub(crate) fn outlines(
         Outline { name, axis, load, points, steps, certain, plateau }
     };
     groups.into_iter().map(outline).collect()
+}
+
+/// Why a curve has no step.
+fn nothing(points: &[&LoadPoint]) -> Missing {
+    match points.iter().all(|point| point.is_whole()) {
+        true => Missing::NothingMeasured,
+        false => Missing::HostsLost,
+    }
 }
 
 /// Computes the curve of each outline.
@@ -158,8 +170,11 @@ fn curve(outline: Outline, load_points: &[LoadPoint], given_s: Option<f64>) -> C
     let rate = |point: &CurvePoint| {
         load_points[point.load_point].merged.total.data.achieved_rate.map(|rate| rate.value)
     };
+    let of_all_hosts =
+        |point: &CurvePoint| rate(point).filter(|_| load_points[point.load_point].is_whole());
+    let most = index_of_largest(&points, of_all_hosts);
     Curve {
-        most: index_of_largest(&points, rate),
+        most: most.or_else(|| index_of_largest(&points, rate)),
         little_worst: index_of_largest(&points, mismatch),
         name,
         axis,

@@ -255,7 +255,8 @@ fn judge_measured(steps: &[Step], certain: Option<f64>) -> Option<Plateau> {
 /// Whether the smallest load of a saturated curve already has one of several targets at its rate of the
 /// plateau, so that its limit sets a part of the service times.
 pub(crate) fn is_pace_of_a_target(plateau: &Plateau, points: &[&LoadPoint]) -> bool {
-    let Some(first) = points.first().filter(|point| plateau.is_reached() && point.is_unloaded())
+    let is_smallest = |point: &&&LoadPoint| point.is_unloaded() && point.is_whole();
+    let Some(first) = points.first().filter(|point| plateau.is_reached() && is_smallest(point))
     else {
         return false;
     };

@@ -68,6 +68,8 @@ pub enum Ended {
     Failed,
     /// The maximum number of runs was reached.
     RunsMax,
+    /// Hosts were lost, so further runs would be those of fewer hosts.
+    HostsLost,
 }
 
 impl Ended {
@@ -83,6 +85,7 @@ impl Ended {
             Ended::Inconclusive => "inconclusive",
             Ended::Failed => "failed",
             Ended::RunsMax => "runs_max",
+            Ended::HostsLost => "hosts_lost",
         }
     }
 }
@@ -116,7 +119,10 @@ enum Decision {
 
 fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
     let number = runs_of(done);
+    let lost_hosts = done.iter().any(|point| !point.is_whole());
     let chosen = match &search.method {
+        // What they answer cannot be known from fewer hosts.
+        SearchMethod::Reach(_) | SearchMethod::Scale(_) if lost_hosts => Err(Ended::HostsLost),
         SearchMethod::QueueDepth(ladder) => ladder::next(search, ladder, done),
         SearchMethod::OfferedRate(rates) => rates::next(search, rates, done),
         SearchMethod::Repeat(_) => Err(Ended::AllTried),

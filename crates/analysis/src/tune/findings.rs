@@ -249,7 +249,7 @@ fn depth(outstanding: u64) -> u32 {
 }
 
 /// The findings of a tuning. `load_points` are those of the whole record, `of_tuning` selects those
-/// of the tuning.
+/// of the tuning. Those with lost hosts do not count.
 pub fn findings(
     target: &TargetSpec,
     reach: &Reach,
@@ -261,7 +261,8 @@ pub fn findings(
     let stream = template.streams.first()?;
     let goal = goal(reach, stream);
     let transfer_bytes = stream.transfer_size_mean_bytes();
-    let mine = || load_points.iter().enumerate().filter(|(_, point)| of_tuning(point));
+    let is_mine = |point: &LoadPoint| of_tuning(point) && point.is_whole();
+    let mine = || load_points.iter().enumerate().filter(|(_, point)| is_mine(point));
     let mut tried: Vec<Tried> = mine()
         .filter(|(_, p)| !is_paced(p))
         .filter_map(|(index, p)| self::tried(index, p))

@@ -53,7 +53,7 @@ pub(crate) fn of_error(error: ConductError, target: &TargetSpec) -> Failure {
 
 fn of_numbers(findings: &Findings) -> (Verdict, Outcome) {
     let negative = |verdict: Verdict| (verdict, Ok(Exit::Negative));
-    if findings.load_points.iter().any(|point| point.missing_hosts.is_some()) {
+    if findings.load_points.iter().any(|point| !point.is_whole()) {
         return negative(Verdict::HostsLost);
     }
     if let Some(tune) = &findings.tune {

@@ -4,7 +4,7 @@
 use super::annotations::limits;
 use super::loads::{means_and_p99s, swept};
 use super::quantity::Quantity;
-use super::shown_curve::{ShownCurve, colours, file_name, latency_axis, unit};
+use super::shown_curve::{ShownCurve, colours, file_name, latency_axis, lost_hosts, unit};
 use crate::drawing::{Alternative, Chart, Layout, Level, Panel, Stroke};
 
 /// More columns are too narrow to read.
@@ -46,8 +46,8 @@ fn figure(all: &[ShownCurve<'_>], columns: &[Column<'_>], name: &str, number: us
     let mut named: Vec<f64> = Vec::new();
     let mut upper = Vec::new();
     for (variant, curves) in columns {
-        let lines = curves.iter().map(|one| {
-            one.line(one.name_without_variant(), Stroke::Solid, |p| quantity.point(one, p, p.x))
+        let lines = curves.iter().flat_map(|one| {
+            one.lines(&one.name_without_variant(), Stroke::Solid, |p| quantity.point(one, p, p.x))
         });
         let levels = limits(curves, quantity).levels().into_iter().map(|level| {
             // The name is written once for all panels.
@@ -79,9 +79,10 @@ fn figure(all: &[ShownCurve<'_>], columns: &[Column<'_>], name: &str, number: us
         caption: format!(
             "Throughput in {} (above) and mean (thick) and p99 (thin) response time in {} (below) \
              by {name}, a column for each workload, all on the same axes. Bands and whiskers: 95 % \
-             CI.{limits}",
+             CI.{}{limits}",
             quantity.unit(),
-            unit.symbol()
+            unit.symbol(),
+            lost_hosts(&drawn)
         ),
         // The charts of throughput and of latency have the same numbers as tables.
         alternative: Alternative::Caption,

@@ -8,7 +8,7 @@ use analysis::sample::Load;
 use super::annotations::{emulated_volume, fits, knee_marks, knees, limits, operating_points};
 use super::quantity::Quantity;
 use super::shown_curve::{
-    ShownCurve, axis, colours, file_name, last_part, latency_axis, names, unit,
+    ShownCurve, axis, colours, file_name, last_part, latency_axis, lost_hosts, names, unit,
 };
 use crate::drawing::{Axis, Chart, Level, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::emulated;
@@ -58,10 +58,10 @@ pub(super) fn by_load(
 ) -> Chart {
     let lines = shown
         .iter()
-        .map(|one| one.line(one.name(), Stroke::Solid, |p| quantity.point(one, p, p.x)));
+        .flat_map(|one| one.lines(&one.name(), Stroke::Solid, |p| quantity.point(one, p, p.x)));
     let mut series: Vec<Series> = lines.collect();
     let limits = limits(shown, quantity);
-    let mut notes = limits.sentence.clone();
+    let mut notes = format!("{}{}", lost_hosts(shown), limits.sentence);
     let mut marks = Vec::new();
     if detail == Detail::Findings {
         let (models, sentence) = fits(shown, |p| Some(Point::at(p.x, Some(quantity.of_fit(p)?))));
@@ -121,8 +121,10 @@ fn delays(shown: &[ShownCurve<'_>]) -> Vec<Level> {
 fn latency(shown: &[ShownCurve<'_>], name: &str) -> Chart {
     let unit = unit(shown);
     let mut series = means_and_p99s(shown, ShownCurve::name);
-    let mut notes = emulated_volume(shown)
-        .map_or(String::new(), |_| emulated::delays_caption(shown[0].findings, unit));
+    let mut notes = lost_hosts(shown).to_owned();
+    if emulated_volume(shown).is_some() {
+        notes.push_str(&emulated::delays_caption(shown[0].findings, unit));
+    }
     let (of_fit, sentence) =
         fits(shown, |p| Some(Point::at(p.x, Some(unit.scale(p.response_s * NS_PER_S)))));
     series.extend(of_fit);
@@ -154,8 +156,10 @@ pub(super) fn means_and_p99s<'a>(
     shown: &[ShownCurve<'a>],
     name: fn(&ShownCurve<'a>) -> String,
 ) -> Vec<Series> {
-    let means = shown.iter().map(|one| one.line(name(one), Stroke::Solid, |p| one.mean(p, p.x)));
-    let p99s = shown.iter().map(|one| one.line(name(one), Stroke::Thin, |p| one.p99(p, p.x)));
+    let means =
+        shown.iter().flat_map(|one| one.lines(&name(one), Stroke::Solid, |p| one.mean(p, p.x)));
+    let p99s =
+        shown.iter().flat_map(|one| one.lines(&name(one), Stroke::Thin, |p| one.p99(p, p.x)));
     means.chain(p99s).collect()
 }
 
@@ -183,7 +187,7 @@ pub(super) fn latency_against(
         series.extend(against(one, Stroke::Thin, |p| p99(one, p)));
     }
     let limits = limits(shown, quantity);
-    let mut notes = limits.sentence.clone();
+    let mut notes = format!("{}{}", lost_hosts(shown), limits.sentence);
     if detail == Detail::Findings {
         let of_fit = |p: &FitPoint| {
             let y = unit.scale(p.response_s * NS_PER_S);
@@ -227,9 +231,11 @@ pub(super) fn latency_against(
 /// A curve against throughput. The line joins its points in the order of the load and ends where
 /// throughput falls: a line that turns back crosses itself and reads as two latencies at one
 /// throughput. The points past the end are drawn separately, because they were measured. Points
-/// along an axis that is not a load are not joined.
+/// along an axis that is not a load are not joined, nor are those with lost hosts.
 fn against(one: &ShownCurve<'_>, stroke: Stroke, at: impl Fn(&CurvePoint) -> Point) -> Vec<Series> {
-    let points: Vec<Point> = one.curve.points.iter().map(at).filter(|p| p.x.is_finite()).collect();
+    let is_whole = |p: &&CurvePoint| one.findings.load_points[p.load_point].is_whole();
+    let whole = one.curve.points.iter().filter(is_whole);
+    let points: Vec<Point> = whole.map(&at).filter(|p| p.x.is_finite()).collect();
     let joined = match one.curve.load {
         Load::Closed | Load::Open => rising(&points),
         Load::NotRaised => 0,
@@ -242,7 +248,8 @@ fn against(one: &ShownCurve<'_>, stroke: Stroke, at: impl Fn(&CurvePoint) -> Poi
     let (before, past) = points.split_at(joined);
     let past_stroke = if stroke == Stroke::Thin { Stroke::ThinPoints } else { Stroke::Points };
     let parts = [(before, stroke), (past, past_stroke)];
-    parts.into_iter().filter(|(part, _)| !part.is_empty()).map(|(p, s)| line(p, s)).collect()
+    let parts = parts.into_iter().filter(|(part, _)| !part.is_empty()).map(|(p, s)| line(p, s));
+    parts.chain(one.of_fewer_hosts(&one.name(), stroke, at)).collect()
 }
 
 /// The number of leading points along which x does not fall.

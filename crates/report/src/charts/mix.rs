@@ -2,12 +2,15 @@
 //! the right, in every chart.
 
 use analysis::curve::CurvePoint;
+use analysis::fleet::MissingHosts;
 use workload::op::OpKind;
 
 use super::annotations::limits;
 use super::loads::capitalized;
 use super::quantity::Quantity;
-use super::shown_curve::{ShownCurve, axis, colours, file_name, latency_axis, names, unit};
+use super::shown_curve::{
+    ShownCurve, axis, colours, file_name, latency_axis, lost_hosts, names, unit,
+};
 use crate::drawing::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke, ticks};
 use crate::results::in_reading_order;
 
@@ -37,8 +40,16 @@ impl Mixes {
     }
 
     fn axis(&self) -> Axis {
+        self.axis_with(|_| None)
+    }
+
+    /// The axis, with the hosts of the totals at a mix if some were lost.
+    fn axis_with(&self, missing: impl Fn(f64) -> Option<MissingHosts>) -> Axis {
         let percent = |x: f64| ticks::label((x * 1000.0).round() / 10.0);
-        let mix = |x: &f64| format!("{}/{}", percent(*x), percent(1.0 - x));
+        let mix = |x: &f64| {
+            let missing = missing(*x).map_or(String::new(), |missing| format!(" ({missing})"));
+            format!("{}/{}{missing}", percent(*x), percent(1.0 - x))
+        };
         axis("read/write mix, %", Scale::Names(self.0.iter().map(mix).collect()))
     }
 
@@ -48,12 +59,18 @@ impl Mixes {
 }
 
 /// A curve in the order of the axis.
-fn line(one: &ShownCurve<'_>, stroke: Stroke, point: impl Fn(&CurvePoint) -> Point) -> Series {
-    let mut series = one.line(one.name(), stroke, point);
-    if let Shape::Line { points, .. } = &mut series.shape {
-        points.reverse();
+fn lines(
+    one: &ShownCurve<'_>,
+    stroke: Stroke,
+    point: impl Fn(&CurvePoint) -> Point,
+) -> Vec<Series> {
+    let mut all = one.lines(&one.name(), stroke, point);
+    for series in &mut all {
+        if let Shape::Line { points, .. } = &mut series.shape {
+            points.reverse();
+        }
     }
-    series
+    all
 }
 
 /// Throughput or rate of all curves by the mix.
@@ -61,16 +78,17 @@ pub(super) fn by_mix(shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {
     let mixes = Mixes::of(shown);
     let lines = shown
         .iter()
-        .map(|one| line(one, Stroke::Solid, |p| quantity.point(one, p, mixes.position(p.x))));
+        .flat_map(|one| lines(one, Stroke::Solid, |p| quantity.point(one, p, mixes.position(p.x))));
     let limits = limits(shown, quantity);
     let what = capitalized(quantity.name());
     Chart {
         name: file_name(&format!("range-{}", quantity.name())),
         title: format!("{what} from all reads to all writes"),
         caption: format!(
-            "{what} in {} by read/write mix: {}. Whiskers: 95 % CI.{}",
+            "{what} in {} by read/write mix: {}. Whiskers: 95 % CI.{}{}",
             quantity.unit(),
             names(shown),
+            lost_hosts(shown),
             limits.sentence
         ),
         panels: vec![Panel {
@@ -108,18 +126,23 @@ fn stacked(one: &ShownCurve<'_>, quantity: Quantity) -> Chart {
         shape: Shape::Line { points: totals.collect(), stroke: Stroke::Points },
     };
     let limits = limits(shown, quantity);
+    let missing = |share: f64| {
+        let point = one.curve.points.iter().find(|point| point.x == share)?;
+        one.missing_hosts(point)
+    };
     let (what, name) = (capitalized(quantity.name()), one.name());
     Chart {
         name: file_name(&format!("range-{}-{name}", quantity.name())),
         title: format!("{what} from all reads to all writes: {name}"),
         caption: format!(
             "{what} in {} by read/write mix (reads at the bottom, writes stacked on top): {name}. \
-             Whiskers: 95 % CI of both together.{}",
+             Whiskers: 95 % CI of both together.{}{}",
             quantity.unit(),
+            lost_hosts(shown),
             limits.sentence
         ),
         panels: vec![Panel {
-            x: mixes.axis(),
+            x: mixes.axis_with(missing),
             y: quantity.axis(),
             series: kinds.into_iter().chain([total]).collect(),
             levels: limits.levels(),
@@ -131,17 +154,20 @@ fn stacked(one: &ShownCurve<'_>, quantity: Quantity) -> Chart {
 
 fn latency(shown: &[ShownCurve<'_>], name: &str) -> Chart {
     let (unit, mixes) = (unit(shown), Mixes::of(shown));
-    let means =
-        shown.iter().map(|one| line(one, Stroke::Solid, |p| one.mean(p, mixes.position(p.x))));
-    let p99s = shown.iter().map(|one| line(one, Stroke::Thin, |p| one.p99(p, mixes.position(p.x))));
+    let means = shown
+        .iter()
+        .flat_map(|one| lines(one, Stroke::Solid, |p| one.mean(p, mixes.position(p.x))));
+    let p99s =
+        shown.iter().flat_map(|one| lines(one, Stroke::Thin, |p| one.p99(p, mixes.position(p.x))));
     Chart {
         name: file_name(&format!("response-time-by-{name}")),
         title: "Latency from all reads to all writes".to_owned(),
         caption: format!(
             "Mean (thick) and p99 (thin) response time in {} by read/write mix: {}. Whiskers: 95 % \
-             CI.",
+             CI.{}",
             unit.symbol(),
-            names(shown)
+            names(shown),
+            lost_hosts(shown)
         ),
         panels: vec![Panel {
             x: mixes.axis(),

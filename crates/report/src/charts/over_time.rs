@@ -54,7 +54,11 @@ pub(super) fn over_time(
     if let Some(panel) = panels.first_mut() {
         let labelled = runs.iter().filter(|run| !run.label.is_empty());
         let mark = |run: &Segment<'_>| Mark { name: run.label.clone(), x: run.start_s };
-        panel.marks = labelled.map(mark).collect();
+        let lost = runs.iter().filter_map(|run| {
+            let missing = run.streams.first()?.missing_hosts?;
+            Some(Mark { name: missing.to_string(), x: run.start_s + seconds(missing.from_ns) })
+        });
+        panel.marks = labelled.map(mark).chain(lost).collect();
     }
     // The CPU time is that of the process, so one stream's points have it.
     if let Some(panel) = panels.last_mut() {

@@ -5,7 +5,7 @@ use analysis::curve::CurvePoint;
 
 use super::annotations::limits;
 use super::quantity::Quantity;
-use super::shown_curve::{ShownCurve, axis, file_name, last_part};
+use super::shown_curve::{ShownCurve, axis, file_name, last_part, lost_hosts};
 use crate::drawing::{Chart, Panel, Scale, Series, Shape};
 
 /// More workloads do not fit side by side.
@@ -15,6 +15,7 @@ const BARS_MAX: usize = 8;
 
 /// A load point of a workload.
 struct Bar<'a> {
+    /// Its name, with the hosts of its totals if some were lost.
     workload: String,
     /// The record or setting that distinguishes it from other bars of the workload.
     series: String,
@@ -48,7 +49,15 @@ pub(super) fn of_workloads(shown: &[ShownCurve<'_>], quantity: Quantity) -> Char
 }
 
 fn bar<'a>(one: &ShownCurve<'a>, series: String) -> Option<Bar<'a>> {
-    Some(Bar { workload: one.curve.name.clone(), series, one: *one, point: one.highest()? })
+    let point = one.highest()?;
+    Some(Bar { workload: labelled(one, point, &one.curve.name), series, one: *one, point })
+}
+
+fn labelled(one: &ShownCurve<'_>, point: &CurvePoint, workload: &str) -> String {
+    match one.missing_hosts(point) {
+        Some(missing) => format!("{workload} ({missing})"),
+        None => workload.to_owned(),
+    }
 }
 
 fn bars_by_record<'a>(shown: &[ShownCurve<'a>]) -> Vec<Bar<'a>> {
@@ -74,7 +83,8 @@ fn bars_by_connections<'a>(shown: &[ShownCurve<'a>]) -> Vec<Bar<'a>> {
                 Some(record) => format!("{record}, nconnect {count}"),
                 None => format!("nconnect {count}"),
             };
-            bars.push(Bar { workload: load_point.variant.clone(), series, one: *one, point });
+            let workload = labelled(one, point, &load_point.variant);
+            bars.push(Bar { workload, series, one: *one, point });
         }
     }
     bars
@@ -120,14 +130,17 @@ fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantit
         Series { name, right: false, shape: Shape::Bars { points, stacked: false } }
     });
     let limits = limits(shown, quantity);
+    let named = bars.iter().filter(|bar| bar.one.missing_hosts(bar.point).is_some());
+    let named: Vec<ShownCurve<'_>> = named.map(|bar| bar.one).collect();
     let what = quantity.name();
     Chart {
         name: file_name(&format!("highest-{what}-by-{by}")),
         title: format!("Highest {what} by {by}"),
         caption: format!(
             "Highest {what} in {} of each workload over its load points, which the results list. \
-             Whiskers: 95 % CI.{}",
+             Whiskers: 95 % CI.{}{}",
             quantity.unit(),
+            lost_hosts(&named),
             limits.sentence
         ),
         panels: vec![Panel {

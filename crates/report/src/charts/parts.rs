@@ -49,7 +49,7 @@ fn stacked<'a>(
     let count = all_points.min(LOAD_POINTS_MAX);
     let shown = if names.len() > PARTS_MAX { PARTS_MAX - 1 } else { names.len() };
     let throughput = |point: usize, parts: std::ops::Range<usize>| -> Option<f64> {
-        if findings.load_points[point].missing_hosts.is_some() {
+        if !findings.load_points[point].is_whole() {
             return None;
         }
         let of_points = of_point(point);
@@ -99,7 +99,7 @@ fn scaling(findings: &Findings, scaling: &Scaling) -> Chart {
     // A total without lost hosts is not that of their number.
     let throughput = |point: usize| {
         let point = &findings.load_points[point];
-        in_mib(&point.merged).filter(|_| point.missing_hosts.is_none())
+        in_mib(&point.merged).filter(|_| point.is_whole())
     };
     let measured = scaling.points.iter().map(|point| {
         let value = throughput(point.load_point);

@@ -11,7 +11,7 @@ use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label}
 use super::{host_heat, of_curves, parts, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
-use crate::results::{load_point_name, percentile, plus_minus, printed};
+use crate::results::{load_point_name, missing_hosts, percentile, plus_minus, printed};
 
 /// Charts of curves on a page.
 const CURVE_CHARTS_MAX: usize = 48;
@@ -190,9 +190,13 @@ fn of_curve<'a>(
 /// The numbers of a run's chart, for readers who cannot see it.
 fn caption(load_point: &LoadPoint, repeat: u32, summary: &Summary, unit: TimeUnit) -> String {
     let mut caption = match load_point.runs.len() {
-        1 => "Window: ".to_owned(),
-        count => format!("Repeat {} of {count}, window: ", repeat + 1),
+        1 => "Window".to_owned(),
+        count => format!("Repeat {} of {count}, window", repeat + 1),
     };
+    if let Some(missing) = load_point.missing_hosts {
+        caption.push_str(&format!(" ({})", missing_hosts(missing)));
+    }
+    caption.push_str(": ");
     let streams = summary.streams.iter().map(|stream| {
         let name =
             if summary.streams.len() > 1 { format!("{}: ", stream.name) } else { String::new() };

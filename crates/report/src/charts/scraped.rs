@@ -1,9 +1,11 @@
 //! Metrics of another system under the load, over the time of all runs.
 
+use analysis::fleet::MissingHosts;
 use analysis::scraped::{ScrapedFindings, ShownSeries, TimedValue};
+use units::Nanos;
 
 use super::shown_curve::{axis, file_name};
-use crate::drawing::{Alternative, Chart, Panel, Point, Scale, Series, Shape, Stroke};
+use crate::drawing::{Alternative, Chart, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 
 /// The chart of an exporter; `None` if none of its series varied.
 pub(crate) fn scraped(source: &ScrapedFindings) -> Option<Chart> {
@@ -18,6 +20,13 @@ pub(crate) fn scraped(source: &ScrapedFindings) -> Option<Chart> {
             .iter()
             .map(|series| panel(&series.name, &SeriesUnit::of(series), &series.values)),
     );
+    if let Some(load) = panels.first_mut() {
+        let mark = |(at, missing): &(Nanos, MissingHosts)| Mark {
+            name: missing.to_string(),
+            x: at.0 / 1e9,
+        };
+        load.marks = source.lost_hosts.iter().map(mark).collect();
+    }
     if let Some(last) = panels.last_mut() {
         last.x.name = "seconds from the start of the first run".to_owned();
     }

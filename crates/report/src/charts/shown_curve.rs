@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::curve::{Curve, CurvePoint, QUEUE_DEPTH};
+use analysis::fleet::MissingHosts;
 use analysis::load_point::{OpSummary, Summary};
 
 use crate::drawing::{Axis, Point, Scale, Series, Shape, Stroke};
@@ -101,20 +102,74 @@ impl<'a> ShownCurve<'a> {
         }
     }
 
-    /// A line through `point` of each load point.
-    pub(super) fn line(
+    /// Hosts that are missing from the totals of a point.
+    pub(super) fn missing_hosts(&self, point: &CurvePoint) -> Option<MissingHosts> {
+        self.findings.load_points[point.load_point].missing_hosts
+    }
+
+    /// A line through `point` of each load point. Those with lost hosts are separate points with a name
+    /// that has the hosts of their totals, so that a legend, a table and a tooltip show it.
+    pub(super) fn lines(
         &self,
-        name: String,
+        name: &str,
         stroke: Stroke,
         point: impl Fn(&CurvePoint) -> Point,
-    ) -> Series {
-        let points: Vec<Point> = self.curve.points.iter().map(point).collect();
+    ) -> Vec<Series> {
+        let points: Vec<Point> = self.curve.points.iter().map(&point).collect();
         let stroke = match stroke {
             Stroke::Solid if points.len() > SYMBOLS_MAX => Stroke::Plain,
             Stroke::Thin if points.len() > SYMBOLS_MAX => Stroke::PlainThin,
             stroke => stroke,
         };
-        Series { name, right: false, shape: Shape::Line { points, stroke } }
+        let of_all_hosts = |(at, point): (&CurvePoint, Point)| match self.missing_hosts(at) {
+            Some(_) => Point { y: None, interval: None, ..point },
+            None => point,
+        };
+        let line: Vec<Point> = self.curve.points.iter().zip(points).map(of_all_hosts).collect();
+        let mut series = Vec::new();
+        if line.iter().any(|point| point.y.is_some()) || !self.has_lost_hosts() {
+            let shape = Shape::Line { points: line, stroke };
+            series.push(Series { name: name.to_owned(), right: false, shape });
+        }
+        series.extend(self.of_fewer_hosts(name, stroke, point));
+        series
+    }
+
+    /// The load points with lost hosts as separate points, a series for each number of hosts.
+    pub(super) fn of_fewer_hosts(
+        &self,
+        name: &str,
+        stroke: Stroke,
+        point: impl Fn(&CurvePoint) -> Point,
+    ) -> Vec<Series> {
+        let stroke = if stroke.is_p99() { Stroke::ThinPoints } else { Stroke::Points };
+        let mut groups: Vec<(String, Vec<Point>)> = Vec::new();
+        for at in &self.curve.points {
+            let Some(missing) = self.missing_hosts(at) else { continue };
+            let name = format!("{name} ({missing})");
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.push(point(at)),
+                None => groups.push((name, vec![point(at)])),
+            }
+        }
+        let series = |(name, points)| {
+            let shape = Shape::Line { points, stroke };
+            Series { name, right: false, shape }
+        };
+        groups.into_iter().map(series).collect()
+    }
+
+    /// Whether a load point has lost hosts.
+    pub(super) fn has_lost_hosts(&self) -> bool {
+        self.curve.points.iter().any(|point| self.missing_hosts(point).is_some())
+    }
+}
+
+/// What a caption says about load points with lost hosts; empty if there are none.
+pub(super) fn lost_hosts(shown: &[ShownCurve<'_>]) -> &'static str {
+    match shown.iter().any(ShownCurve::has_lost_hosts) {
+        true => " Load points with lost hosts are named with the number of hosts that remained.",
+        false => "",
     }
 }
 

@@ -23,8 +23,9 @@ pub fn side_text(name: &str, side: &Side, width: usize) -> String {
     let row = |(point, sample): (&PointSide, &Sample)| {
         let figure = sample.figure;
         let mean = sample.mean();
+        let hosts = point.missing_hosts().map_or(String::new(), |missing| format!(" ({missing})"));
         vec![
-            point.in_words(),
+            format!("{}{hosts}", point.in_words()),
             format!("{}, {}", tables::short(figure), words::unit(figure, unit)),
             mean.map_or(NONE.to_owned(), |mean| words::value(figure, mean, unit)),
             sample.repeats.len().to_string(),

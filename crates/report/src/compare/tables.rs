@@ -96,7 +96,7 @@ pub(super) fn legend(pair: &Pair, detail: Detail) -> Option<Block> {
     })
 }
 
-const ALL_CAUSES: [InconclusiveCause; 9] = [
+const ALL_CAUSES: [InconclusiveCause; 10] = [
     InconclusiveCause::NotMeasured,
     InconclusiveCause::SingleRunsDiffer,
     InconclusiveCause::SingleRuns,
@@ -106,6 +106,7 @@ const ALL_CAUSES: [InconclusiveCause; 9] = [
     InconclusiveCause::Drift,
     InconclusiveCause::FewBackToBack,
     InconclusiveCause::HostDiffers,
+    InconclusiveCause::HostsLost,
 ];
 
 const fn mark(cause: InconclusiveCause) -> char {
@@ -119,6 +120,7 @@ const fn mark(cause: InconclusiveCause) -> char {
         InconclusiveCause::Drift => 'g',
         InconclusiveCause::FewBackToBack => 'h',
         InconclusiveCause::HostDiffers => 'i',
+        InconclusiveCause::HostsLost => 'j',
     }
 }
 

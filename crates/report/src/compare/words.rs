@@ -76,6 +76,7 @@ pub(super) fn caveats(comparison: &Comparison, pair: &Pair) -> Vec<String> {
             FlawKind::NotSteady => "was not in steady state",
             FlawKind::Cached => "was partly served from a cache of this host",
             FlawKind::HostDiffers => "ran under different host state",
+            FlawKind::HostsLost => "lost hosts",
         };
         let count = caveat.load_points.len();
         let first = if count > 1 { ", first " } else { ": " };
@@ -135,6 +136,11 @@ fn advice(main: &[&FigureComparison]) -> String {
     let has = |is: fn(InconclusiveCause) -> bool| {
         main.iter().any(|f| matches!(f.verdict, Verdict::CannotTell(cause) if is(cause)))
     };
+    if has(|d| d == InconclusiveCause::HostsLost) {
+        return "A side lost hosts, so its values are those of fewer hosts. Complete its record \
+                (`fourcorners fleet collect ID`) or measure it again."
+            .to_owned();
+    }
     if has(|d| d == InconclusiveCause::HostDiffers) {
         return format!("The two sides ran under different host state. {INTERLEAVE}");
     }

@@ -200,8 +200,7 @@ fn without_heading(column: &mut Column) {
     *column = Column { content, dispensable, ..Column::default() };
 }
 
-/// The letters of a load point: caveats that do not concern all load points, and the limit; and how many
-/// hosts its totals have, if some are missing.
+/// The letters of a load point: caveats that do not concern all load points, and the limit.
 fn marks_of(findings: &Findings, explained: &[char], load_point: usize) -> String {
     let concerns = |warning: usize| {
         let sightings = &findings.warnings[warning].sightings;
@@ -218,15 +217,14 @@ fn marks_of(findings: &Findings, explained: &[char], load_point: usize) -> Strin
         .collect();
     marks.sort_unstable();
     marks.extend(is_at_limit(findings, load_point).then_some(AT_LIMIT));
-    let mut marks: String = marks.into_iter().collect();
-    if let Some(missing) = findings.load_points[load_point].missing_hosts {
-        marks.push_str(&format!(" {}/{} hosts", missing.remaining, missing.of));
-    }
-    marks
+    marks.into_iter().collect()
 }
 
-/// Whether throughput has stopped rising at this load point of its curve.
+/// Whether throughput has stopped rising at this load point of its curve; unknown if hosts were lost.
 fn is_at_limit(findings: &Findings, load_point: usize) -> bool {
+    if !findings.load_points[load_point].is_whole() {
+        return false;
+    }
     let Some(verdict) = findings.verdict_of(load_point) else { return false };
     let from = verdict.plateau.from.unwrap_or(verdict.plateau.top);
     let position = verdict.load_points.iter().position(|one| *one == load_point);

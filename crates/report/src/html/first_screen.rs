@@ -60,9 +60,11 @@ fn columns(cards: usize) -> usize {
 
 fn card(findings: &Findings, shown: &CurveGlance) -> Value {
     let curve = &findings.curves[shown.curve];
+    // A sparkline has no room for a label, so it is without totals of fewer hosts.
     let rates = curve.points.iter().filter_map(|point| {
-        let data = &findings.load_points[point.load_point].merged.total.data;
-        data.achieved_rate.map(|rate| rate.value)
+        let load_point = &findings.load_points[point.load_point];
+        let rate = load_point.merged.total.data.achieved_rate;
+        rate.filter(|_| load_point.is_whole()).map(|rate| rate.value)
     });
     let rates: Vec<f64> = rates.collect();
     context! {

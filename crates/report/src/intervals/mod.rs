@@ -221,6 +221,15 @@ pub const COLUMNS: &[Column] = &[
         "processors used by the process, for all streams",
         |row| row.cpu_used,
     ),
+    integer(
+        "hosts",
+        "hosts whose interval is in the numbers, fewer than `planned_hosts` if some were lost or have \
+         ended; empty if only one host measured",
+        |row| row.hosts.map(|hosts| hosts as u64),
+    ),
+    integer("planned_hosts", "hosts of the run; empty if only one host measured", |row| {
+        row.hosts.map(|_| row.run.hosts.len() as u64)
+    }),
 ];
 
 /// A pair of lists in a Parquet file: the histogram of a row.

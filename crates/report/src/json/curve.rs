@@ -51,9 +51,9 @@ pub(super) struct CurvePointJson<'a> {
     load_point: usize,
     /// The value of the swept parameter.
     x: f64,
-    /// The same as text.
+    /// The same as text, with the hosts of the totals if some were lost: `16 (23/24 hosts)`.
     label: &'a str,
-    /// The load: operations in flight or ops/s, see the curve's `load`.
+    /// The load: operations in flight or ops/s, see the curve's `load`; null if hosts were lost.
     load: Option<f64>,
     /// The difference between the sides of Little's law, as a share.
     little_mismatch_fraction: Option<f64>,

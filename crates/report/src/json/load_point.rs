@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::connections::ConnectionSummary;
+use analysis::fleet::MissingHosts;
 use analysis::load_point::{LoadPoint, RunSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,6 +58,13 @@ pub(super) struct MissingHostsJson {
     of: usize,
     /// Time from the run's start from which the first was missing.
     from_ns: u64,
+}
+
+impl MissingHostsJson {
+    pub(super) fn of(missing: MissingHosts) -> MissingHostsJson {
+        let MissingHosts { remaining, of, from_ns } = missing;
+        MissingHostsJson { remaining, of, from_ns }
+    }
 }
 
 /// One host's share of a load point.
@@ -169,11 +177,7 @@ pub(super) fn load_point<'a>(
         merged: summary(&load_point.merged, Depth::Whole),
         runs: load_point.runs.iter().map(|one| run(owners, one)).collect(),
         warnings: warnings.map(|g| g.code).collect(),
-        missing_hosts: load_point.missing_hosts.map(|missing| MissingHostsJson {
-            remaining: missing.remaining,
-            of: missing.of,
-            from_ns: missing.from_ns,
-        }),
+        missing_hosts: load_point.missing_hosts.map(MissingHostsJson::of),
         hosts: hosts(findings, index),
         targets: targets(findings, index),
     }

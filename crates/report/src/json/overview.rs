@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::estimate::{EstimateJson, estimate};
+use super::load_point::MissingHostsJson;
 use super::verdicts::saturation_name;
 use crate::number::exported;
 
@@ -30,6 +31,9 @@ struct CurveOverviewJson {
     highest_point: usize,
     /// The rate there.
     rate_ops_per_sec: EstimateJson,
+    /// Hosts that are missing from its totals, if some were lost at every load point of the curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_hosts: Option<MissingHostsJson>,
     /// The throughput there.
     throughput_bytes_per_sec: Option<EstimateJson>,
     /// The mean response time there.
@@ -103,6 +107,9 @@ fn curve(findings: &Findings, one: &CurveSummary) -> CurveOverviewJson {
         curve: one.curve,
         highest_point: one.most,
         rate_ops_per_sec: estimate(one.rate),
+        missing_hosts: findings.load_points[curve.points[one.most].load_point]
+            .missing_hosts
+            .map(MissingHostsJson::of),
         throughput_bytes_per_sec: one.throughput.map(estimate),
         response_mean_ns: one.response_mean_ns.map(estimate),
         floor_ns: latency_ns.map(estimate),

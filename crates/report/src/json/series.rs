@@ -4,6 +4,7 @@ use analysis::series::Series;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::load_point::MissingHostsJson;
 use crate::number::exported;
 
 /// A stream of a run over time.
@@ -15,6 +16,9 @@ pub(super) struct SeriesJson<'a> {
     stream: &'a str,
     /// Intervals that a point combines.
     intervals_per_point: u32,
+    /// Hosts that the run lost while the others continued, which are missing from the points since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_hosts: Option<MissingHostsJson>,
     /// The points, in order.
     points: Vec<SeriesPointJson>,
 }
@@ -64,6 +68,7 @@ pub(super) fn series(series: &Series) -> SeriesJson<'_> {
         run_index: series.run_index,
         stream: &series.stream,
         intervals_per_point: series.intervals_per_point,
+        missing_hosts: series.missing_hosts.map(MissingHostsJson::of),
         points: points.collect(),
     }
 }

@@ -10,7 +10,7 @@ use analysis::sample::Load;
 use crate::document::{Block, Section};
 use crate::number::{NS_PER_S, TimeUnit, percent, plain, thousands};
 use crate::results::time_unit;
-use crate::verdict::words;
+use crate::verdict::{self, words};
 
 /// A curve has at least this many points.
 const POINTS_MIN: usize = 2;
@@ -100,7 +100,7 @@ fn saturation(findings: &Findings, curve: &Curve) -> String {
     let Some(verdict) = of_curve else { return missing("saturation", &Missing::NothingMeasured) };
     let mut line = super::summary::saturation(findings, verdict);
     if let Some(falls) = verdict.plateau.falls {
-        let last = curve.points.len() - 1;
+        let last = verdict::last_whole(findings, verdict);
         line.push_str(&format!(
             " At {} throughput is {} below its peak.",
             load(curve, last),

@@ -39,8 +39,10 @@ fn row(findings: &Findings, point: &ScalingPoint) -> Vec<String> {
     let data = &findings.load_points[point.load_point].merged.total.data;
     let share = |value: f64| format!("{:.1}", 100.0 * value);
     let efficiency = point.efficiency;
+    let missing = findings.load_points[point.load_point].missing_hosts;
+    let missing = missing.map_or(String::new(), |missing| format!(" ({missing})"));
     vec![
-        point.count.to_string(),
+        format!("{}{missing}", point.count),
         printed(data.achieved_rate, plain),
         printed(data.throughput, mib),
         efficiency.map_or_else(String::new, |one| share(one.value)),

@@ -87,6 +87,7 @@ fn table(shown: &[ShownSeries]) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use analysis::fleet::MissingHosts;
     use analysis::scraped::TimedValue;
     use units::Nanos;
 
@@ -133,9 +134,16 @@ mod tests {
             series: 7,
             varying: 3,
             load: Vec::new(),
+            lost_hosts: vec![(Nanos(2e9), MissingHosts { remaining: 23, of: 24, from_ns: 1 })],
             shown: vec![series("x_bytes_total", true, 0.0, 2_097_152.0)],
         };
         let chart = scraped(&source).unwrap();
+        let [mark] = &chart.panels[0].marks[..] else { panic!("{:?}", chart.panels[0].marks) };
+        assert_eq!(
+            (mark.name.as_str(), mark.x),
+            ("23/24 hosts", 2.0),
+            "the load is of fewer hosts"
+        );
         let axes: Vec<&str> = chart.panels.iter().map(|panel| panel.y.name.as_str()).collect();
         assert_eq!(axes, ["ops/s", "MiB/s"]);
         let text = summary("ID", &source);

@@ -31,6 +31,13 @@ fn sentence(searched: &Searched, findings: &Findings) -> String {
         searched.load_points.len(),
         searched.runs
     );
+    let lost = searched.load_points.iter().filter(|at| !findings.load_points[**at].is_whole());
+    let lost = lost.count();
+    if lost > 0 {
+        sentence.push_str(&format!(
+            " Hosts were lost, so the totals of {lost} of them are those of fewer hosts."
+        ));
+    }
     if !searched.not_converged.is_empty() {
         let names: Vec<String> = searched
             .not_converged

@@ -34,6 +34,9 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
     groups.sort_by_key(|same| std::cmp::Reverse(same.len()));
     let workloads = groups.iter().map(Vec::len).sum();
     let mut sentences = match &groups[..] {
+        [] if findings.load_points.iter().any(|point| !point.is_whole()) => {
+            vec!["Not enough data: hosts were lost at every load point.".to_owned()]
+        }
         [] => vec!["Not enough data: no load point has a complete interval.".to_owned()],
         [only] => {
             let mut sentences = vec![with_amount(only)];

@@ -3,7 +3,7 @@
 use analysis::Findings;
 use analysis::verdict::{Answer, Limit};
 
-/// `volume limit`, `no limit reached`, `not enough data`; `None` where nothing was judged. Limits of
+/// `volume limit`, `no limit reached`, `not enough data`, `hosts lost`; `None` where nothing was judged. Limits of
 /// several curves are separated by commas, and limits that the data cannot tell apart by slashes.
 pub fn in_list(findings: &Findings) -> Option<String> {
     if let Some(tune) = &findings.tune {
@@ -23,7 +23,10 @@ pub fn in_list(findings: &Findings) -> Option<String> {
     if !limits.is_empty() {
         return Some(limits.join(", "));
     }
-    findings.answers().next()?;
+    if findings.answers().next().is_none() {
+        let is_lossy = findings.load_points.iter().any(|point| !point.is_whole());
+        return is_lossy.then(|| "hosts lost".to_owned());
+    }
     let is_free = findings.answers().all(|verdict| verdict.answer == Answer::NotReached);
     Some(if is_free { "no limit reached" } else { "not enough data" }.to_owned())
 }

@@ -73,11 +73,18 @@ pub(crate) fn one_of(limits: &[Limit]) -> String {
     }
 }
 
+/// Index of the highest load without lost hosts, as no sentence rests on a total of fewer hosts.
+pub(crate) fn last_whole(findings: &Findings, verdict: &Verdict) -> usize {
+    let is_whole = |index: &usize| findings.load_points[*index].is_whole();
+    let last = verdict.load_points.iter().rposition(is_whole);
+    last.unwrap_or(verdict.plateau.top)
+}
+
 /// What the curve's points show, in one sentence with numbers; without a full stop.
 pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
     let plateau = &verdict.plateau;
     let point = |index: usize| &findings.load_points[verdict.load_points[index]];
-    let last = verdict.load_points.len() - 1;
+    let last = last_whole(findings, verdict);
     let top = point(plateau.top);
     match plateau.state {
         State::Reached(Reason::Flat) => {
@@ -161,7 +168,7 @@ fn known_limit(verdict: &Verdict) -> Option<(f64, &Origin)> {
 
 fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> String {
     let point = |index: usize| &findings.load_points[verdict.load_points[index]];
-    let last = verdict.load_points.len() - 1;
+    let last = last_whole(findings, verdict);
     match why {
         Inconclusive::OnePoint => format!(
             "{} at {}: a single load point does not show whether throughput still rises",

@@ -5,7 +5,9 @@ use analysis::curve::plateau::{Inconclusive, Reason, State};
 use analysis::verdict::Verdict;
 use units::BytesPerSec;
 
-use super::{is_open, judged_bytes, known_limit, latency, load, rate, rate_offered, throughput};
+use super::{
+    is_open, judged_bytes, known_limit, last_whole, latency, load, rate, rate_offered, throughput,
+};
 
 /// A number of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub(crate) struct Number {
 pub(crate) fn proof(findings: &Findings, verdict: &Verdict) -> Option<[Number; 2]> {
     let plateau = &verdict.plateau;
     let point = |index: usize| &findings.load_points[verdict.load_points[index]];
-    let (top, last) = (point(plateau.top), verdict.load_points.len() - 1);
+    let (top, last) = (point(plateau.top), last_whole(findings, verdict));
     let number = |name: String, value: String| Number { name, value };
     let from_to = |from: usize| {
         let (low, high) = (point(from), point(last));

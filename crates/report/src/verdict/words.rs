@@ -58,6 +58,7 @@ pub(crate) fn missing(of: &Missing) -> String {
     match of {
         Missing::NotALoad => "the swept parameter is not a load",
         Missing::NothingMeasured => "nothing was measured",
+        Missing::HostsLost => "hosts were lost",
         Missing::TooFewPoints { points, required } => {
             let points = counted(*points as u64, "load point");
             return format!("{points}, at least {required} are required");
@@ -89,6 +90,7 @@ pub(crate) const fn ended(of: Ended) -> &'static str {
         Ended::Inconclusive => "no permitted change would reveal the bottleneck",
         Ended::Failed => "a run failed",
         Ended::RunsMax => "the maximum number of runs was reached",
+        Ended::HostsLost => "hosts were lost",
     }
 }
 
@@ -123,6 +125,7 @@ pub(crate) const fn inconclusive_cause(of: InconclusiveCause) -> &'static str {
         InconclusiveCause::Drift => "explained by drift between back-to-back repeats",
         InconclusiveCause::FewBackToBack => "too few back-to-back repeats",
         InconclusiveCause::HostDiffers => "host state differs",
+        InconclusiveCause::HostsLost => "hosts were lost, so a value is that of fewer hosts",
         InconclusiveCause::TooCoarse => "runs vary too much to detect it",
     }
 }
