@@ -10,7 +10,8 @@ use crate::warnings::{brief, group_advice, sightings};
 const CAVEATS_MAX: usize = 5;
 /// What was found is quoted up to this length; otherwise its kind is named.
 const QUOTED_MAX: usize = 56;
-/// Warnings because of which the numbers may not be those of the target; they come first.
+/// Warnings because of which the numbers may not be those of the target; they are never left out for
+/// others.
 const SEVERE: [&str; 7] = [
     "hosts_lost",
     "errors_seen",
@@ -38,7 +39,8 @@ pub struct Caveat {
     pub load_points: usize,
 }
 
-/// The caveats, the most severe first and then those of most load points, and how many are left out.
+/// The most severe caveats, and then those of most load points, by their letters; and how many are left
+/// out.
 pub(super) fn caveats(findings: &Findings) -> (Vec<Caveat>, usize) {
     let group = |caveat: &summary::Caveat| &findings.warnings[caveat.warning];
     let all = findings.summary.caveats.iter();
@@ -46,6 +48,8 @@ pub(super) fn caveats(findings: &Findings) -> (Vec<Caveat>, usize) {
         all.filter(|caveat| group(caveat).code != IN_LEGEND).collect();
     shown.sort_by_key(|caveat| !SEVERE.contains(&group(caveat).code));
     let left_out = shown.len().saturating_sub(CAVEATS_MAX);
+    shown.truncate(CAVEATS_MAX);
+    shown.sort_by_key(|caveat| group(caveat).mark);
     let caveat = |caveat: &summary::Caveat| {
         let group = group(caveat);
         Caveat {
@@ -55,7 +59,7 @@ pub(super) fn caveats(findings: &Findings) -> (Vec<Caveat>, usize) {
             load_points: caveat.load_points,
         }
     };
-    (shown.into_iter().take(CAVEATS_MAX).map(caveat).collect(), left_out)
+    (shown.into_iter().map(caveat).collect(), left_out)
 }
 
 fn line(findings: &Findings, group: &WarningGroup, concerned: usize) -> String {
