@@ -13,6 +13,7 @@ pub mod fleet;
 pub mod fleet_run;
 pub mod host_warnings;
 pub mod interleave;
+pub mod lost_hosts;
 pub mod overdue;
 pub mod prepare;
 pub mod tolerance;

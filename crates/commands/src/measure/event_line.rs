@@ -5,6 +5,7 @@
 
 use analysis::Findings;
 use analysis::condition::Judged;
+use analysis::fleet::MissingHosts;
 use analysis::warnings::{Sighting, WarningGroup};
 use metrics::connection::ConnectionInterval;
 use metrics::fleet::HostEvent;
@@ -17,6 +18,7 @@ use report::conditions::{self, ConditionJson};
 use report::results::load_point_name;
 use report::warnings::{Advice, advice, found, group_advice};
 use runner::event::Event;
+use runner::lost_hosts::LostHosts;
 use serde::Serialize;
 use workload::connection::down_reason;
 use workload::op::OpKind;
@@ -92,7 +94,9 @@ pub(super) enum Line<'a> {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         wire: Vec<WireLine>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        host: Option<HostLine>,
+        host: Option<Box<HostLine>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        missing_hosts: Option<MissingHostsLine>,
     },
     FleetReady {
         hosts: Vec<FleetHostLine<'a>>,
@@ -147,6 +151,8 @@ pub(super) enum Line<'a> {
         outcome: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        missing_hosts: Option<MissingHostsLine>,
     },
     Refused(&'a Refused),
     Finished {
@@ -160,6 +166,21 @@ pub(super) enum Line<'a> {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         conditions: Vec<ConditionJson<'a>>,
     },
+}
+
+/// Hosts that were lost while the others continued.
+#[derive(Serialize)]
+pub(super) struct MissingHostsLine {
+    remaining: usize,
+    of: usize,
+    from_ns: u64,
+}
+
+impl MissingHostsLine {
+    fn of(missing: MissingHosts) -> MissingHostsLine {
+        let MissingHosts { remaining, of, from_ns } = missing;
+        MissingHostsLine { remaining, of, from_ns }
+    }
 }
 
 /// Warnings of one kind, about numbers and about runs.
@@ -348,7 +369,10 @@ fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
 
 impl<'a> Line<'a> {
     /// The line of an event. [`Event::Finished`] has none: it becomes [`Line::last`].
-    pub(super) fn of(event: &'a Event, names: &'a [String]) -> Option<Line<'a>> {
+    ///
+    /// * `names` - of the current run's streams
+    /// * `lost` - hosts that the current run has lost
+    pub(super) fn of(event: &'a Event, names: &'a [String], lost: &LostHosts) -> Option<Line<'a>> {
         Some(match event {
             Event::IoMethodChosen(used) => {
                 Line::IoMethodChosen { io_method: used.io_method.name(), reason: &used.reason }
@@ -375,7 +399,9 @@ impl<'a> Line<'a> {
                 started_unix_ms: *started_unix_ms,
                 run,
             },
-            Event::Interval { run_index, interval } => interval_line(*run_index, interval, names),
+            Event::Interval { run_index, interval } => {
+                interval_line(*run_index, interval, names, lost.missing_from(interval))
+            }
             Event::FleetReady { hosts } => Line::FleetReady {
                 hosts: hosts
                     .iter()
@@ -436,7 +462,8 @@ impl<'a> Line<'a> {
             }
             Event::RunFinished { run_index, outcome } => {
                 let (outcome, reason) = outcome_words(outcome);
-                Line::RunFinished { run_index: *run_index, outcome, reason }
+                let missing_hosts = lost.missing().map(MissingHostsLine::of);
+                Line::RunFinished { run_index: *run_index, outcome, reason, missing_hosts }
             }
             Event::Finished { .. } => return None,
         })
@@ -467,7 +494,12 @@ impl<'a> Line<'a> {
     }
 }
 
-fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -> Line<'a> {
+fn interval_line<'a>(
+    run_index: u32,
+    interval: &Interval,
+    names: &'a [String],
+    missing: Option<MissingHosts>,
+) -> Line<'a> {
     let stream_line = |(index, stream): (usize, &StreamInterval)| StreamLine {
         stream: names.get(index).map_or("", String::as_str),
         issued: stream.issued,
@@ -498,7 +530,8 @@ fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -
             .collect(),
         connections: interval.connections.iter().map(connection_line).collect(),
         wire: interval.wire.iter().map(wire_line).collect(),
-        host: interval.host.map(host_line),
+        host: interval.host.map(|host| Box::new(host_line(host))),
+        missing_hosts: missing.map(MissingHostsLine::of),
     }
 }
 

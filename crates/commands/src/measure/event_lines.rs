@@ -7,6 +7,7 @@ use analysis::Findings;
 use analysis::condition::Judged;
 use metrics::run_record::Outcome;
 use runner::event::{Event, Listener, ListenerError};
+use runner::lost_hosts::LostHosts;
 
 use super::event_line::{Line, Verdict};
 use crate::outcome::{Outcome as CommandOutcome, Refused};
@@ -18,6 +19,8 @@ pub struct EventLines<W> {
     out: Option<W>,
     /// Names of the current run's streams; an interval has only their numbers.
     streams: Vec<String>,
+    /// Hosts that the current run has lost.
+    lost: LostHosts,
     /// How the plan ended; written last, with the verdict, which depends on the results.
     ended: Option<Outcome>,
     /// A refusal was written.
@@ -27,7 +30,13 @@ pub struct EventLines<W> {
 impl<W: Write> EventLines<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> EventLines<W> {
-        EventLines { out: Some(out), streams: Vec::new(), ended: None, refused: false }
+        EventLines {
+            out: Some(out),
+            streams: Vec::new(),
+            lost: LostHosts::default(),
+            ended: None,
+            refused: false,
+        }
     }
 
     /// Writes that the target was refused; only once.
@@ -66,6 +75,7 @@ impl<W: Write> EventLines<W> {
 
 impl<W: Write> Listener for EventLines<W> {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        self.lost.take(event);
         if let Event::RunStarted { run, .. } = event {
             self.streams = run.streams.iter().map(|stream| stream.name.clone()).collect();
         }
@@ -74,7 +84,8 @@ impl<W: Write> Listener for EventLines<W> {
             return Ok(());
         }
         let streams = std::mem::take(&mut self.streams);
-        let written = Line::of(event, &streams).map_or(Ok(()), |line| self.write(&line));
+        let line = Line::of(event, &streams, &self.lost);
+        let written = line.map_or(Ok(()), |line| self.write(&line));
         self.streams = streams;
         written.map_err(|error| ListenerError(format!("write event: {error}")))
     }
@@ -258,7 +269,7 @@ mod tests {
             Event::HostEvent {
                 run_index: 0,
                 host: 0,
-                event: HostEvent::Lost { at_ns: 1, why: reason(), others_continued: true },
+                event: HostEvent::Lost { at_ns: 0, why: reason(), others_continued: true },
             },
             Event::HostEvent { run_index: 0, host: 0, event: HostEvent::Ended },
             Event::Interval { run_index: 0, interval },

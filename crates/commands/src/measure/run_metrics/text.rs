@@ -53,6 +53,13 @@ impl RunTotals {
                 "Planned load points; the maximum if a search chooses them.",
                 self.load_points_planned as u64,
             ),
+            ("hosts", "Hosts of the current run, lost ones included.", self.lost_hosts.of() as u64),
+            (
+                "hosts_lost",
+                "Hosts that the current run has lost while the others continue: the counters of \
+                 streams are without what they did since.",
+                self.lost_hosts.count() as u64,
+            ),
         ] {
             let name = format!("fourcorners_run_{name}");
             text.family(&name, MetricType::Gauge, help).sample(&[], value);

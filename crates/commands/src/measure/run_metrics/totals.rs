@@ -6,6 +6,7 @@
 use metrics::histogram::{Counts, bucket_high_ns};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use runner::event::{Event, Phase};
+use runner::lost_hosts::LostHosts;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::{Plan, Run, TargetSpec};
@@ -79,6 +80,8 @@ pub(super) struct RunTotals {
     /// Planned load points; with a search the maximum.
     pub(super) load_points_planned: usize,
     pub(super) streams: Vec<StreamTotals>,
+    /// Hosts that the current run has lost.
+    pub(super) lost_hosts: LostHosts,
     /// The entry in `streams` of each stream of the current run.
     current: Vec<usize>,
 }
@@ -137,12 +140,14 @@ impl RunTotals {
             load_point: 0,
             load_points_planned: load_points.len() + of_searches as usize,
             streams: Vec::new(),
+            lost_hosts: LostHosts::default(),
             current: Vec::new(),
         }
     }
 
     /// Counts an event.
     pub(super) fn count(&mut self, event: &Event) {
+        self.lost_hosts.take(event);
         match event {
             Event::PhaseStarted { phase, .. } => self.phase = ExperimentPhase::Of(*phase),
             Event::RunStarted { run, .. } => self.begin_run(run),
