@@ -18,7 +18,7 @@ use units::counted;
 use crate::outcome::Failure;
 
 /// Digests of other versions are computed again.
-const DIGEST_VERSION: &str = concat!("1, ", env!("CARGO_PKG_VERSION"));
+const DIGEST_VERSION: &str = concat!("2, ", env!("CARGO_PKG_VERSION"));
 
 /// The results of a record that a list shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ use report::predict::MeasuredRun;
 use store::Store;
 use units::{Bytes, OpsPerSec, counted};
 
+use super::refuse_lost_hosts;
 use crate::outcome::Failure;
 
 /// Shares of reads that differ by less are equal: the mix is random.
@@ -34,6 +35,7 @@ pub(super) fn measured(
     };
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
+    refuse_lost_hosts("predict", &findings)?;
     let all: Vec<&LoadPoint> =
         findings.load_points.iter().filter(|point| point.merged.total.data.completed > 0).collect();
     let required = required(topology, workload);

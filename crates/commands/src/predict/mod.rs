@@ -7,7 +7,7 @@ mod target_kind;
 
 use std::path::Path;
 
-use analysis::analyze;
+use analysis::{Findings, analyze};
 use anyhow::{Context, anyhow};
 use cloud::figure::{Access, Protocol};
 use predict::configuration::{Configuration, usual_endpoints};
@@ -16,6 +16,7 @@ use predict::{Curve, Parameters, Topology, topology_file};
 use report::expect::Expectation;
 use report::expect::published::Published;
 use report::predict::Comparison;
+use report::results::load_point_name;
 use store::Store;
 use units::Percent;
 
@@ -125,12 +126,32 @@ pub fn expect_of_run(
     refuse_contradiction(configuration)?;
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
+    refuse_lost_hosts("expect", &findings)?;
     let published =
         published_comparison::published(&record, &findings, configuration, top, usize::MAX);
     if published.expectations.is_empty() {
         return Err(no_successful_operations("expect", &findings.id));
     }
     Ok(published)
+}
+
+/// Refuses a record with lost hosts: the best load of all hosts may be one that only some measured.
+///
+/// # Errors
+/// Hosts were lost at a load point.
+pub(crate) fn refuse_lost_hosts(command: &str, findings: &Findings) -> Result<(), Failure> {
+    let lost = findings.load_points.iter().filter(|point| !point.is_whole()).map(load_point_name);
+    let lost: Vec<String> = lost.collect();
+    let Some(first) = lost.first() else { return Ok(()) };
+    let id = &findings.id;
+    Err(Failure::input(anyhow!(
+        "{command} from `{id}`: the totals of {} are those of fewer hosts: {first}; complete the record \
+         (`fourcorners fleet collect {id}`) or measure again",
+        match lost.len() {
+            1 => "a load point".to_owned(),
+            several => format!("{several} load points"),
+        },
+    )))
 }
 
 /// The failure of a command that needs a record with successful operations.

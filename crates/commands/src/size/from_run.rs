@@ -10,7 +10,7 @@ use store::Store;
 use units::Bytes;
 
 use crate::outcome::Failure;
-use crate::predict::no_successful_operations;
+use crate::predict::{no_successful_operations, refuse_lost_hosts};
 
 /// The requirement of a record: the largest throughput of each of its variants, each of which the
 /// design must meet separately.
@@ -24,6 +24,7 @@ pub(super) fn part(
 ) -> Result<Part, Failure> {
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
+    refuse_lost_hosts("size", &findings)?;
     let by = BestBy::Throughput;
     let best = best_of_each(&findings, by).into_iter().map(|index| &findings.load_points[index]);
     let best: Vec<_> = best.filter_map(|point| Some((point, by.of(point)?))).collect();
