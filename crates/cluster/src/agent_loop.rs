@@ -12,8 +12,6 @@ use crate::agent::{Agent, AgentAction};
 use crate::message::{Hello, Message};
 use crate::outbox::Outbox;
 
-/// Time between two signs of life.
-const ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// Time for the work to end and to release what it holds after the controller is gone.
 const RELEASE_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that are read at a time.
@@ -94,16 +92,19 @@ fn serve_requests<R: Read + AsFd>(
     let mut agent = Agent::default();
     let mut bytes = vec![0; READ_BYTES];
     output.send(&Message::Hello(hello))?;
+    let now_ns = || begun.elapsed().as_nanos() as u64;
     loop {
-        if !has_input(input)? {
-            output.send(&Message::Alive)?;
+        if let Some(frame) = agent.sign_of_life(now_ns()) {
+            output.send_frame(frame)?;
+        }
+        if !has_input(input, Duration::from_nanos(agent.until_sign_of_life_ns(now_ns())))? {
             continue;
         }
         let count = input.read(&mut bytes)?;
         if count == 0 {
             return Ok(());
         }
-        let monotonic_ns = begun.elapsed().as_nanos() as u64;
+        let monotonic_ns = now_ns();
         let actions = agent
             .received(&bytes[..count], monotonic_ns, unix_ns(SystemTime::now()))
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
@@ -121,9 +122,9 @@ fn serve_requests<R: Read + AsFd>(
     }
 }
 
-/// Waits for input until the next sign of life is due; false if it is.
-fn has_input(input: &impl AsFd) -> io::Result<bool> {
-    let timeout = Timespec::try_from(ALIVE_EVERY).expect("it is a second");
+/// Waits for input, at most for `longest`; whether there is some.
+fn has_input(input: &impl AsFd, longest: Duration) -> io::Result<bool> {
+    let timeout = Timespec::try_from(longest).expect("it is at most a second");
     let mut polled = [PollFd::new(input, PollFlags::IN)];
     match poll(&mut polled, Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),
