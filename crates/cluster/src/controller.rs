@@ -10,8 +10,9 @@ use crate::clock::{self, ClockOffset, Sample};
 use crate::launch::{PRESENT, SEND};
 use crate::message::{Build, Hello, Incoming, Message, NotAMessage, PROTOCOL};
 
-/// An agent that does not send its hello within this time is lost. ssh itself gives up after 8 s.
-pub const HELLO_WITHIN_NS: u64 = 10_000_000_000;
+/// An agent that does not send its hello within this time is lost: ssh itself gives up after 8 s, and a host must
+/// be named within 10 s.
+pub const HELLO_WITHIN_NS: u64 = 9_000_000_000;
 /// An agent sends something every second; without anything for this long it is lost.
 pub const SILENT_AFTER_NS: u64 = 8_000_000_000;
 /// Samples of each host's clock.
@@ -171,7 +172,7 @@ pub struct Controller {
 struct Session {
     incoming: Incoming,
     stage: Stage,
-    /// When the session began or the last message arrived.
+    /// When the session began, or something arrived.
     heard_ns: u64,
     /// The number of the next request.
     next_request: u32,
@@ -264,6 +265,10 @@ impl Controller {
         };
         if bytes.is_empty() {
             return;
+        }
+        if let Stage::Connected { .. } = session.stage {
+            // A long message over a slow link is not silence. A hello is short, and has its own limit.
+            session.heard_ns = now_ns;
         }
         session.incoming.add(bytes);
         while !self.is_ended(host) {
@@ -583,6 +588,23 @@ mod tests {
         assert_eq!(actions(&mut controller), [Action::Abandon { host: 1 }]);
         assert!(controller.is_done());
         assert_eq!(lost(&mut controller), [(0, Lost::NoHello), (1, Lost::Silent)]);
+    }
+
+    #[test]
+    fn a_long_message_that_arrives_slowly_is_not_silence() {
+        let mut controller = controller(&[false]);
+        controller.received(0, &Message::Hello(hello("1")).to_frame(), 0);
+        actions(&mut controller);
+        let message = Message::Report(vec![0; 100]).to_frame();
+        let mut now_ns = 0;
+        for bytes in message[..90].chunks(10) {
+            now_ns += 7 * SECOND_NS;
+            controller.received(0, bytes, now_ns);
+            controller.tick(now_ns + SECOND_NS);
+            assert_eq!(actions(&mut controller), []);
+        }
+        controller.tick(now_ns + 8 * SECOND_NS + 1);
+        assert_eq!(lost(&mut controller), [(0, Lost::Silent)]);
     }
 
     #[test]

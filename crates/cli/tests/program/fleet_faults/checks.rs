@@ -108,7 +108,7 @@ fn the_host_is_named(shown: &Shown, lines: &[Value]) {
     let is_silent = matches!(case.fault, Fault::AgentStopped | Fault::Silent);
     let (reason, within) = match (is_silent, case.phase) {
         (false, _) => ("its agent ended", NAMED_WITHIN),
-        (true, Phase::Connecting) => ("its agent did not start within 10 s", SILENT_NAMED_WITHIN),
+        (true, Phase::Connecting) => ("its agent did not start within 9 s", SILENT_NAMED_WITHIN),
         (true, _) => ("it is frozen, or the network is cut", NAMED_WITHIN),
     };
     let took = took.unwrap_or_else(|| panic!("{case:?}: the host was not named: {words}"));
