@@ -6,12 +6,12 @@
 //! of crate `record`, plus a few of control. Not for: what the agents do (`commands`).
 //!
 //! [`controller`], [`ask`] and [`agent`] are cores without I/O: they take bytes and the time and return
-//! bytes. [`pipes`] is the shell around the controller, with processes and `poll`; [`agent_loop`] the one
-//! around the agent.
+//! bytes. [`links`] is what carries the sessions; of its two implementations, [`pipes`] has processes and
+//! `poll`, and the simulator (crate `sim`) has virtual time. [`agent_loop`] is the shell around the agent.
 //!
 //! Reading order: [`host_list`] (which hosts), [`launch`] (how an agent is started), [`message`] (what is
-//! sent), [`controller`], [`ask`], [`agent`], [`clock`], [`pipes`], [`agent_loop`],
-//! [`outbox`].
+//! sent), [`controller`], [`ask`], [`agent`], [`clock`], [`links`], [`pipes`],
+//! [`agent_loop`], [`outbox`].
 
 pub mod agent;
 pub mod agent_loop;
@@ -20,6 +20,7 @@ pub mod clock;
 pub mod controller;
 pub mod host_list;
 pub mod launch;
+pub mod links;
 pub mod message;
 pub mod outbox;
 pub mod pipes;

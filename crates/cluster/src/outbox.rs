@@ -1,4 +1,5 @@
-//! What an agent sends: frames in a queue, which a thread writes to the controller.
+//! What an agent sends: frames in a queue, which a thread writes to the controller. (Under virtual time the
+//! simulator takes them.)
 //!
 //! A run must not wait for a controller that does not read, so its intervals are queued without
 //! waiting. Other messages wait for room.
@@ -13,8 +14,8 @@ use crate::message::Message;
 /// Bytes that wait to be written, at most, unless a single frame is longer.
 const QUEUED_BYTES_MAX: usize = 16 << 20;
 
-/// Where messages for the controller are queued.
-#[derive(Clone)]
+/// Where messages for the controller are queued. The default has no thread: the caller takes the frames.
+#[derive(Clone, Default)]
 pub struct Outbox(Arc<Shared>);
 
 #[derive(Default)]
@@ -40,7 +41,7 @@ impl fmt::Debug for Outbox {
 impl Outbox {
     /// Starts a thread that writes to `output`, each frame as a whole.
     pub(crate) fn to(mut output: impl Write + Send + 'static) -> Outbox {
-        let outbox = Outbox(Arc::default());
+        let outbox = Outbox::default();
         let shared = Arc::clone(&outbox.0);
         std::thread::spawn(move || {
             while let Some(frame) = shared.next() {
@@ -73,7 +74,11 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn send_frame(&self, frame: Vec<u8>) -> io::Result<()> {
+    /// Sends a frame to the controller, after those before it. Waits for room.
+    ///
+    /// # Errors
+    /// The controller is gone.
+    pub fn send_frame(&self, frame: Vec<u8>) -> io::Result<()> {
         let mut queue = self.0.lock();
         while !queue.has_room(frame.len()) {
             queue = self.0.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -81,8 +86,15 @@ impl Outbox {
         self.0.push(&mut queue, frame)
     }
 
+    /// The next frame to write, if there is one.
+    pub fn take_frame(&self) -> Option<Vec<u8>> {
+        let frame = self.0.lock().take_frame()?;
+        self.0.changed.notify_all();
+        Some(frame)
+    }
+
     /// Discards what waits to be written; nothing more is sent.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.0.close(ErrorKind::BrokenPipe);
     }
 }
@@ -91,6 +103,12 @@ impl Queue {
     /// Whether a frame can be queued or is refused without waiting.
     fn has_room(&self, bytes: usize) -> bool {
         self.closed.is_some() || self.bytes == 0 || self.bytes + bytes <= QUEUED_BYTES_MAX
+    }
+
+    fn take_frame(&mut self) -> Option<Vec<u8>> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.len();
+        Some(frame)
     }
 }
 
@@ -116,8 +134,7 @@ impl Shared {
             if queue.closed.is_some() {
                 return None;
             }
-            if let Some(frame) = queue.frames.pop_front() {
-                queue.bytes -= frame.len();
+            if let Some(frame) = queue.take_frame() {
                 self.changed.notify_all();
                 return Some(frame);
             }

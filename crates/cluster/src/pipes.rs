@@ -17,6 +17,7 @@ use crate::ask::{Answer, Ask};
 use crate::controller::{Action, Controller, Lost};
 use crate::host_list::Host;
 use crate::launch::{AgentProgram, Launcher};
+use crate::links::Links;
 use crate::message::Build;
 
 /// Longest wait between two looks at deadlines and at Ctrl-C.
@@ -64,54 +65,6 @@ impl Pipes {
         all
     }
 
-    /// The sessions.
-    pub const fn controller(&mut self) -> &mut Controller {
-        &mut self.controller
-    }
-
-    /// The names of the hosts, in their order.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.hosts.iter().map(|host| host.name.as_str())
-    }
-
-    /// The name of an earlier host that is the same machine as this one by another name. Only hosts that are
-    /// reached by ssh are compared: containers share a machine, and so may nodes of Slurm.
-    pub fn earlier_name_of(&self, host: usize) -> Option<&str> {
-        let is_ssh = |host: usize| self.hosts[host].launcher == Launcher::Ssh;
-        let hello = self.controller.hello(host).filter(|_| is_ssh(host))?;
-        let is_same = |earlier: &usize| {
-            let of_earlier = self.controller.hello(*earlier).filter(|_| is_ssh(*earlier));
-            of_earlier.is_some_and(|earlier| earlier.is_on_same_host(hello))
-        };
-        (0..host).find(is_same).map(|earlier| self.hosts[earlier].name.as_str())
-    }
-
-    /// The time by the clock of the sessions: nanoseconds since they were opened.
-    pub fn now_ns(&self) -> u64 {
-        self.begun.elapsed().as_nanos() as u64
-    }
-
-    /// Waits until something arrives, at most for `longest`, and handles it. Performs all actions of the
-    /// controller.
-    pub fn turn(&mut self, longest: Duration) {
-        self.perform();
-        let mut longest = longest.min(TURN);
-        let mut looked_ns = self.now_ns();
-        for _look in 0..LOOKS_MAX {
-            for host in ready(&self.pipes, longest) {
-                self.exchange(host);
-            }
-            let now_ns = self.now_ns();
-            if now_ns - looked_ns < INTERRUPTED_NS {
-                break;
-            }
-            // No host is silent because this process did not read: what has arrived counts.
-            (looked_ns, longest) = (now_ns, Duration::ZERO);
-        }
-        self.controller.tick(looked_ns);
-        self.perform();
-    }
-
     /// Reads from and writes to a host what is possible without blocking.
     fn exchange(&mut self, host: usize) {
         let Some(pipe) = &mut self.pipes[host] else { return };
@@ -138,9 +91,52 @@ impl Pipes {
             Err(error) => self.controller.closed(host, format!("read from its agent: {error}")),
         }
     }
+}
 
-    /// Performs the actions of the controller.
-    pub fn perform(&mut self) {
+impl Links for Pipes {
+    fn controller(&mut self) -> &mut Controller {
+        &mut self.controller
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.hosts.iter().map(|host| host.name.clone()).collect()
+    }
+
+    fn earlier_name_of(&self, host: usize) -> Option<&str> {
+        let is_ssh = |host: usize| self.hosts[host].launcher == Launcher::Ssh;
+        let hello = self.controller.hello(host).filter(|_| is_ssh(host))?;
+        let is_same = |earlier: &usize| {
+            let of_earlier = self.controller.hello(*earlier).filter(|_| is_ssh(*earlier));
+            of_earlier.is_some_and(|earlier| earlier.is_on_same_host(hello))
+        };
+        (0..host).find(is_same).map(|earlier| self.hosts[earlier].name.as_str())
+    }
+
+    /// Nanoseconds since the sessions were opened.
+    fn now_ns(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    fn turn(&mut self, longest: Duration) {
+        self.perform();
+        let mut longest = longest.min(TURN);
+        let mut looked_ns = self.now_ns();
+        for _look in 0..LOOKS_MAX {
+            for host in ready(&self.pipes, longest) {
+                self.exchange(host);
+            }
+            let now_ns = self.now_ns();
+            if now_ns - looked_ns < INTERRUPTED_NS {
+                break;
+            }
+            // No host is silent because this process did not read: what has arrived counts.
+            (looked_ns, longest) = (now_ns, Duration::ZERO);
+        }
+        self.controller.tick(looked_ns);
+        self.perform();
+    }
+
+    fn perform(&mut self) {
         while let Some(action) = self.controller.next_action() {
             match action {
                 Action::Send { host, bytes } => {

@@ -140,7 +140,8 @@ pub fn collect(
         let hosts: Vec<FleetHost> = names.iter().map(host).collect();
         writer.fleet(&hosts).map_err(Failure::target)?;
     }
-    let hosts = Hosts::connect(fleet.connect(), &mut || observe("the agents of the hosts"));
+    let links = Box::new(fleet.connect());
+    let hosts = Hosts::connect(links, &mut || observe("the agents of the hosts"));
     let mut collector = Collector::new(id.clone(), names, &record, writer, hosts);
     let mut found = collector.await_spools(options.wait, observe)?;
     collector.take_spools(&mut found, observe)?;

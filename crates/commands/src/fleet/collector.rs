@@ -2,7 +2,7 @@
 //! their frames into the record, and removes them.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metrics::run_record::ExperimentRecord;
 use store::Writer;
@@ -33,12 +33,21 @@ pub(super) struct Found {
     is_taken: bool,
 }
 
+/// What takes the additions to a record.
+pub(super) trait Append {
+    /// Appends what the record lacks.
+    fn append(&mut self, addition: Addition) -> Result<(), store::Error>;
+
+    /// Makes it durable.
+    fn sync(&mut self) -> Result<(), store::Error>;
+}
+
 /// A record while its spools are collected.
-pub(super) struct Collector {
+pub(super) struct Collector<W> {
     id: String,
     names: Vec<String>,
     collection: Collection,
-    writer: Writer,
+    writer: W,
     hosts: Hosts,
     /// Agents that finish their run, in words.
     awaited: String,
@@ -46,16 +55,16 @@ pub(super) struct Collector {
     problems: Vec<(String, String)>,
 }
 
-impl Collector {
+impl<W: Append> Collector<W> {
     /// * `names` - those of all hosts of the record
     /// * `hosts` - those that are asked
     pub(super) fn new(
         id: String,
         names: Vec<String>,
         record: &ExperimentRecord,
-        writer: Writer,
+        writer: W,
         hosts: Hosts,
-    ) -> Collector {
+    ) -> Collector<W> {
         Collector {
             collection: Collection::of(record, &names),
             id,
@@ -74,13 +83,14 @@ impl Collector {
         wait: Option<Duration>,
         observe: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Vec<Found>, Failure> {
-        let begun = Instant::now();
+        let begun_ns = self.hosts.now_ns();
         let mut longest = None;
         loop {
             let (found, problems) = self.list(observe);
             let live: Vec<&Found> = found.iter().filter(|one| one.item.is_live).collect();
             let longest = *longest.get_or_insert_with(|| wait.unwrap_or(GRACE + remaining(&live)));
-            if live.is_empty() || begun.elapsed() >= longest {
+            let waited = Duration::from_nanos(self.hosts.now_ns() - begun_ns);
+            if live.is_empty() || waited >= longest {
                 for one in live {
                     let process = one.item.owner.as_ref().map_or(0, |owner| owner.process);
                     let why = format!(
@@ -196,7 +206,7 @@ impl Collector {
             let mut take = |frame| {
                 let Some(addition) = collection.take(one.host, frame)? else { return Ok(()) };
                 has_changed = true;
-                append(writer, addition).map_err(|error| {
+                writer.append(addition).map_err(|error| {
                     let why = error.to_string();
                     failure = Some(error);
                     why
@@ -229,7 +239,7 @@ impl Collector {
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
         for addition in self.collection.settle() {
             self.has_changed = true;
-            append(&mut self.writer, addition).map_err(Failure::target)?;
+            self.writer.append(addition).map_err(Failure::target)?;
         }
         self.writer.sync().map_err(Failure::target)
     }
@@ -273,18 +283,26 @@ impl Collector {
     }
 }
 
-fn append(writer: &mut Writer, addition: Addition) -> Result<(), store::Error> {
-    match addition {
-        Addition::RunStarted { run, started_unix_ms } => writer.run_started(&run, started_unix_ms),
-        Addition::Interval { host, run_index, interval } => {
-            writer.host_interval(host, run_index, &interval)
+impl Append for Writer {
+    fn append(&mut self, addition: Addition) -> Result<(), store::Error> {
+        match addition {
+            Addition::RunStarted { run, started_unix_ms } => {
+                self.run_started(&run, started_unix_ms)
+            }
+            Addition::Interval { host, run_index, interval } => {
+                self.host_interval(host, run_index, &interval)
+            }
+            Addition::HostEvent { host, run_index, event } => {
+                self.host_event(host, run_index, &event)
+            }
+            Addition::Warning { run_index, warning } => self.warning(Some(run_index), &warning),
+            Addition::RunFinished { run_index, outcome } => self.run_finished(run_index, &outcome),
+            Addition::Finished { outcome } => self.finish(&outcome),
         }
-        Addition::HostEvent { host, run_index, event } => {
-            writer.host_event(host, run_index, &event)
-        }
-        Addition::Warning { run_index, warning } => writer.warning(Some(run_index), &warning),
-        Addition::RunFinished { run_index, outcome } => writer.run_finished(run_index, &outcome),
-        Addition::Finished { outcome } => writer.finish(&outcome),
+    }
+
+    fn sync(&mut self) -> Result<(), store::Error> {
+        Writer::sync(self)
     }
 }
 

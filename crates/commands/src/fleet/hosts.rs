@@ -1,10 +1,10 @@
 //! Connected agents of hosts of which some may not be reached: each request has an answer for every host.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cluster::controller::{Event, Lost};
-use cluster::pipes::Pipes;
+use cluster::links::Links;
 use record::frame::Frame;
 use serde::de::DeserializeOwned;
 
@@ -22,23 +22,23 @@ pub(super) type Observe<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 /// The agents of several hosts.
 pub(super) struct Hosts {
-    pipes: Pipes,
+    links: Box<dyn Links>,
     /// Why a host is not reached, or no longer.
     lost: Vec<Option<String>>,
 }
 
 impl Hosts {
     /// Waits until every agent runs, or its host is known not to be reached.
-    pub(super) fn connect(mut pipes: Pipes, observe: Observe<'_>) -> Hosts {
-        let count = pipes.names().len();
+    pub(super) fn connect(mut links: Box<dyn Links>, observe: Observe<'_>) -> Hosts {
+        let count = links.names().len();
         let mut lost = vec![None; count];
         let mut has_answered = vec![false; count];
         while has_answered.contains(&false) {
-            pipes.turn(TURN);
+            links.turn(TURN);
             if observe().is_break() {
-                pipes.controller().interrupt();
+                links.controller().interrupt();
             }
-            while let Some(event) = pipes.controller().next_event() {
+            while let Some(event) = links.controller().next_event() {
                 match event {
                     Event::Connected { host } => has_answered[host] = true,
                     Event::Lost { host, why } => {
@@ -49,12 +49,12 @@ impl Hosts {
                 }
             }
         }
-        Hosts { pipes, lost }
+        Hosts { links, lost }
     }
 
     /// The names of the hosts.
     pub(super) fn names(&self) -> Vec<String> {
-        self.pipes.names().map(str::to_owned).collect()
+        self.links.names()
     }
 
     /// Why a host is not reached.
@@ -62,14 +62,19 @@ impl Hosts {
         self.lost[host].as_deref()
     }
 
+    /// The time of the links, in nanoseconds.
+    pub(super) fn now_ns(&self) -> u64 {
+        self.links.now_ns()
+    }
+
     /// Waits without a request.
     pub(super) fn wait(&mut self, time: Duration) {
         // A turn ends with the first bytes of any host.
-        let until = Instant::now() + time;
+        let until_ns = self.links.now_ns() + time.as_nanos() as u64;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            self.pipes.turn(left);
-            while let Some(event) = self.pipes.controller().next_event() {
+            let left = Duration::from_nanos(until_ns.saturating_sub(self.links.now_ns()));
+            self.links.turn(left);
+            while let Some(event) = self.links.controller().next_event() {
                 if let Event::Lost { host, why } = event {
                     self.lost[host] = Some(why.to_string());
                 }
@@ -96,22 +101,22 @@ impl Hosts {
         if let Some(why) = &self.lost[host] {
             return Err(why.clone());
         }
-        let asked = self.pipes.controller().request(host, request.to_bytes());
-        let mut heard = Instant::now();
+        let asked = self.links.controller().request(host, request.to_bytes());
+        let mut heard_ns = self.links.now_ns();
         let mut not_taken = None;
         loop {
-            self.pipes.turn(TURN);
+            self.links.turn(TURN);
             if observe().is_break() {
-                self.pipes.controller().interrupt();
+                self.links.controller().interrupt();
             }
-            while let Some(event) = self.pipes.controller().next_event() {
+            while let Some(event) = self.links.controller().next_event() {
                 match event {
                     Event::Reply { host: of, number, result } if (of, number) == (host, asked) => {
                         let answer = reply::read(result).map_err(|failed| failed.in_words());
                         return not_taken.map_or(answer, Err);
                     }
                     Event::Frame { host: of, kind, payload } if of == host => {
-                        heard = Instant::now();
+                        heard_ns = self.links.now_ns();
                         // The host sends the rest before it answers.
                         if not_taken.is_none() {
                             let frame = Frame::decode(kind, &payload);
@@ -128,13 +133,14 @@ impl Hosts {
                     _ => {}
                 }
             }
-            if heard.elapsed() > ANSWERS_WITHIN {
+            let silent_ns = self.links.now_ns() - heard_ns;
+            if Duration::from_nanos(silent_ns) > ANSWERS_WITHIN {
                 let why = format!(
                     "its agent is alive, but did not answer within {} s; check the storage of its \
                      spools",
                     ANSWERS_WITHIN.as_secs()
                 );
-                self.pipes.controller().lose(host, Lost::Failed(why));
+                self.links.controller().lose(host, Lost::Failed(why));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::controller::{Event, Lost};
-use cluster::pipes::Pipes;
+use cluster::links::Links;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::fleet::{self, FleetHost};
@@ -45,7 +45,7 @@ const COMMON_FACTS: [&str; 2] = ["command.line", "experiment.text"];
 /// Agents with the target of a plan open.
 #[derive(Debug)]
 pub(crate) struct RemoteFleet {
-    pipes: Pipes,
+    links: Box<dyn Links>,
     hosts: Vec<FleetHost>,
     /// Why a host takes no further part.
     lost: Vec<Option<String>>,
@@ -73,11 +73,14 @@ impl RemoteFleet {
     ///
     /// # Errors
     /// A host cannot be reached or cannot use the target; it is named.
-    pub(crate) fn open(pipes: Pipes, opening: &Opening<'_>) -> Result<RemoteFleet, Failure> {
-        let host = |name: &str| FleetHost { name: name.to_owned(), ..FleetHost::default() };
-        let hosts: Vec<FleetHost> = pipes.names().map(host).collect();
+    pub(crate) fn open(
+        links: Box<dyn Links>,
+        opening: &Opening<'_>,
+    ) -> Result<RemoteFleet, Failure> {
+        let host = |name: String| FleetHost { name, ..FleetHost::default() };
+        let hosts: Vec<FleetHost> = links.names().into_iter().map(host).collect();
         let mut fleet = RemoteFleet {
-            pipes,
+            links,
             lost: vec![None; hosts.len()],
             hosts,
             on_lost: opening.on_lost,
@@ -119,7 +122,7 @@ impl RemoteFleet {
                 match event {
                     Event::Connected { host } => {
                         connected += 1;
-                        if let Some(hello) = self.pipes.controller().hello(host) {
+                        if let Some(hello) = self.links.controller().hello(host) {
                             self.hosts[host].boot_id.clone_from(&hello.boot_id);
                         }
                     }
@@ -173,8 +176,8 @@ impl RemoteFleet {
 
     /// Waits for something to happen, briefly.
     fn turn(&mut self) -> Vec<Event> {
-        self.pipes.turn(TURN);
-        let controller = self.pipes.controller();
+        self.links.turn(TURN);
+        let controller = self.links.controller();
         std::iter::from_fn(|| controller.next_event()).collect()
     }
 
@@ -208,7 +211,7 @@ impl RemoteFleet {
             Ok(report) => take(host, report),
             Err(error) => {
                 let why = format!("read its report: {error}");
-                self.pipes.controller().lose(host, Lost::Failed(why));
+                self.links.controller().lose(host, Lost::Failed(why));
             }
         }
     }
@@ -216,8 +219,8 @@ impl RemoteFleet {
     fn signal(&mut self, host: usize, kind: SignalKind) {
         let signal = Signal { sequence: self.sequence, kind };
         let bytes = serde_json::to_vec(&signal).expect("a signal is numbers");
-        self.pipes.controller().signal(host, bytes);
-        self.pipes.perform();
+        self.links.controller().signal(host, bytes);
+        self.links.perform();
     }
 }
 
@@ -272,8 +275,8 @@ impl Fleet for &mut RemoteFleet {
     ) -> Result<RunEnd, FleetError> {
         self.sequence += 1;
         // A run may use only the first hosts.
-        let names: Vec<String> =
-            self.pipes.names().take(run.hosts as usize).map(str::to_owned).collect();
+        let mut names = self.links.names();
+        names.truncate(run.hosts as usize);
         let mut session = RunSession {
             numbers: vec![None; self.hosts.len()],
             warnings: Vec::new(),
@@ -283,7 +286,7 @@ impl Fleet for &mut RemoteFleet {
                 &self.lost[..names.len()],
                 self.on_lost,
                 fleet::are_separate_machines(&self.hosts),
-                self.pipes.now_ns(),
+                self.links.now_ns(),
             ),
             run_index: run.index,
         };
@@ -296,20 +299,20 @@ impl Fleet for &mut RemoteFleet {
                 assignment: Box::new(assignment),
                 io_method: self.io_method,
             };
-            let number = self.pipes.controller().request(host, request.to_bytes());
+            let number = self.links.controller().request(host, request.to_bytes());
             session.numbers[host] = Some(number);
         }
         let mut is_started = false;
         loop {
-            session.tell(stop, self.pipes.now_ns());
+            session.tell(stop, self.links.now_ns());
             is_started |= self.perform(&mut session);
             if is_started {
                 for warning in session.grouped_warnings(&self.hosts) {
-                    session.pass(on_progress(Progress::Warning(warning)), self.pipes.now_ns());
+                    session.pass(on_progress(Progress::Warning(warning)), self.links.now_ns());
                 }
             }
             while let Some(progress) = session.core.next_progress() {
-                session.pass(on_progress(progress), self.pipes.now_ns());
+                session.pass(on_progress(progress), self.links.now_ns());
             }
             if session.core.is_over() {
                 break;
@@ -317,12 +320,12 @@ impl Fleet for &mut RemoteFleet {
             for event in self.turn() {
                 self.handle(event, &mut session);
             }
-            session.core.tick(self.pipes.now_ns());
+            session.core.tick(self.links.now_ns());
         }
         // What the last event led to.
         self.perform(&mut session);
         for warning in session.grouped_warnings(&self.hosts) {
-            session.pass(on_progress(Progress::Warning(warning)), self.pipes.now_ns());
+            session.pass(on_progress(Progress::Warning(warning)), self.links.now_ns());
         }
         Ok(session.core.into_end())
     }
@@ -330,10 +333,10 @@ impl Fleet for &mut RemoteFleet {
 
 impl RemoteFleet {
     fn handle(&mut self, event: Event, session: &mut RunSession) {
-        let now_ns = self.pipes.now_ns();
+        let now_ns = self.links.now_ns();
         match event {
             Event::ClockSampled { host } if session.numbers[host].is_some() => {
-                if let Some(clock) = self.pipes.controller().clock(host) {
+                if let Some(clock) = self.links.controller().clock(host) {
                     if is_wall_clock_off(clock.wall_ns, clock.error_ns) {
                         let (ahead_ns, error_ns) = (clock.wall_ns, clock.error_ns);
                         session.warn(host, vec![Warning::WallClockOff { ahead_ns, error_ns }]);
@@ -372,7 +375,7 @@ impl RemoteFleet {
                     Err(malformed) => {
                         let why =
                             format!("it sent an interval that cannot be read: {}", malformed.0);
-                        self.pipes.controller().lose(host, Lost::Failed(why));
+                        self.links.controller().lose(host, Lost::Failed(why));
                     }
                 }
             }
@@ -419,9 +422,9 @@ impl RemoteFleet {
         while let Some(action) = session.core.next_action() {
             match action {
                 RunAction::SampleClock { host } => {
-                    let now_ns = self.pipes.now_ns();
-                    self.pipes.controller().sample_clock(host, now_ns);
-                    self.pipes.perform();
+                    let now_ns = self.links.now_ns();
+                    self.links.controller().sample_clock(host, now_ns);
+                    self.links.perform();
                 }
                 RunAction::Go { host, start_ns, clock_error_ns } => {
                     is_started = true;
@@ -436,7 +439,7 @@ impl RemoteFleet {
                 }
                 RunAction::GiveUp { host, why } => {
                     self.lost[host] = Some(why.clone());
-                    self.pipes.controller().lose(host, Lost::Failed(why));
+                    self.links.controller().lose(host, Lost::Failed(why));
                 }
             }
         }

@@ -216,7 +216,7 @@ fn prepare_fleet(
         on_lost: fleet.on_lost,
         observer: &observer,
     };
-    let mut remote = RemoteFleet::open(fleet.fleet.connect(), &opening)?;
+    let mut remote = RemoteFleet::open(Box::new(fleet.fleet.connect()), &opening)?;
     let store = open_store(options)?;
     let environment =
         environment::of_fleet(&planned.text, command_line, remote.hosts(), &options.known);

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use cluster::controller::{Event, Lost};
@@ -82,31 +82,31 @@ impl RemoteFleet {
         longest: Option<Duration>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Vec<(usize, A)>, NotDone> {
-        let mut deadline = longest.map(|longest| Instant::now() + longest);
+        let mut deadline_ns = longest.map(|longest| self.after(longest));
         let mut missing = Vec::new();
         for (host, request) in requests {
             if let Some(why) = &self.lost[host] {
                 return Err(NotDone::Lost(host, why.clone()));
             }
-            let number = self.pipes.controller().request(host, request.to_bytes());
-            missing.push(Awaited::new(host, number, &request, self.pipes.now_ns()));
+            let number = self.links.controller().request(host, request.to_bytes());
+            missing.push(Awaited::new(host, number, &request, self.links.now_ns()));
         }
         let mut answers = Vec::new();
         let mut is_signalled = false;
         while !missing.is_empty() {
             if is_stopped() && !is_signalled {
                 is_signalled = true;
-                deadline = Some(Instant::now() + ANSWERS_WITHIN);
+                deadline_ns = Some(self.after(ANSWERS_WITHIN));
                 for awaited in &missing {
                     self.signal(awaited.host, SignalKind::Stop);
                 }
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if deadline_ns.is_some_and(|deadline_ns| self.links.now_ns() >= deadline_ns) {
                 for awaited in &missing {
                     let why = "its agent is alive, but does not answer; check its storage";
-                    self.pipes.controller().lose(awaited.host, Lost::Failed(why.to_owned()));
+                    self.links.controller().lose(awaited.host, Lost::Failed(why.to_owned()));
                 }
-                deadline = None;
+                deadline_ns = None;
             }
             self.report_overdue(&mut missing);
             for event in self.turn() {
@@ -122,7 +122,7 @@ impl RemoteFleet {
                         answers.push((host, answer));
                     }
                     Event::Report { host, report } => {
-                        let now_ns = self.pipes.now_ns();
+                        let now_ns = self.links.now_ns();
                         let of_host = missing.iter_mut().filter(|one| one.host == host);
                         of_host.for_each(|one| one.heard_ns = now_ns);
                         self.report(host, &report, &mut |_, _| ());
@@ -144,7 +144,7 @@ impl RemoteFleet {
 
     /// Names the hosts that have made no progress for long.
     pub(super) fn report_overdue<'a>(&self, awaited: impl IntoIterator<Item = &'a mut Awaited>) {
-        let now_ns = self.pipes.now_ns();
+        let now_ns = self.links.now_ns();
         for one in awaited {
             let waited_ns = now_ns.saturating_sub(one.heard_ns);
             if one.reports.is_due(waited_ns, NAMED_AFTER_NS) {
@@ -152,6 +152,11 @@ impl RemoteFleet {
                 self.observer.report_of_host(&self.hosts[one.host].name, &wait);
             }
         }
+    }
+
+    /// The time of the links after `time`.
+    fn after(&self, time: Duration) -> u64 {
+        self.links.now_ns() + time.as_nanos() as u64
     }
 
     pub(super) fn failure(&self, why: NotDone) -> Failure {

@@ -4,7 +4,7 @@
 //! on which files exist already. The first host creates the missing files and keeps the manifest; what the
 //! others have written durably is passed on to it, so that an interrupted fill is resumed where it ended.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cluster::controller::{Event, Lost};
 use engine::drive::Stop;
@@ -88,11 +88,11 @@ impl RemoteFleet {
         self.sequence += 1;
         let mut parts = Parts { missing: self.request_parts(fill, manifest), ..Parts::default() };
         let mut is_first_released = false;
-        let mut shown: Option<Instant> = None;
+        let mut shown_ns: Option<u64> = None;
         while !parts.missing.is_empty() {
             let is_cancelled = stop.is_requested() || announcer.failure().is_some();
-            if parts.stopped.is_none() && (is_cancelled || parts.has_failed) {
-                parts.stopped = Some(Instant::now());
+            if parts.stopped_ns.is_none() && (is_cancelled || parts.has_failed) {
+                parts.stopped_ns = Some(self.links.now_ns());
                 if !parts.has_failed {
                     parts.failure = Some(NotDone::Stopped);
                 }
@@ -100,14 +100,14 @@ impl RemoteFleet {
                     self.signal(part.host, SignalKind::Stop);
                 }
             }
-            for host in parts.late() {
+            for host in parts.late(self.links.now_ns()) {
                 let why = "it did not end its part of the fill when asked to stop".to_owned();
-                self.pipes.controller().lose(host, Lost::Failed(why));
+                self.links.controller().lose(host, Lost::Failed(why));
             }
             if !is_first_released && parts.missing.iter().all(|part| part.host == 0) {
                 is_first_released = true;
                 self.signal(0, SignalKind::OthersFilled);
-                parts.heard(0, self.pipes.now_ns());
+                parts.heard(0, self.links.now_ns());
             }
             // The first may have filled its part, and wait for the others.
             let waits = |host: usize| host == 0 && !is_first_released && fill.is_filled(0);
@@ -119,8 +119,10 @@ impl RemoteFleet {
             if !files.is_empty() && self.lost[0].is_none() {
                 self.signal(0, SignalKind::Durable { files });
             }
-            if shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_EVERY) {
-                shown = Some(Instant::now());
+            let now_ns = self.links.now_ns();
+            let every_ns = PROGRESS_EVERY.as_nanos() as u64;
+            if shown_ns.is_none_or(|shown_ns| now_ns - shown_ns >= every_ns) {
+                shown_ns = Some(now_ns);
                 fill.take_progress().iter().for_each(|event| announcer.send(event));
             }
         }
@@ -146,8 +148,8 @@ impl RemoteFleet {
             let manifest = (host > 0).then(|| fill.part_of(manifest, files));
             let part = Box::new(FillPart { manifest, files: files.clone() });
             let request = Request::FillPart { sequence: self.sequence, target: fill.target, part };
-            let number = self.pipes.controller().request(host, request.to_bytes());
-            missing.push(Awaited::new(host, number, &request, self.pipes.now_ns()));
+            let number = self.links.controller().request(host, request.to_bytes());
+            missing.push(Awaited::new(host, number, &request, self.links.now_ns()));
         }
         missing
     }
@@ -164,7 +166,7 @@ impl RemoteFleet {
                 }
             }
             Event::Report { host, report } => {
-                parts.heard(host, self.pipes.now_ns());
+                parts.heard(host, self.links.now_ns());
                 self.report(host, &report, &mut |host, report| match report {
                     Report::Filling { set, written_bytes } => {
                         fill.take_written(host, set, written_bytes);
@@ -183,7 +185,7 @@ impl RemoteFleet {
                 parts.missing.retain(|part| part.host != host);
                 parts.has_failed = true;
                 // Later it follows from the failure, whose reason the first host says last.
-                if parts.stopped.is_none() || host == 0 {
+                if parts.stopped_ns.is_none() || host == 0 {
                     parts.failure.get_or_insert(NotDone::Lost(host, why));
                 }
             }
@@ -204,14 +206,14 @@ struct Parts {
     /// Why the fill is not done; known only when the reason has arrived.
     failure: Option<NotDone>,
     /// When the hosts were asked to stop.
-    stopped: Option<Instant>,
+    stopped_ns: Option<u64>,
 }
 
 impl Parts {
     /// Takes an error of a host. Once the hosts were asked to stop, their errors follow from that, except
     /// that of the first, which answers last.
     fn fail(&mut self, host: usize, why: RequestFailed) {
-        if self.stopped.is_none() || (host == 0 && self.failure.is_none()) {
+        if self.stopped_ns.is_none() || (host == 0 && self.failure.is_none()) {
             self.has_failed = true;
             self.failure.get_or_insert(NotDone::Failed(host, why));
         }
@@ -224,8 +226,8 @@ impl Parts {
     }
 
     /// Hosts that do not end although they were asked to stop.
-    fn late(&self) -> Vec<usize> {
-        let stopped = self.stopped.map(|since| since.elapsed());
+    fn late(&self, now_ns: u64) -> Vec<usize> {
+        let stopped = self.stopped_ns.map(|since_ns| Duration::from_nanos(now_ns - since_ns));
         let within = match self.has_failed {
             true => PART_ENDS_WITHIN,
             false => STOPPED_PART_ENDS_WITHIN,
