@@ -137,7 +137,7 @@ impl RemoteFleet {
     /// Refuses a host that is given twice, by two names.
     fn refuse_same_hosts(&self) -> Result<(), NotDone> {
         for host in 0..self.hosts.len() {
-            if let Some(earlier) = self.pipes.earlier_name_of(host) {
+            if let Some(earlier) = self.links.earlier_name_of(host) {
                 let why = format!("it is the same host as {earlier}\nname each host once");
                 return Err(NotDone::Lost(host, why));
             }
@@ -251,7 +251,7 @@ impl Fleet for &mut RemoteFleet {
     }
 
     fn host_names(&self) -> Vec<String> {
-        self.pipes.names().map(str::to_owned).collect()
+        self.links.names()
     }
 
     fn choose_io_method(
