@@ -109,17 +109,21 @@ impl RemoteFleet {
                 deadline_ns = None;
             }
             self.report_overdue(&mut missing);
+            let mut failure = None;
+            // All events count, also those after a failure: each is seen once.
             for event in self.turn() {
                 match event {
                     Event::Reply { host, number, result } => {
                         let is_missing = |one: &Awaited| (one.host, one.number) == (host, number);
                         let Some(at) = missing.iter().position(is_missing) else { continue };
                         missing.swap_remove(at);
-                        let answer = reply::read(result).map_err(|failed| match is_stopped() {
-                            true => NotDone::Stopped,
-                            false => NotDone::Failed(host, failed),
-                        })?;
-                        answers.push((host, answer));
+                        match reply::read(result) {
+                            Ok(answer) => answers.push((host, answer)),
+                            Err(_) if is_stopped() => failure = failure.or(Some(NotDone::Stopped)),
+                            Err(failed) => {
+                                failure = failure.or(Some(NotDone::Failed(host, failed)));
+                            }
+                        }
                     }
                     Event::Report { host, report } => {
                         let now_ns = self.links.now_ns();
@@ -129,13 +133,16 @@ impl RemoteFleet {
                     }
                     Event::Lost { host, why } => {
                         self.lost[host] = Some(why.to_string());
-                        return Err(match is_signalled {
+                        failure = failure.or(Some(match is_signalled {
                             true => NotDone::Stopped,
                             false => NotDone::Lost(host, why.to_string()),
-                        });
+                        }));
                     }
                     Event::Connected { .. } | Event::ClockSampled { .. } | Event::Frame { .. } => {}
                 }
+            }
+            if let Some(failure) = failure {
+                return Err(failure);
             }
         }
         answers.sort_by_key(|(host, _)| *host);

@@ -47,6 +47,11 @@ impl RemoteFleet {
         announcer: &mut Announcer<'_>,
     ) -> Result<(), NotDone> {
         let is_stopped = || stop.is_requested();
+        // A host can be lost before, when only what can be done without was asked of it.
+        let mut lost = self.lost.iter().enumerate();
+        if let Some((host, Some(why))) = lost.find(|(_, why)| why.is_some()) {
+            return Err(NotDone::Lost(host, why.clone()));
+        }
         let writer =
             |host: &FleetHost| FilledBy { host: host.name.clone(), boot_id: host.boot_id.clone() };
         let writers = self.hosts.iter().map(writer).collect();
@@ -182,6 +187,10 @@ impl RemoteFleet {
             Event::Lost { host, why } => {
                 let why = why.to_string();
                 self.lost[host] = Some(why.clone());
+                // The other hosts may take long to end their parts.
+                let news =
+                    format!("{}; the other hosts are being stopped", why.replace('\n', "; "));
+                self.observer.report_of_host(&self.hosts[host].name, &news);
                 parts.missing.retain(|part| part.host != host);
                 parts.has_failed = true;
                 // Later it follows from the failure, whose reason the first host says last.
