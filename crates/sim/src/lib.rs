@@ -1,6 +1,7 @@
 //! The simulator: the engine's own workers, schedules, slots and recorders with a model of a
 //! storage, many workers in one thread, in virtual time, from one seed. Also the complete path of
-//! an operation over NFS ([`nfs_world`]): the built-in client, a network, the volume service.
+//! an operation over NFS ([`nfs_world`]): the built-in client, a network, the volume service. And fleets
+//! ([`fleet`]): the cores of controller and agents, and what happens to their hosts.
 //!
 //! It is for tests with known results: the model's behaviour can be calculated (crate `statistics`
 //! has the formulas) and compared with what the recorder and analysis report; an hour of load takes
@@ -11,6 +12,7 @@
 //! product's own code and replace only its environment.
 
 pub mod examination;
+pub mod fleet;
 pub mod nfs_setup;
 pub mod nfs_world;
 pub mod population;

@@ -61,7 +61,11 @@ fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
     }
 }
 
-fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str> {
+/// Applies a frame of its journal to a record. Totals of several hosts are not part of it.
+///
+/// # Errors
+/// The frame does not follow from those before it.
+pub fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str> {
     match frame {
         Frame::Engine(used) => record.io_method = used,
         Frame::Prepared(prepared) => record.prepared.push(prepared),

@@ -5,6 +5,7 @@
 //! while its agent has it open, which distinguishes an agent that still measures from one that has ended.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,7 @@ impl Spools {
             Ok(journal)
         };
         match begin() {
-            Ok(journal) => Ok(SpoolWriter { journal, directory }),
+            Ok(journal) => Ok(SpoolWriter::to(Box::new(SpoolJournal { journal, directory }))),
             Err(error) => {
                 // The first failure is reported. An incomplete directory is no spool.
                 let _left_over = fs::remove_dir_all(&incomplete);
@@ -164,24 +165,80 @@ fn name_of(owner: &SpoolOwner) -> String {
     }
 }
 
+/// What the frames of a spool are appended to.
+pub trait SpoolFile: fmt::Debug + Send {
+    /// Appends a frame. When this returns, it survives a kill of the process.
+    ///
+    /// # Errors
+    /// [`Error::AppendJournal`], [`Error::JournalClosed`]; what was appended earlier is kept.
+    fn append(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error>;
+
+    /// Makes everything durable.
+    ///
+    /// # Errors
+    /// [`Error::AppendJournal`].
+    fn sync(&mut self) -> Result<(), Error>;
+
+    /// The spool's directory.
+    fn directory(&self) -> &Path;
+
+    /// Removes the spool.
+    ///
+    /// # Errors
+    /// [`Error::RemoveSpool`].
+    fn remove(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// The journal in a spool's directory.
+#[derive(Debug)]
+struct SpoolJournal {
+    journal: Journal,
+    directory: PathBuf,
+}
+
+impl SpoolFile for SpoolJournal {
+    fn append(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error> {
+        self.journal.append(kind, |out| out.extend_from_slice(payload))
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.journal.sync()
+    }
+
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), Error> {
+        let SpoolJournal { journal, directory: path } = *self;
+        drop(journal);
+        fs::remove_dir_all(&path).map_err(|source| Error::RemoveSpool { path, source })
+    }
+}
+
 /// The spool that an agent writes.
 #[derive(Debug)]
 pub struct SpoolWriter {
-    journal: Journal,
-    directory: PathBuf,
+    file: Box<dyn SpoolFile>,
+    payload: Vec<u8>,
 }
 
 /// Each of these fails with [`Error::AppendJournal`] or [`Error::JournalClosed`]; what was written
 /// earlier is kept.
 impl SpoolWriter {
+    /// Appends to `file`, whose first frame names the owner.
+    pub fn to(file: Box<dyn SpoolFile>) -> SpoolWriter {
+        SpoolWriter { file, payload: Vec::new() }
+    }
+
     /// The spool's directory.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.file.directory()
     }
 
     /// Records the start of a run.
     pub fn run_started(&mut self, run: &Run, started_unix_ms: u64) -> Result<(), Error> {
-        self.journal.append(frame::RUN_STARTED, |out| {
+        self.append_with(frame::RUN_STARTED, |out| {
             frame::encode_run_started(run, started_unix_ms, out);
         })
     }
@@ -194,7 +251,7 @@ impl SpoolWriter {
         run_index: u32,
         interval: &Interval,
     ) -> Result<(), Error> {
-        self.journal.append(frame::HOST_INTERVAL, |out| {
+        self.append_with(frame::HOST_INTERVAL, |out| {
             frame::encode_host_interval(host, run_index, interval, out);
         })
     }
@@ -212,7 +269,7 @@ impl SpoolWriter {
     /// Records how this host's share of a run ended, and makes the spool durable.
     pub fn run_finished(&mut self, run_index: u32, outcome: &Outcome) -> Result<(), Error> {
         self.append(frame::RUN_FINISHED, &(run_index, outcome))?;
-        self.journal.sync()
+        self.file.sync()
     }
 
     /// Removes the spool: everything is in the record.
@@ -220,13 +277,17 @@ impl SpoolWriter {
     /// # Errors
     /// [`Error::RemoveSpool`].
     pub fn remove(self) -> Result<(), Error> {
-        let SpoolWriter { journal, directory: path } = self;
-        drop(journal);
-        fs::remove_dir_all(&path).map_err(|source| Error::RemoveSpool { path, source })
+        self.file.remove()
     }
 
     fn append(&mut self, kind: u8, event: &impl Serialize) -> Result<(), Error> {
-        self.journal.append(kind, |out| frame::encode(event, out))
+        self.append_with(kind, |out| frame::encode(event, out))
+    }
+
+    fn append_with(&mut self, kind: u8, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+        self.payload.clear();
+        encode(&mut self.payload);
+        self.file.append(kind, &self.payload)
     }
 }
 

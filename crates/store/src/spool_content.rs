@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use metrics::fleet::SpoolOwner;
 use metrics::run_record::Outcome;
 use record::frame::{self, Frame};
+use record::framing::RawFrame;
 
 use crate::{Error, journal};
 
@@ -66,27 +67,39 @@ impl SpoolContent {
         };
         let (frames, damage) = journal::frames_before_damage(&path, &bytes);
         content.damage = damage.map(|damage| damage.to_string());
-        let mut frames = frames.into_iter();
+        content.take(directory, &frames);
+        Ok(content)
+    }
+
+    /// The content of a spool whose journal has these frames.
+    pub fn of_frames(directory: &Path, frames: &[RawFrame<'_>]) -> SpoolContent {
+        let mut content = SpoolContent::default();
+        content.take(directory, frames);
+        content
+    }
+
+    /// Takes all frames, up to damage.
+    fn take(&mut self, directory: &Path, frames: &[RawFrame<'_>]) {
+        let mut frames = frames.iter();
         let first = frames.next().filter(|first| first.kind == frame::SPOOL);
-        content.owner = first.and_then(|first| frame::decode(first.payload).ok());
-        if content.owner.is_none() {
+        self.owner = first.and_then(|first| frame::decode(first.payload).ok());
+        if self.owner.is_none() {
             let path = directory.to_owned();
             let reason = "its beginning, which names its record, is missing".to_owned();
             let damage = Error::DamagedSpool { path, reason }.to_string();
-            content.damage.get_or_insert(damage);
-            return Ok(content);
+            self.damage.get_or_insert(damage);
+            return;
         }
         for raw in frames {
-            if let Err(reason) = content.add(raw.kind, raw.payload) {
+            if let Err(reason) = self.add(raw.kind, raw.payload) {
                 let offset = raw.offset_bytes;
                 let reason = format!("at byte {offset}: {reason}");
                 let path = directory.to_owned();
-                content.damage = Some(Error::DamagedSpool { path, reason }.to_string());
+                self.damage = Some(Error::DamagedSpool { path, reason }.to_string());
                 break;
             }
-            content.frames.push((raw.kind, raw.payload.to_vec()));
+            self.frames.push((raw.kind, raw.payload.to_vec()));
         }
-        Ok(content)
     }
 
     fn add(&mut self, kind: u8, payload: &[u8]) -> Result<(), &'static str> {

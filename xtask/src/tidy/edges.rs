@@ -163,9 +163,9 @@ const TABLE: &[Row] = &[
         package: "sim",
         may_import: &[
             "units", "workload", "metrics", "analysis", "target", "engine", "nfs3", "cloud",
-            "files", "volume",
+            "files", "volume", "cluster",
         ],
-        reason: "the simulator has no disk, no terminal and no second host",
+        reason: "the simulator has no disk, no terminal and no real network",
     },
     Row {
         package: "xtask",

@@ -132,7 +132,7 @@ impl Tree {
         self.paths.insert(path);
     }
 
-    /// Marks files whose parent module declares them under `#[cfg(test)]`.
+    /// Marks files whose parent module declares them under `#[cfg(test)]`, and those below them.
     fn mark_test_files(&mut self) {
         let mut tests = BTreeSet::new();
         for (path, file) in &self.rust {
@@ -142,7 +142,9 @@ impl Tree {
                     _ => path.trim_end_matches(".rs").to_owned(),
                 };
                 tests.insert(format!("{folder}/{module}.rs"));
-                tests.insert(format!("{folder}/{module}/mod.rs"));
+                let below = format!("{folder}/{module}/");
+                let files = self.rust.range(below.clone()..).map(|(path, _)| path);
+                tests.extend(files.take_while(|path| path.starts_with(&below)).cloned());
             }
         }
         for path in tests {
@@ -284,7 +286,8 @@ mod tests {
     fn a_module_declared_under_cfg_test_is_test_code() {
         let tree = Tree::of(&[
             ("crates/units/src/lib.rs", "mod bytes;\n#[cfg(test)]\nmod checks;\n"),
-            ("crates/units/src/checks.rs", "fn f() {}\n"),
+            ("crates/units/src/checks.rs", "mod cases;\n"),
+            ("crates/units/src/checks/cases.rs", "fn f() {}\n"),
             ("crates/units/src/bytes.rs", "fn g() {}\n"),
         ]);
         let paths: Vec<_> = tree.product_code("units").map(|(path, _)| path).collect();

@@ -17,6 +17,8 @@ mod reply;
 mod request;
 mod run_keeper;
 mod signals;
+#[cfg(test)]
+mod simulated;
 mod spool;
 mod station;
 pub mod status;

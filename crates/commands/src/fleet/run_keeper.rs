@@ -1,9 +1,11 @@
 //! Keeps one run of an agent: each interval in the spool first, then on its way to the controller.
 
 use std::cell::{Cell, RefCell};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, DerefMut};
+use std::sync::Arc;
 
 use cluster::message::Message;
+use cluster::outbox::Outbox;
 use engine::run::RunEnd;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
@@ -12,15 +14,16 @@ use record::frame;
 use workload::plan::Run;
 
 use super::request::Report;
-use super::signals::Start;
+use super::signals::{Signals, Start};
 use super::spool::Spool;
-use super::station::{StationContext, send_report};
+use super::station::send_report;
 
 /// One run of an agent.
-pub(super) struct RunKeeper<'a> {
-    spool: RefCell<&'a mut Spool>,
-    context: &'a StationContext<'a>,
-    run: &'a Run,
+pub(super) struct RunKeeper<S> {
+    spool: RefCell<S>,
+    signals: Arc<Signals>,
+    outbox: Outbox,
+    run_index: u32,
     started: Cell<Option<Start>>,
     /// Intervals that were measured.
     intervals: Cell<u32>,
@@ -28,52 +31,57 @@ pub(super) struct RunKeeper<'a> {
     is_sending: Cell<bool>,
 }
 
-impl<'a> RunKeeper<'a> {
+impl<S: DerefMut<Target = Spool>> RunKeeper<S> {
+    /// Keeps the intervals of the run with this index in `spool`, and sends them.
     pub(super) fn new(
-        spool: &'a mut Spool,
-        context: &'a StationContext<'a>,
-        run: &'a Run,
-    ) -> RunKeeper<'a> {
+        spool: S,
+        signals: Arc<Signals>,
+        outbox: Outbox,
+        run_index: u32,
+    ) -> RunKeeper<S> {
         RunKeeper {
             spool: RefCell::new(spool),
-            context,
-            run,
+            signals,
+            outbox,
+            run_index,
             started: Cell::new(None),
             intervals: Cell::new(0),
             is_sending: Cell::new(true),
         }
     }
 
-    /// Waits for the start of the run; `None` if it is stopped.
-    pub(super) fn await_start(&self, sequence: u32) -> Option<Start> {
-        let mut spool = self.spool.borrow_mut();
-        let start = self.context.signals.await_start(sequence, spool.is_kept())?;
+    /// Whether what is measured is being kept on this host.
+    pub(super) fn is_kept(&self) -> bool {
+        self.spool.borrow_mut().is_kept()
+    }
+
+    /// Takes the start of the run.
+    pub(super) fn started(&self, start: Start, run: &Run) {
         self.started.set(Some(start));
-        spool.run_started(self.run);
-        Some(start)
+        self.spool.borrow_mut().run_started(run);
     }
 
     /// Keeps an interval and sends it. Breaks if neither succeeds.
     pub(super) fn interval(&self, interval: &Interval) -> ControlFlow<String> {
         self.intervals.set(self.intervals.get() + 1);
-        let is_kept = self.spool.borrow_mut().interval(self.run.index, interval);
+        let is_kept = self.spool.borrow_mut().interval(self.run_index, interval);
         if !is_kept {
             // Without the controller nothing would be left of the run.
-            self.context.signals.run_ended();
+            self.signals.run_ended();
             if self.is_sending.get()
                 && let Some(warning) = self.spool.borrow_mut().take_failure()
             {
                 let warnings = vec![warning];
-                send_report(self.context.outbox, &Report::Warned { warnings });
+                send_report(&self.outbox, &Report::Warned { warnings });
             }
         }
         if self.is_sending.get() {
             let mut payload = Vec::new();
-            record::interval::encode(self.run.index, interval, &mut payload);
+            record::interval::encode(self.run_index, interval, &mut payload);
             let message = Message::Frame { kind: frame::INTERVAL, payload };
             let sent = match is_kept {
-                true => self.context.outbox.send_without_waiting(&message),
-                false => self.context.outbox.send(&message),
+                true => self.outbox.send_without_waiting(&message),
+                false => self.outbox.send(&message),
             };
             if let Err(error) = sent {
                 self.is_sending.set(false);
@@ -88,6 +96,12 @@ impl<'a> RunKeeper<'a> {
         }
     }
 
+    /// The spool, for another run.
+    #[cfg(test)]
+    pub(super) fn into_spool(self) -> S {
+        self.spool.into_inner()
+    }
+
     /// Intervals that were measured so far.
     pub(super) const fn intervals(&self) -> u32 {
         self.intervals.get()
@@ -98,9 +112,9 @@ impl<'a> RunKeeper<'a> {
         let mut spool = self.spool.borrow_mut();
         if let Some(start) = self.started.get() {
             let started = end.started_late_ns.map(|late_ns| (start, late_ns));
-            spool.run_finished(self.run.index, started, &warnings, &outcome_of(end));
+            spool.run_finished(self.run_index, started, &warnings, &outcome_of(end));
         }
-        self.context.signals.run_ended();
+        self.signals.run_ended();
         warnings.extend(spool.take_failure());
         warnings
     }

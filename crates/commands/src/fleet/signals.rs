@@ -1,6 +1,7 @@
 //! Signals of the controller for the request that an agent is doing. They arrive on another thread than the
 //! one that does the work, and may arrive before that request begins or after it has ended.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,16 @@ impl State {
     fn stop_now(&mut self) {
         self.stop.now();
         self.stopped.get_or_insert_with(Instant::now);
+    }
+
+    /// Breaks with the start of the run, or with `None` if it is stopped.
+    fn take_start(&mut self, can_finish_alone: bool) -> ControlFlow<Option<Start>> {
+        if self.stop.is_requested() {
+            return ControlFlow::Break(None);
+        }
+        let Some(start) = self.start else { return ControlFlow::Continue(()) };
+        self.can_finish_alone = can_finish_alone;
+        ControlFlow::Break(Some(start))
     }
 }
 
@@ -108,6 +119,17 @@ impl Signals {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).can_finish_alone = false;
     }
 
+    /// Like [`Signals::await_start`], without waiting; continues if neither has arrived.
+    #[cfg(test)]
+    pub(super) fn poll_start(
+        &self,
+        sequence: u32,
+        can_finish_alone: bool,
+    ) -> ControlFlow<Option<Start>> {
+        let none = ControlFlow::Break(None);
+        self.of(sequence).map_or(none, |mut state| state.take_start(can_finish_alone))
+    }
+
     /// The state of a request; `None` if a later one has begun.
     fn of(&self, sequence: u32) -> Option<MutexGuard<'_, State>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,17 +175,19 @@ impl Signals {
         }
     }
 
+    /// Whether the parts of all other hosts have ended, or the controller is gone.
+    #[cfg(test)]
+    pub(super) fn others_have_ended(&self, sequence: u32) -> bool {
+        self.of(sequence).is_none_or(|state| state.others_ended)
+    }
+
     /// Waits for the start; `None` if the request is stopped. From the start on, the end of the controller
     /// does not stop a run that can be finished alone.
     pub(super) fn await_start(&self, sequence: u32, can_finish_alone: bool) -> Option<Start> {
         loop {
             let mut state = self.of(sequence)?;
-            if state.stop.is_requested() {
-                return None;
-            }
-            if let Some(start) = state.start {
-                state.can_finish_alone = can_finish_alone;
-                return Some(start);
+            if let ControlFlow::Break(start) = state.take_start(can_finish_alone) {
+                return start;
             }
             let waited = self.changed.wait_timeout(state, LOOK_EVERY);
             drop(waited.unwrap_or_else(PoisonError::into_inner));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cluster::message::Message;
 use cluster::outbox::Outbox;
@@ -120,9 +120,20 @@ impl Spool {
         let spools = spools_here();
         // The earlier one is unlocked first.
         self.writer = None;
-        match spools.create(&owner) {
+        let created = spools.create(&owner);
+        self.begun(owner, created, spools.root());
+    }
+
+    /// Takes the spool that was created in the directory of spools, or the failure to do so.
+    pub(super) fn begun(
+        &mut self,
+        owner: SpoolOwner,
+        created: Result<SpoolWriter, store::Error>,
+        root: &Path,
+    ) {
+        match created {
             Ok(writer) => self.writer = Some(writer),
-            Err(error) => self.failed(spools.directory(&owner), &error),
+            Err(error) => self.failed(Spools::at(root.to_owned()).directory(&owner), &error),
         }
         self.owner = owner;
     }
@@ -222,6 +233,16 @@ pub(super) fn list(boot_id: &str) -> Result<SpoolList, String> {
 /// Sends the frames of a spool that the record lacks.
 pub(super) fn send(name: &str, have: &[(u32, u32)], outbox: &Outbox) -> Result<SpoolItem, String> {
     let content = spools_here().read(name).map_err(|error| error.to_string())?;
+    send_content(&content, have, outbox)?;
+    Ok(SpoolItem::of(name, &content))
+}
+
+/// Sends the frames that the record lacks.
+pub(super) fn send_content(
+    content: &SpoolContent,
+    have: &[(u32, u32)],
+    outbox: &Outbox,
+) -> Result<(), String> {
     let mut skipped: Vec<(u32, u32)> = have.to_vec();
     for (kind, payload) in &content.frames {
         let origin = frame::Frame::origin_of_interval(*kind, payload);
@@ -234,7 +255,7 @@ pub(super) fn send(name: &str, have: &[(u32, u32)], outbox: &Outbox) -> Result<S
         let message = Message::Frame { kind: *kind, payload: payload.clone() };
         outbox.send(&message).map_err(|error| format!("send the spool: {error}"))?;
     }
-    Ok(SpoolItem::of(name, &content))
+    Ok(())
 }
 
 pub(super) fn remove(name: &str) -> Result<(), String> {
@@ -242,7 +263,7 @@ pub(super) fn remove(name: &str) -> Result<(), String> {
 }
 
 impl SpoolItem {
-    fn of(name: &str, content: &SpoolContent) -> SpoolItem {
+    pub(super) fn of(name: &str, content: &SpoolContent) -> SpoolItem {
         let now_ms = unix_ms();
         let run = |run: &store::SpooledRun| SpoolRunItem {
             run_index: run.run_index,

@@ -32,7 +32,7 @@ use crate::outcome::Failure;
 use crate::{named_target, refusal};
 
 /// A start that arrives later than this is not that of the other hosts.
-const STARTS_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the agent gives to each request.
 pub(super) struct StationContext<'a> {
@@ -135,11 +135,14 @@ impl Station {
         let before = CpuTimes::read(&root);
         let mut warnings = self.warnings_before(assignment, io_method);
         warnings.extend(spool.take_failure());
-        let keeper = RunKeeper::new(spool, context, &assignment.run);
+        let run = &assignment.run;
+        let signals = Arc::clone(context.signals);
+        let keeper = RunKeeper::new(spool, signals, context.outbox.clone(), run.index);
         let is_too_late = Cell::new(false);
         let start = || {
             send_report(context.outbox, &Report::Ready { warnings });
-            let start = keeper.await_start(sequence)?;
+            let start = context.signals.await_start(sequence, keeper.is_kept())?;
+            keeper.started(start, run);
             let start = context.begun + Duration::from_nanos(start.at_ns);
             // The others have started without this host.
             is_too_late.set(start.elapsed() > STARTS_WITHIN);
