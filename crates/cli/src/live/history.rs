@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use analysis::fleet::MissingHosts;
 use analysis::series::SeriesPoint;
 use report::number::{TimeUnit, plain};
 use report::sparkline;
@@ -17,23 +18,33 @@ const SCALE_COLUMNS: usize = 20;
 /// The last intervals of all runs, over all streams.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    points: VecDeque<SeriesPoint>,
+    /// Each with the hosts that are missing from it.
+    points: VecDeque<(SeriesPoint, Option<MissingHosts>)>,
 }
 
 impl History {
-    pub(super) fn add(&mut self, point: SeriesPoint) {
+    pub(super) fn add(&mut self, point: SeriesPoint, missing: Option<MissingHosts>) {
         if self.points.len() == INTERVALS_MAX {
             self.points.pop_front();
         }
-        self.points.push_back(point);
+        self.points.push_back((point, missing));
     }
 
-    /// The sparkline of the throughput and that of the p99 in `unit`; empty before the first
-    /// interval.
+    /// The sparkline of the throughput and that of the p99 in `unit`, with the fewest hosts that are in
+    /// them if some were lost; empty before the first interval.
     pub(super) fn lines(&self, unit: TimeUnit, width: usize) -> Vec<String> {
+        let of_missing = |missing: MissingHosts| format!(", down to {missing}");
+        let fewest = |columns: usize| {
+            let shown = self.points.iter().rev().take(columns);
+            let missing = shown.filter_map(|(_, missing)| *missing);
+            missing.min_by_key(|one| one.remaining).map_or(String::new(), of_missing)
+        };
         let columns = width.saturating_sub(NAME_COLUMNS + SCALE_COLUMNS);
+        let hosts = fewest(columns);
+        let columns = columns.saturating_sub(hosts.chars().count());
+        let skipped = self.points.len().saturating_sub(columns);
         let shown: Vec<&SeriesPoint> =
-            self.points.iter().skip(self.points.len().saturating_sub(columns)).collect();
+            self.points.iter().skip(skipped).map(|(point, _)| point).collect();
         if shown.is_empty() {
             return Vec::new();
         }
@@ -45,8 +56,8 @@ impl History {
         };
         let p99: Vec<f64> = shown.iter().map(p99).collect();
         vec![
-            format!("{}, last {time}", line("MiB/s", &throughput, columns)),
-            line(&format!("p99, {}", unit.symbol()), &p99, columns),
+            format!("{}, last {time}{hosts}", line("MiB/s", &throughput, columns)),
+            format!("{}{hosts}", line(&format!("p99, {}", unit.symbol()), &p99, columns)),
         ]
     }
 }

@@ -12,12 +12,13 @@ use metrics::run_record::Outcome;
 use metrics::warning::Warning;
 use report::number::{NONE, mib, us};
 use runner::event::{Event, Listener, ListenerError};
+use runner::lost_hosts::LostHosts;
 use units::thousands;
 use workload::plan::{Plan, Run};
 
 use super::fill::Fill;
 use super::position::Position;
-use super::{ended_words, engine_words, host_event_words, prepared_words};
+use super::{ended_words, engine_words, host_event_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 use crate::terminal::Terminal;
 
@@ -37,6 +38,8 @@ pub(super) struct PlainLines {
     connections: ConnectionState,
     /// The hosts, if there are several.
     hosts: Vec<FleetHost>,
+    /// Those that the current run has lost.
+    lost: LostHosts,
 }
 
 impl PlainLines {
@@ -51,6 +54,7 @@ impl PlainLines {
             fill_reported: None,
             connections: ConnectionState::default(),
             hosts: Vec::new(),
+            lost: LostHosts::default(),
         }
     }
 
@@ -103,7 +107,8 @@ impl PlainLines {
         }
         for (index, point) in points.iter().enumerate() {
             let time = time_words(point.end_ns, run.phases.interval_ns);
-            self.line(&interval_line(&time, &run.streams[index].name, point, index == 0));
+            let line = interval_line(&time, &run.streams[index].name, point, index == 0);
+            self.line(&format!("{line}{}", hosts_words(self.lost.missing_from(interval))));
         }
     }
 
@@ -129,6 +134,7 @@ impl PlainLines {
             let points = self.window.points(&run);
             for (stream, point) in run.streams.iter().zip(&points) {
                 let mut words = point_words(&run);
+                words.push_str(&hosts_words(self.lost.missing()));
                 if run.streams.len() > 1 {
                     words = format!("{}: {words}", stream.name);
                 }
@@ -143,6 +149,7 @@ impl PlainLines {
 
 impl Listener for PlainLines {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        self.lost.take(event);
         match event {
             Event::IoMethodChosen(used) => self.terminal.note_wrapped(&engine_words(used)),
             Event::PrepareProgress { stream, written_bytes, total_bytes } => {

@@ -19,6 +19,7 @@ mod tests;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use analysis::fleet::MissingHosts;
 use metrics::fleet::{FleetHost, HostEvent};
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use runner::event::{Event, Listener, ListenerError};
@@ -112,6 +113,11 @@ fn host_event_words(hosts: &[FleetHost], host: u32, event: &HostEvent) -> Option
             Some(format!("{name} is lost at t = {at}: {why}{then}"))
         }
     }
+}
+
+/// After a total of fewer hosts: ` (23/24 hosts)`; nothing if it is that of all.
+fn hosts_words(missing: Option<MissingHosts>) -> String {
+    missing.map_or(String::new(), |missing| format!(" ({missing})"))
 }
 
 /// Without progress: prints the chosen I/O method, and lost and restored connections.

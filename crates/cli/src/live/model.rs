@@ -10,13 +10,14 @@ use metrics::run_record::Outcome;
 use metrics::warning::Warning;
 use report::number::TimeUnit;
 use runner::event::{Event, Phase};
+use runner::lost_hosts::LostHosts;
 use units::thousands;
 use workload::plan::{Plan, Run};
 
 use super::fill::Fill;
 use super::history::History;
 use super::position::Position;
-use super::{ended_words, engine_words, host_event_words, prepared_words};
+use super::{ended_words, engine_words, host_event_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 
 /// The state of an experiment that is being measured.
@@ -37,6 +38,8 @@ pub(super) struct LiveModel {
     pub(super) done: Vec<DoneVariant>,
     /// The hosts, if there are several.
     hosts: Vec<FleetHost>,
+    /// Those that the current run has lost.
+    pub(super) lost: LostHosts,
     /// The last message.
     pub(super) notice: Option<Notice>,
 }
@@ -59,7 +62,7 @@ pub(super) struct DoneVariant {
     pub(super) name: String,
     /// The number of its latest run.
     pub(super) latest_run: u32,
-    /// The load and its IOPS: `QD 4` and `8,534`.
+    /// The load and its IOPS: `QD 4` and `8,534`, or `8,534 (23/24 hosts)`.
     pub(super) points: Vec<(String, String)>,
 }
 
@@ -83,12 +86,14 @@ impl LiveModel {
             history: History::default(),
             done: Vec::new(),
             hosts: Vec::new(),
+            lost: LostHosts::default(),
             notice: None,
         }
     }
 
     /// Takes the next event, which happened at `now`.
     pub(super) fn take(&mut self, event: &Event, now: Instant) {
+        self.lost.take(event);
         match event {
             Event::IoMethodChosen(used) => self.notice(engine_words(used), false),
             Event::PhaseStarted { phase, .. } => self.phase = *phase,
@@ -145,7 +150,7 @@ impl LiveModel {
         }
         // The last interval may be microseconds long, in which the last operations complete.
         if interval.end_ns - interval.start_ns >= current.run.phases.interval_ns {
-            self.history.add(total_of(&current.run, interval));
+            self.history.add(total_of(&current.run, interval), self.lost.missing_from(interval));
         }
         if let Some(changed) = changed {
             self.notice(changed, true);
@@ -157,7 +162,8 @@ impl LiveModel {
         let run = &current.run;
         self.position.run_finished(run);
         if let Some(total) = current.window.total(run) {
-            let point = (load_words(run), thousands(total.achieved_rate.get().round() as u64));
+            let rate = thousands(total.achieved_rate.get().round() as u64);
+            let point = (load_words(run), format!("{rate}{}", hosts_words(self.lost.missing())));
             let latest_run = self.position.runs_started;
             match self.done.iter_mut().find(|variant| variant.name == run.variant) {
                 Some(variant) => variant.add(point, latest_run),

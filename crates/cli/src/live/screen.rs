@@ -8,6 +8,7 @@ use report::number::TimeUnit;
 use runner::event::Phase;
 
 use super::history::History;
+use super::hosts_words;
 use super::model::{CurrentRun, DoneVariant, LiveModel, point_words};
 use super::painter::{Emphasis, Line, Size};
 use super::table;
@@ -64,11 +65,12 @@ impl LiveModel {
                 let position = &self.position;
                 let (run, elapsed_ns) = (Some(&*current.run), current.elapsed_ns);
                 groups[0].push(format!(
-                    "run {} of {}{}: {}",
+                    "run {} of {}{}: {}{}",
                     position.runs_started,
                     position.at_most,
                     position.runs_total,
-                    point_words(&current.run)
+                    point_words(&current.run),
+                    hosts_words(self.lost.missing())
                 ));
                 let left = position.left_words(run, elapsed_ns);
                 groups.push(vec![self.phase_words(current), left]);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
 use metrics::connection::ConnectionInterval;
+use metrics::fleet::HostEvent;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use runner::event::{Event, Phase};
@@ -118,6 +119,40 @@ fn the_screen_shows_position_streams_history_and_finished_load_points() {
 
             done: oltp, IOPS: QD 4 8,534"#]],
     );
+}
+
+#[test]
+fn after_a_lost_host_the_run_its_history_and_the_finished_load_point_have_the_number_of_hosts() {
+    let plan = plan(MEASURED_STREAM);
+    let runs: Vec<Run> = plan.known_runs().map(|run| Run { hosts: 3, ..run.clone() }).collect();
+    let mut followed = Followed::new(&plan);
+    followed.complete(&runs[0], 8_534, 469_000);
+    followed.start(&runs[1]);
+    followed.intervals(&runs[1], 0..3, 4_000, 2_000_000);
+    assert!(!followed.lines(80, 24).concat().contains("hosts"), "{:#?}", followed.lines(80, 24));
+    let lose = |at_ns: u64| Event::HostEvent {
+        run_index: 0,
+        host: 2,
+        event: HostEvent::Lost { at_ns, why: "killed".to_owned(), others_continued: true },
+    };
+    followed.take(lose(3_000_000_000));
+    followed.intervals(&runs[1], 3..8, 2_600, 2_000_000);
+    let with_hosts = |lines: &[String]| -> Vec<String> {
+        lines.iter().filter(|line| line.contains("2/3 hosts")).cloned().collect()
+    };
+    let [head, throughput, p99] = &with_hosts(&followed.lines(80, 24))[..] else {
+        panic!("{:#?}", followed.lines(80, 24))
+    };
+    assert!(head.ends_with("run 2 of 3: oltp, QD 16 (2/3 hosts)"), "{head}");
+    assert!(throughput.ends_with("last 16s, down to 2/3 hosts"), "{throughput}");
+    assert!(p99.ends_with(", down to 2/3 hosts"), "{p99}");
+    followed.finish();
+    followed.start(&runs[2]);
+    followed.take(lose(0));
+    let lines = followed.lines(80, 24);
+    assert!(lines[0].ends_with("QD 32 (2/3 hosts)"), "{lines:#?}");
+    let done = lines.iter().find(|line| line.starts_with("done: ")).expect("a line");
+    assert_eq!(done, "done: oltp, IOPS: QD 4 8,534  QD 16 2,600 (2/3 hosts)", "the window's mean");
 }
 
 #[test]

@@ -45,6 +45,7 @@ mod keeping;
 mod limits;
 mod live;
 mod loopback;
+mod lost_hosts;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;
 mod metrics;
