@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use cluster::controller::{Action, Controller};
 use cluster::links::Links;
+use cluster::message::Build;
 
 use super::world::{Arrival, World};
 
@@ -39,8 +40,9 @@ impl VirtualLinks {
     /// * `version` - of the controller; agents must have the same
     pub fn connect(world: &Rc<RefCell<World>>, version: &str) -> VirtualLinks {
         let (session, hosts, now_ns) = world.borrow_mut().connect();
+        let build = Build { version: version.to_owned(), ..Build::default() };
         let controller =
-            Controller::new(&vec![false; hosts], version, now_ns, super::world::UNIX_ZERO_NS);
+            Controller::new(&vec![false; hosts], &build, now_ns, super::world::UNIX_ZERO_NS);
         VirtualLinks { world: Rc::clone(world), controller, session }
     }
 }
@@ -52,6 +54,11 @@ impl Links for VirtualLinks {
 
     fn names(&self) -> Vec<String> {
         self.world.borrow().hosts().map(|host| host.name.clone()).collect()
+    }
+
+    /// Every host of a world is another machine.
+    fn earlier_name_of(&self, _host: usize) -> Option<&str> {
+        None
     }
 
     fn now_ns(&self) -> u64 {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use cluster::message::{Hello, Message, PROTOCOL};
+use cluster::message::{Build, Hello, Message, PROTOCOL};
 use cluster::outbox::Outbox;
 use engine::drive::Stop;
 use metrics::fleet::SpoolOwner;
@@ -86,9 +86,10 @@ impl SimulatedAgent {
     ) -> SimulatedAgent {
         let hello = Hello {
             protocol: PROTOCOL,
-            version: version.to_owned(),
+            build: Build { version: version.to_owned(), ..Build::default() },
             host_name: format!("h{host}"),
             boot_id: format!("boot{host}"),
+            namespaces: String::new(),
             process: 1 + random.below(30_000) as u32,
         };
         SimulatedAgent {
@@ -132,11 +133,16 @@ impl SimulatedAgent {
                 self.phases.push(Phase::Open);
                 let is_first = open.join.is_none();
                 let shared = || {
-                    let below = PathBuf::from("fourcorners");
+                    // What the first host sends; no directory exists.
+                    let lease = serde_json::json!({"format": "", "host": "", "process": 1,
+                        "began_unix_ms": 0, "token": 1});
+                    let shared = serde_json::json!({"below": "fourcorners", "lease": lease});
+                    let shared: SharedDirectory =
+                        serde_json::from_value(shared).expect("it has these fields");
                     let direct = DirectIo::Supported { offset_align_bytes: 512 };
                     let filesystem = "nfs".to_owned();
                     let storage = Storage { filesystem, in_memory: false, direct };
-                    (SharedDirectory { below, token: "token".to_owned() }, storage)
+                    (shared, storage)
                 };
                 self.plan = Some(open.plan);
                 let opened = Opened {
