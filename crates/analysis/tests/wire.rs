@@ -234,7 +234,7 @@ fn a_host_that_reads_from_its_cache_is_named_although_the_total_hides_it() {
 #[test]
 fn hosts_on_one_machine_have_no_counters_of_their_own() {
     // Two containers on each machine, and one host alone.
-    let findings = analyze(&twelve_hosts(|host| format!("boot-{}", (host + 1) / 2)));
+    let findings = analyze(&twelve_hosts(|host| format!("boot-{}", host.div_ceil(2))));
     let hosts = &findings.fleet.as_ref().unwrap().load_points[0].hosts;
     let counted: Vec<usize> =
         hosts.iter().filter(|host| !host.wire.is_empty()).map(|host| host.host).collect();

@@ -154,7 +154,7 @@ impl Case {
             is_now: random.below(2) == 0,
         });
         let other_version = (random.below(30) == 0).then(|| random.below(count as u64) as usize);
-        let on_lost = if seed % 2 == 0 { OnLost::Fail } else { OnLost::Continue };
+        let on_lost = if seed.is_multiple_of(2) { OnLost::Fail } else { OnLost::Continue };
         Case { seed, hosts, faults, on_lost, stop, other_version }
     }
 
@@ -218,7 +218,7 @@ impl Case {
         let mut spools = Vec::new();
         if measured.is_some() && self.other_version.is_none() {
             // First while hosts still measure, and while faults happen.
-            if self.seed % 3 != 0 {
+            if !self.seed.is_multiple_of(3) {
                 experiment::collect(&world, &results);
                 collected_before = 1;
             }
