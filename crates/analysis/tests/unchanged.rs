@@ -45,11 +45,11 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            1997f14acb09f48e load points
+            c651a8306d6d8978 load points
             9c760282bad2ab47 curves
             388968f1b1e1d30b steadiness
             3bbe36fae1bbafe0 verdicts
-            651fe2291328ace2 series
+            d5c0e5ecb35781d0 series
             93f835cea1d59758 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
@@ -67,11 +67,11 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            ed9b5528f93452d4 load points
+            7bc1ff0bd1a89bd8 load points
             762580deca49cb2a curves
             2e7898749e2b357d steadiness
             c950543b3ed804b6 verdicts
-            df1116942286d2c6 series
+            9b8aef05974416cc series
             1ee25a901b0c2c92 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
@@ -89,11 +89,11 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            fdac38c6eed2254f load points
+            e64640c4e67ea607 load points
             d49a08e976fd77e7 curves
             696cc4f31c717bfb steadiness
             8ecf398597efcc43 verdicts
-            d797460dfe3113ff series
+            d98c1ee1db3d512b series
             f80940db3165aea9 heat
             6dc8a865ad192ab9 wire
             5b275de6e97a9fd5 searches
@@ -115,9 +115,9 @@ fn a_link_is_the_limit() {
             a2791ffafbb3fb86 curves
             5c159f73379acc82 steadiness
             e8469421953c1029 verdicts
-            a44ccd6be6b4d310 series
+            79d1bb8c4849dcae series
             67d00ae91be97a6d heat
-            1cf29faa5ff2fb36 wire
+            343878b2e237fafa wire
             c96dc664258b3f5b searches
             64c96ad70ec876cf warnings
             09612b07b5ecb5a5 notes
@@ -133,11 +133,11 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            50f1d8d7a1f09a15 load points
+            cb2bcde0d99f4b2d load points
             b834c10ce4a853f2 curves
             bc642115509d99c6 steadiness
             b00f415dce4de64e verdicts
-            283a20873d954560 series
+            989df130e15ec884 series
             1f77199a675e3b27 heat
             1f9c6f7d8281ee8f wire
             8b5e25d9d37c5aa0 searches
@@ -155,11 +155,11 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            d243c43ba85cfb60 load points
+            07140c66c0b287b3 load points
             6979943f483094b6 curves
             64aae667662d5740 steadiness
             abf3771c60715ea6 verdicts
-            b6ace1491e97659e series
+            ce237ca9d9e3b336 series
             6bfe5dc6daa68a7a heat
             1f9c6f7d8281ee8f wire
             385cc372ceb3bec1 searches
@@ -177,11 +177,11 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            afddafd7d831b73a load points
+            58fd0656edf1cf06 load points
             7260be7bb73461de curves
             9c7e4f1ddda7f677 steadiness
             28b81fe7b9d4e0ee verdicts
-            1e0a0de473b7cbb9 series
+            1f0deefdfc96b52b series
             77d2e77276bbb2b3 heat
             6dc8a865ad192ab9 wire
             342d65fa8c226fc3 searches
@@ -201,11 +201,11 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            c7398261cbf9aacc load points
+            28384c8a5db640f8 load points
             ae70130dd0f1fca5 curves
             9e5344d226acc026 steadiness
             0336a74be9819b7a verdicts
-            887aa39128a954bc series
+            2aff115079830d42 series
             08269c554b517809 heat
             555e3086399ce157 wire
             09612b07b5ecb5a5 searches
@@ -224,7 +224,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
     all.add("tests", &(compared.main_tests, compared.other_tests));
     expect![[r#"
         6907810d8b9fc79b sides
-        021754434129cf94 pairs
+        2f74d3c0a7300e78 pairs
         09612b07b5ecb5a5 rankings
         8c319a96445f90bd tests
     "#]]

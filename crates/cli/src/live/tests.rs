@@ -152,7 +152,7 @@ fn after_a_lost_host_the_run_its_history_and_the_finished_load_point_have_the_nu
     let lines = followed.lines(80, 24);
     assert!(lines[0].ends_with("QD 32 (2/3 hosts)"), "{lines:#?}");
     let done = lines.iter().find(|line| line.starts_with("done: ")).expect("a line");
-    assert_eq!(done, "done: oltp, IOPS: QD 4 8,534  QD 16 2,600 (2/3 hosts)", "the window's mean");
+    assert_eq!(done, "done: oltp, IOPS: QD 4 8,534  QD 16 2,833 (2/3 hosts)", "the window's mean");
 }
 
 #[test]

@@ -87,7 +87,9 @@ fn no_output_shows_a_total_of_fewer_hosts_without_a_label() {
     check_text("at the end", &ended.stderr, &totals);
     check_text("show", &dir.ok(&["show", "last"]), &totals);
     check_text("show --full", &dir.ok(&["show", "last", "--full"]), &totals);
-    check_text("Markdown", &dir.ok(&["report", "last", "--format", "markdown"]), &totals);
+    dir.ok(&["report", "last", "--format", "md", "--output", "report.md"]);
+    let markdown = fs::read_to_string(dir.path().join("report.md/report.md")).expect("a report");
+    check_text("Markdown", &markdown, &totals);
     check_charts(&dir);
     check_list(&dir, &points[0]);
     check_exports(&dir);
