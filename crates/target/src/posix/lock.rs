@@ -8,6 +8,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 
@@ -15,7 +18,7 @@ use crate::folder::Lock;
 use crate::lease_content::{Content, LockOwner, SILENCE_MAX};
 use crate::posix::lease_file::{Found, LeaseFile};
 use crate::refusal::Refusal;
-use crate::renewal::{Renewal, Renewed};
+use crate::renewal::{CALL_WITHIN, Renewal, Renewed};
 use crate::storage::is_local;
 
 /// How often locking is repeated if the directory was replaced meanwhile.
@@ -43,10 +46,10 @@ impl Drop for DirectoryLock {
     fn drop(&mut self) {
         match self.lease.take() {
             // The last host that shares the lock removes the file.
-            Some(Lease::ByKernel(mut file)) => {
+            Some(Lease::ByKernel(file)) => {
                 let last = FlockOperation::NonBlockingLockExclusive;
                 if rustix::fs::flock(&self.directory, last).is_ok() {
-                    file.remove();
+                    remove_within(CALL_WITHIN, file);
                 }
             }
             Some(Lease::Renewed(renewal)) => drop(renewal),
@@ -123,6 +126,19 @@ impl Lease {
             true => Lease::ByKernel(file),
             false => Lease::Renewed(Renewal::start(file, path)?),
         })
+    }
+}
+
+/// Removes the file of the kernel's lock. On a file system that hangs this never returns, so it is
+/// given up after `limit`: the file alone blocks nothing.
+fn remove_within(limit: Duration, mut file: LeaseFile) {
+    let (ended, end) = mpsc::channel::<()>();
+    let removing = move || {
+        file.remove();
+        drop(ended);
+    };
+    if thread::Builder::new().name("unlock".to_owned()).spawn(removing).is_ok() {
+        let _ = end.recv_timeout(limit);
     }
 }
 
