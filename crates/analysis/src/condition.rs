@@ -189,6 +189,8 @@ pub enum Cause {
     NoInterval,
     /// The confidence interval includes the bound.
     IncludesBound,
+    /// Hosts were lost, so the value is that of fewer hosts.
+    HostsLost,
 }
 
 impl Answer {
@@ -211,6 +213,7 @@ impl Cause {
             Cause::TooFewSamples => "too_few_samples",
             Cause::NoInterval => "no_interval",
             Cause::IncludesBound => "includes_bound",
+            Cause::HostsLost => "hosts_lost",
         }
     }
 }
@@ -294,6 +297,7 @@ fn judge_operations(
         (None, _) => Cause::NotMeasured,
     };
     let answer = match interval {
+        _ if !point.is_whole() => Err(Cause::HostsLost),
         None => Err(cause),
         Some(ends) => {
             let met = condition.comparison.is_met_by(ends, condition.bound);

@@ -2,15 +2,17 @@
 
 mod records;
 
+use analysis::condition::{Answer, Cause, Comparison, Condition, Metric, judge};
 use analysis::curve::Missing;
 use analysis::curve::plateau::{Reason, State};
 use analysis::fleet::MissingHosts;
 use analysis::headline::Headline;
 use analysis::measured_load::{BestBy, best_of_each};
-use analysis::{Findings, analyze};
+use analysis::{Findings, analyze, search};
 use metrics::fleet::{HostEvent, HostRun};
 use metrics::run_record::RunRecord;
 use records::{done, experiment, reads, run, stream};
+use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 /// Six seconds of 8 KiB reads at a queue depth; rate and time obey Little's law.
 fn closed(queue_depth: u32, rate: u64) -> RunRecord {
@@ -93,4 +95,59 @@ fn a_curve_of_all_hosts_is_preferred_to_a_faster_one_of_fewer() {
     let best: Vec<(usize, f64)> =
         findings.summary.curves.iter().map(|one| (one.curve, one.rate.value)).collect();
     assert_eq!(best, [(0, 8_000.0)]);
+}
+
+#[test]
+fn no_condition_is_judged_by_a_total_of_fewer_hosts() {
+    let condition = |bound: f64| Condition {
+        text: "iops < bound".to_owned(),
+        scope: None,
+        kind: None,
+        metric: Metric::Iops,
+        comparison: Comparison::Below,
+        bound,
+    };
+    let mut records = bottleneck(&[1, 8]);
+    records.push(without_a_host(closed(16, 2_000)));
+    let findings = analyze(&experiment(records));
+    // Met and not met by the host that remained.
+    for bound in [500.0, 5_000.0] {
+        let records = vec![without_a_host(closed(16, 2_000))];
+        let judged = judge(&analyze(&experiment(records)), &condition(bound));
+        assert_eq!(judged.answer, Answer::CannotTell(Cause::HostsLost), "{bound}");
+    }
+    let judged = judge(&findings, &condition(1_500.0));
+    assert_eq!(judged.answer, Answer::Failed { load_points: 1 }, "by the first, of all hosts");
+    let judged = judge(&findings, &condition(900.0));
+    assert_eq!(judged.answer, Answer::CannotTell(Cause::HostsLost));
+    assert_eq!(judged.worst.map(|worst| worst.load_point), Some(2));
+}
+
+#[test]
+fn a_curve_ends_when_a_host_is_lost() {
+    let ladder = QueueDepthLadder {
+        queue_depth_max: 64,
+        step: 2,
+        gain_min_permille: 50,
+        response_time_max_ns: None,
+        refine_max: 0,
+    };
+    let rates = OfferedRates { ladder: ladder.clone(), load_points: 4, beyond: 1 };
+    for method in [SearchMethod::QueueDepth(ladder), SearchMethod::OfferedRate(rates)] {
+        let template = run("read", vec![stream("data", 64)], 0, 6);
+        let search = Search {
+            name: "read".to_owned(),
+            template,
+            method,
+            repeats: Repeats::exactly(3),
+            runs_max: 100,
+        };
+        let mut records = bottleneck(&[1, 2, 4]);
+        let points = analyze(&experiment(records.clone())).load_points;
+        assert!(search::next(&search, &points).is_some());
+        let last = records.pop().expect("there are three");
+        records.push(without_a_host(last));
+        let points = analyze(&experiment(records)).load_points;
+        assert_eq!(search::next(&search, &points), None);
+    }
 }

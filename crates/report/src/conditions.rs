@@ -72,6 +72,7 @@ const fn remedy(cause: Cause) -> &'static str {
         Cause::IncludesBound => {
             "the interval includes the bound: measure longer (--measure) or more often (--repeats)"
         }
+        Cause::HostsLost => "hosts were lost: measure again with all of them",
     }
 }
 

@@ -121,11 +121,11 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
     let number = runs_of(done);
     let lost_hosts = done.iter().any(|point| !point.is_whole());
     let chosen = match &search.method {
-        // What they answer cannot be known from fewer hosts.
-        SearchMethod::Reach(_) | SearchMethod::Scale(_) if lost_hosts => Err(Ended::HostsLost),
+        SearchMethod::Repeat(_) => Err(Ended::AllTried),
+        // Totals of fewer hosts answer nothing about all of them.
+        _ if lost_hosts => Err(Ended::HostsLost),
         SearchMethod::QueueDepth(ladder) => ladder::next(search, ladder, done),
         SearchMethod::OfferedRate(rates) => rates::next(search, rates, done),
-        SearchMethod::Repeat(_) => Err(Ended::AllTried),
         SearchMethod::Reach(reach) => reach::next(search, reach, done),
         SearchMethod::Scale(scale) => scale::next(search, scale, done),
     };
@@ -134,7 +134,7 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
             let repeat = repeat_of(&run, done);
             (run, repeat)
         }
-        Err(Ended::Failed) => return Decision::End(Ended::Failed),
+        Err(ended @ (Ended::Failed | Ended::HostsLost)) => return Decision::End(ended),
         // Tuning repeats only what noise left undecided; each scaling experiment asks a different
         // question.
         Err(ended) if matches!(search.method, SearchMethod::Reach(_) | SearchMethod::Scale(_)) => {

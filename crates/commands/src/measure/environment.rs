@@ -33,25 +33,25 @@ pub(crate) fn of_host(
 ) -> Result<Environment, Failure> {
     let root = Root::of_this_host();
     let mut environment: Environment = host::facts::of_host(&root).into_iter().collect();
+    let mut interfaces: Vec<String> = Vec::new();
     for (at, directory) in directories.iter().enumerate() {
-        let facts = of_target(&root, directory).into_iter();
+        let mut facts = of_target(&root, directory);
+        let interface = interface_to(&root, directory, &facts);
+        if let Some(name) = interface.filter(|name| !interfaces.contains(name)) {
+            facts.extend(host::network::facts(&root, &name));
+            interfaces.push(name);
+        }
         let named = |(name, value): (String, String)| match at {
             0 => (name, value),
             _ => (fact_of_target(&name, &plan.target_name(at)), value),
         };
-        environment.extend(facts.map(named));
-    }
-    let mounted = directories.first().and_then(TargetDirectory::mounted);
-    let export_server = mounted.and_then(|mounted| mounted.servers.first()).map(SocketAddr::ip);
-    if let Some(server) = export_server.or(environment.mount_server) {
-        let interface = host::network::interface_to(&root, Some(server));
-        environment.extend(interface.iter().flat_map(|name| host::network::facts(&root, name)));
+        environment.extend(facts.into_iter().map(named));
     }
     environment.extend(host::instance::facts(&root));
     environment.prior.stated_limits.extend_from_slice(stated);
     environment.command_line = Some(command_line.to_owned());
     environment.experiment_text = Some(experiment_text.to_owned());
-    if let Some(mounted) = mounted {
+    if let Some(mounted) = directories.first().and_then(TargetDirectory::mounted) {
         let time = target::nfs::null_round_trip(mounted);
         environment.prior.null_round_trip_ns = time.map(|time| time.as_nanos() as u64);
     }
@@ -59,6 +59,19 @@ pub(crate) fn of_host(
     add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
     add("fourcorners.sha256", binary_hash()?);
     Ok(environment)
+}
+
+/// The interface through which this host reaches the server of a target with these facts.
+fn interface_to(
+    root: &Root,
+    directory: &TargetDirectory,
+    facts: &[(String, String)],
+) -> Option<String> {
+    let server = match directory.mounted() {
+        Some(mounted) => mounted.servers.first().map(SocketAddr::ip),
+        None => facts.iter().cloned().collect::<Environment>().mount_server,
+    };
+    host::network::interface_to(root, Some(server?))
 }
 
 /// Facts about a target as this host reaches it.
