@@ -8,31 +8,31 @@ use serde_json::Value;
 
 use crate::harness::TestDir;
 
-/// The volume's limit: 256 operations of 16 KiB pass in a second.
-const LIMIT: &str = "4MiB/s";
-/// Of each read: much more than a busy machine adds.
-const DELAY: &str = "60ms";
-/// The bounds cross at 256/s x 60 ms = 15.4 outstanding: two depths below, two above.
-const DEPTHS: [u64; 4] = [1, 10, 20, 48];
+/// The volume's limit: 64 operations of 16 KiB pass in a second.
+const LIMIT: &str = "1MiB/s";
+/// Of each read: much more than a busy machine adds, which can be several turns of the scheduler.
+const DELAY: &str = "200ms";
+/// The bounds cross at 64/s x 200 ms = 12.8 outstanding: two depths below, two above.
+const DEPTHS: [u64; 4] = [1, 8, 18, 32];
 /// Intervals of the warm-up, after which a queue is as long as it gets: twice the longest response
 /// time.
-const WARM_UP: u64 = 4;
+const WARM_UP: u64 = 5;
 /// The allowed difference between prediction and measurement.
 const WITHIN: f64 = 0.05;
 
 const EXPERIMENT: &str = r#"
 name = "depths"
 [run]
-warm_up = "400ms"
-measure = "1500ms"
-interval = "100ms"
+warm_up = "1s"
+measure = "5s"
+interval = "200ms"
 [stream.reader]
 read = "100%"
 transfer_size = "16KiB"
 pattern = "sequential"
 files = 1
 file_size = "512KiB"
-queue_depth = [1, 10, 20, 48]
+queue_depth = [1, 8, 18, 32]
 "#;
 
 fn parsed(text: &str) -> Value {
