@@ -16,10 +16,11 @@ const EDGE_MAX: f64 = 0.01;
 pub struct CommonWindow {
     /// Runs of several hosts.
     pub runs: u32,
-    /// The last host started, the latest of all runs.
-    pub from_ns: u64,
-    /// The first host ended or was lost, the earliest of all runs; at most the planned end.
-    pub to_ns: u64,
+    /// Those in which not all hosts measured at the same time.
+    pub runs_without: u32,
+    /// From the last start, the latest of the other runs, to the first end or loss of a host, the
+    /// earliest of them and at most the planned end; `None` if there are no others.
+    pub span_ns: Option<(u64, u64)>,
     /// What totals cover, from the earliest to the latest of all runs; `None` without an interval.
     pub totals_ns: Option<(u64, u64)>,
     /// Runs whose totals include time in which not all hosts measured.
@@ -32,12 +33,9 @@ impl CommonWindow {
         let several = runs.iter().filter(|run| run.hosts.len() > 1);
         several.filter_map(CommonWindow::of_run).reduce(|all, run| CommonWindow {
             runs: all.runs + run.runs,
-            from_ns: all.from_ns.max(run.from_ns),
-            to_ns: all.to_ns.min(run.to_ns),
-            totals_ns: match (all.totals_ns, run.totals_ns) {
-                (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-                (known, None) | (None, known) => known,
-            },
+            runs_without: all.runs_without + run.runs_without,
+            span_ns: both(all.span_ns, run.span_ns, |(a, b), (c, d)| (a.max(c), b.min(d))),
+            totals_ns: both(all.totals_ns, run.totals_ns, |(a, b), (c, d)| (a.min(c), b.max(d))),
             runs_beyond: all.runs_beyond + run.runs_beyond,
         })
     }
@@ -55,8 +53,22 @@ impl CommonWindow {
         let is_beyond = totals_ns.is_some_and(|(first_ns, last_ns)| {
             first_ns + edge_ns < from_ns || last_ns > to_ns + edge_ns
         });
-        let runs_beyond = u32::from(is_beyond);
-        Some(CommonWindow { runs: 1, from_ns, to_ns, totals_ns, runs_beyond })
+        let span_ns = (from_ns < to_ns).then_some((from_ns, to_ns));
+        Some(CommonWindow {
+            runs: 1,
+            runs_without: u32::from(span_ns.is_none()),
+            span_ns,
+            totals_ns,
+            runs_beyond: u32::from(is_beyond),
+        })
+    }
+}
+
+/// Both spans as one, or the one that is known.
+fn both<T>(a: Option<T>, b: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(merge(a, b)),
+        (known, None) | (None, known) => known,
     }
 }
 

@@ -149,10 +149,7 @@ pub(crate) fn findings(
     if record.hosts.is_empty() {
         return None;
     }
-    let caches: Vec<Option<HostCache>> = separate_machines(&record.hosts)
-        .into_iter()
-        .map(|is_separate| is_separate.then_some(cache))
-        .collect();
+    let caches = caches(&record.hosts, cache);
     let spreads = record.runs.iter().filter_map(|run| StartSpread::of(&run.hosts));
     Some(FleetFindings {
         hosts: record.hosts.iter().map(|host| host.name.clone()).collect(),
@@ -164,6 +161,29 @@ pub(crate) fn findings(
         start_spread: spreads.max_by_key(|spread| spread.spread_ns),
         window: CommonWindow::of(&record.runs),
     })
+}
+
+/// The cache of each host; `None` if its counters are also those of another host.
+fn caches(hosts: &[FleetHost], cache: HostCache) -> Vec<Option<HostCache>> {
+    let of_host = |is_separate: bool| is_separate.then_some(cache);
+    separate_machines(hosts).into_iter().map(of_host).collect()
+}
+
+/// The counters of a run by the kernels of its hosts, of those that are separate machines.
+///
+/// * `hosts` - those of the experiment
+pub(crate) fn wire_of_hosts(
+    record: &RunRecord,
+    hosts: &[FleetHost],
+    cache: HostCache,
+) -> Vec<RunWire> {
+    if record.hosts.is_empty() {
+        return Vec::new();
+    }
+    let shares = record.run.split().into_iter().enumerate();
+    let shares = shares.filter_map(|(host, assignment)| share(record, &assignment, host));
+    let counted = shares.zip(caches(hosts, cache));
+    counted.filter_map(|(share, cache)| wire::of_run(&share, cache?)).collect()
 }
 
 /// A load point's summary on each host, computed as that of all hosts together.

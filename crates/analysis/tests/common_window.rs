@@ -28,8 +28,8 @@ fn all_hosts_measure_from_the_last_start_to_the_first_end() {
     let record = run_of(vec![host(9, 300), host(8, 700), host(9, 0)], 9);
     let window = CommonWindow {
         runs: 1,
-        from_ns: 700,
-        to_ns: 7 * SECOND_NS,
+        runs_without: 0,
+        span_ns: Some((700, 7 * SECOND_NS)),
         totals_ns: Some((2 * SECOND_NS, 7 * SECOND_NS)),
         runs_beyond: 0,
     };
@@ -37,9 +37,23 @@ fn all_hosts_measure_from_the_last_start_to_the_first_end() {
     // The narrowest of several runs; one host alone has nothing in common.
     let stopped = run_of(vec![host(4, 900), host(3, 0)], 3);
     let alone = run_of(vec![host(9, 5)], 9);
-    let both = CommonWindow { runs: 2, from_ns: 900, to_ns: 3 * SECOND_NS, ..window };
+    let both = CommonWindow { runs: 2, span_ns: Some((900, 3 * SECOND_NS)), ..window };
     assert_eq!(CommonWindow::of(&[record, stopped, alone.clone()]), Some(both));
     assert_eq!(CommonWindow::of(&[alone]), None);
+}
+
+#[test]
+fn a_run_without_a_host_has_no_common_window_and_does_not_narrow_that_of_others() {
+    // Lost in the run before.
+    let absent = run_of(vec![host(9, 300), HostRun::default()], 9);
+    let none = CommonWindow::of(std::slice::from_ref(&absent)).expect("a start is known");
+    assert_eq!((none.span_ns, none.runs_without, none.runs_beyond), (None, 1, 1));
+    let together = run_of(vec![host(9, 300), host(9, 0)], 9);
+    for runs in [[absent.clone(), together.clone()], [together, absent]] {
+        let both = CommonWindow::of(&runs).expect("a start is known");
+        assert_eq!(both.span_ns, Some((300, 7 * SECOND_NS)));
+        assert_eq!((both.runs, both.runs_without), (2, 1));
+    }
 }
 
 #[test]

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use engine::drive::Stop;
 use target::nfs::{Observer, WaitObserver, WaitReport};
+use units::listed;
 
 use crate::terminal::write_stderr;
+
+/// How many hosts a line names.
+pub(crate) const HOSTS_NAMED_MAX: usize = 8;
 
 #[derive(Debug)]
 struct WaitsOnTerminal {
@@ -22,8 +26,9 @@ impl WaitObserver for WaitsOnTerminal {
         write_stderr(&format!("{wait}\n"));
     }
 
-    fn report_of_host(&self, host: &str, wait: &str) {
-        write_stderr(&format!("{host}: {wait}\n"));
+    fn report_of_hosts(&self, hosts: &[&str], wait: &str) {
+        let each = if hosts.len() > 1 { ", each" } else { "" };
+        write_stderr(&format!("{}{each}: {wait}\n", listed(hosts, HOSTS_NAMED_MAX)));
     }
 }
 

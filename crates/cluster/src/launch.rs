@@ -154,10 +154,9 @@ impl Launcher {
             _ => return None,
         })
     }
-}
 
-impl Launcher {
-    /// The same for a command whose agent had connected. `None` if its last words are reason enough.
+    /// What the user can do about a command that ended after its agent had connected. `None` if its last
+    /// words are reason enough.
     pub fn remedy_when_connected(
         &self,
         host: &str,

@@ -181,7 +181,7 @@ impl Drop for Pipes {
 /// it is alive is lost within stated times.
 ///
 /// * `build` - of this program; agents must have the same
-/// * `observe` - gets what has come of the request, and may end the wait
+/// * `observe` - gets the answers so far, and may end the wait
 pub fn ask(
     hosts: &[Host],
     agent: &AgentProgram,

@@ -108,14 +108,24 @@ impl HostRun {
         self.loss().is_some_and(|(_, _, others_continued)| others_continued)
     }
 
-    /// The last loss, unless everything was collected since.
+    /// The last loss, unless everything was collected since. A host that measured nothing took no part.
     fn loss(&self) -> Option<(u64, &str, bool)> {
         self.events.iter().fold(None, |loss, event| match event {
             HostEvent::Lost { at_ns, why, others_continued } => {
                 Some((*at_ns, why.as_str(), *others_continued))
             }
-            HostEvent::Collected { .. } => None,
-            HostEvent::Started { .. } | HostEvent::Ended => loss,
+            HostEvent::Collected { .. } if !self.intervals.is_empty() => None,
+            HostEvent::Collected { .. } | HostEvent::Started { .. } | HostEvent::Ended => loss,
+        })
+    }
+
+    /// Whether totals continue without further intervals of the host. Without any of its intervals they are
+    /// not those of all hosts, so they continue only if the others knew that.
+    pub fn lets_totals_continue(&self) -> bool {
+        self.events.iter().any(|event| match event {
+            HostEvent::Started { .. } => false,
+            HostEvent::Lost { others_continued, .. } => *others_continued,
+            HostEvent::Ended | HostEvent::Collected { .. } => !self.intervals.is_empty(),
         })
     }
 
@@ -125,17 +135,6 @@ impl HostRun {
             HostEvent::Started { late_ns, clock_error_ns } => Some((*late_ns, *clock_error_ns)),
             HostEvent::Lost { .. } | HostEvent::Ended | HostEvent::Collected { .. } => None,
         })
-    }
-}
-
-impl HostEvent {
-    /// Whether totals continue without further intervals of the host.
-    pub const fn lets_totals_continue(&self) -> bool {
-        match self {
-            HostEvent::Started { .. } => false,
-            HostEvent::Lost { others_continued, .. } => *others_continued,
-            HostEvent::Ended | HostEvent::Collected { .. } => true,
-        }
     }
 }
 
@@ -239,7 +238,7 @@ pub fn totals(hosts: &[HostRun], with_wire: bool) -> Vec<Interval> {
         for interval in &host.intervals {
             gather.add(number, interval.clone());
         }
-        if host.events.iter().any(HostEvent::lets_totals_continue) {
+        if host.lets_totals_continue() {
             gather.end(number);
         }
     }
@@ -299,7 +298,12 @@ mod tests {
         assert_eq!((cut.lost(), cut.was_left_behind()), (Some((10, "cut off")), true));
         let longer = host(&[lost(10, true), lost(20, true)]);
         assert_eq!(longer.lost(), Some((20, "cut off")), "more was collected, not all");
-        let whole = host(&[lost(10, true), collected()]);
+        let absent = host(&[lost(0, true), collected()]);
+        assert!(absent.was_left_behind(), "it measured nothing");
+        let whole = HostRun {
+            intervals: vec![interval(0, 0, &[1])],
+            events: vec![lost(10, true), collected()],
+        };
         assert_eq!((whole.lost(), whole.was_left_behind()), (None, false));
         let failed = host(&[lost(10, false)]);
         assert!(failed.lost().is_some() && !failed.was_left_behind());

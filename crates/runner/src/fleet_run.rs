@@ -154,6 +154,13 @@ struct Member {
     has_ended: bool,
 }
 
+impl Member {
+    /// The start waits for its clock.
+    const fn is_awaited(&self) -> bool {
+        self.is_sampling && self.clock.is_none()
+    }
+}
+
 /// A run on several hosts.
 #[derive(Debug)]
 pub struct FleetRun {
@@ -262,6 +269,7 @@ impl FleetRun {
             for (host, member) in self.members.iter_mut().enumerate() {
                 if member.stage == Stage::Ready && !member.is_sampling {
                     member.is_sampling = true;
+                    member.heard_ns = now_ns;
                     self.actions.push_back(RunAction::SampleClock { host });
                 }
             }
@@ -360,6 +368,13 @@ impl FleetRun {
             );
             return self.give_up(host, why);
         }
+        if let Outcome::Failed { reason } = &outcome
+            && self.start_ns.is_some()
+            && self.members[host].delivered == 0
+        {
+            // It took no part: what the others measured is not a total of all hosts.
+            return self.lost(host, reason);
+        }
         self.members[host].stage = Stage::Over;
         self.members[host].has_ended = true;
         self.progress.push_back(Progress::HostEvent(host as u32, HostEvent::Ended));
@@ -373,8 +388,11 @@ impl FleetRun {
             Outcome::Interrupted => {}
             Outcome::Failed { reason } => self.fail(named(reason)),
         }
-        self.gather.end(host);
-        self.take_totals();
+        // Without any of its intervals the others' are no totals of all hosts.
+        if self.members[host].delivered > 0 {
+            self.gather.end(host);
+            self.take_totals();
+        }
     }
 
     /// Nothing more comes from a host.
@@ -456,8 +474,8 @@ impl FleetRun {
         }
     }
 
-    /// Names hosts that are alive and make no progress, gives them up after a longer time, and starts the others if they waited for a host
-    /// that is lost. Call it at least once a second.
+    /// Names hosts that are alive and make no progress, gives them up after a longer time, and starts the
+    /// others if they waited for a host that is lost. Call it at least once a second.
     pub fn tick(&mut self, now_ns: u64) {
         let longest_ns = STALLED_AFTER_NS + self.interval_ns;
         if self.stopped != StopLevel::None {
@@ -474,6 +492,10 @@ impl FleetRun {
                 }
                 Stage::Ready if since_stop_ns > STALLED_AFTER_NS => {
                     self.give_up(host, "it did not end a run that was stopped".to_owned());
+                }
+                // It waits for the other hosts otherwise.
+                Stage::Ready if self.members[host].is_awaited() && silent_ns > READY_WITHIN_NS => {
+                    self.give_up(host, format!("its clock was not read within {seconds} s"));
                 }
                 Stage::Checking if silent_ns > READY_WITHIN_NS => {
                     self.give_up(host, format!("it did not check its files within {seconds} s"));

@@ -1,6 +1,7 @@
 //! When failed operations end a run, and the reason given, with the hosts of a fleet on which they failed.
 
 use metrics::interval::{Interval, KindInterval, StreamInterval};
+use units::listed;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
@@ -102,18 +103,13 @@ impl Tolerance {
         let mut hosts: Vec<&(String, u64)> =
             self.hosts.iter().filter(|(_, failed)| *failed > 0).collect();
         hosts.sort_by_key(|(_, failed)| std::cmp::Reverse(*failed));
+        let named = |(name, failed): &&(String, u64)| format!("{name} ({failed})");
         match hosts.as_slice() {
             [] => String::new(),
             [(only, _)] => format!(" on {only}"),
             all => {
-                let named = all.iter().take(HOSTS_NAMED_MAX);
-                let mut words: Vec<String> =
-                    named.map(|(name, failed)| format!("{name} ({failed})")).collect();
-                if all.len() > HOSTS_NAMED_MAX {
-                    words.push(format!("{} more hosts", all.len() - HOSTS_NAMED_MAX));
-                }
-                let last = words.pop().expect("there are several");
-                format!(" on {} and {last}", words.join(", "))
+                let named: Vec<String> = all.iter().map(named).collect();
+                format!(" on {}", listed(&named, HOSTS_NAMED_MAX))
             }
         }
     }
@@ -285,6 +281,6 @@ mod tests {
         (0..20).for_each(|host| tolerance.count_on_host(host, &one));
         let reason = tolerance.count(&one).unwrap_err();
         assert!(reason.contains(" on h0 (1), h1 (1), "), "{reason}");
-        assert!(reason.contains(", h7 (1) and 12 more hosts, 0 tolerated"), "{reason}");
+        assert!(reason.contains(", h7 (1) and 12 more, 0 tolerated"), "{reason}");
     }
 }

@@ -391,7 +391,8 @@ fn check(seed: u64, on_lost: OnLost) {
         for (host, of_host) in stored.iter().enumerate() {
             let is_labelled = of_host.was_left_behind()
                 && of_host.lost().is_some_and(|(at_ns, _)| at_ns <= total.start_ns);
-            let has_ended = of_host.events.contains(&HostEvent::Ended);
+            let has_ended =
+                of_host.events.contains(&HostEvent::Ended) && !of_host.intervals.is_empty();
             let is_missing = of_host.intervals.len() <= index;
             assert!(!is_missing || is_labelled || has_ended, "{context}, {host} in {index}");
         }
@@ -405,7 +406,10 @@ fn check(seed: u64, on_lost: OnLost) {
             _ => None,
         });
         match (fault, noticed_ns) {
-            (Fault::None | Fault::Fails(_), Some(_)) => panic!("{context}: it is not lost"),
+            (Fault::None, Some(_)) => panic!("{context}: it is not lost"),
+            (Fault::Fails(_), Some(_)) => {
+                assert!(of_host.intervals.is_empty(), "{context}: it took part");
+            }
             (Fault::Lost(at_ns), Some(noticed_ns)) => assert_eq!(noticed_ns, *at_ns, "{context}"),
             (Fault::Stalled(at_ns), Some(noticed_ns)) => {
                 // A run that never started is stopped at the latest when a host is not ready in time.

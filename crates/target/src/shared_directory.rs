@@ -2,7 +2,7 @@
 //!
 //! A host could have another volume at the same path, or none. So each of the others must find the
 //! lease that the first host took for their controller, which contains a random token. From then on
-//! it shows the lease too: the directory is in use until the last host leaves it. The others use
+//! it shares the lease: the directory is in use until the last host leaves it. The others use
 //! the first host's manifest, because theirs may come from a cache of the NFS client, and every
 //! file's identity must agree with it.
 

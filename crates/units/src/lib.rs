@@ -18,7 +18,7 @@ mod share;
 mod utc;
 
 pub use bytes::Bytes;
-pub use counted::counted;
+pub use counted::{counted, listed};
 pub use duration::{Nanos, parse_duration, print_duration, print_whole_seconds};
 pub use error::ParseError;
 pub use nearest::{nearest, unknown};

@@ -7,7 +7,7 @@ use metrics::warning::Warning;
 use crate::fleet;
 use crate::overload;
 use crate::steadiness;
-use crate::wire::{self, HostCache, WireCheck};
+use crate::wire::{self, HostCache, RunWire, WireCheck};
 
 /// Kinds of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub enum FlawKind {
     Overloaded,
     /// Not in steady state, so means depend on the position of the window.
     NotSteady,
-    /// A cache of this host served reads or absorbed writes.
+    /// A client's cache served reads or absorbed writes.
     Cached,
     /// The host state differed from that of the other side.
     HostDiffers,
@@ -68,7 +68,7 @@ pub(super) fn of_records(
     for record in records {
         let lost = fleet::hosts_lost(record, hosts);
         let lost = lost.map(|warning| (FlawKind::HostsLost, warning));
-        for (kind, warning) in warnings(record, cache).into_iter().chain(lost) {
+        for (kind, warning) in warnings(record, cache, hosts).into_iter().chain(lost) {
             if flaws.iter().all(|known| known.kind != kind) {
                 flaws.push(Flaw { kind, warning });
             }
@@ -78,7 +78,7 @@ pub(super) fn of_records(
     flaws
 }
 
-fn warnings(record: &RunRecord, cache: HostCache) -> Vec<(FlawKind, Warning)> {
+fn warnings(record: &RunRecord, cache: HostCache, hosts: &[FleetHost]) -> Vec<(FlawKind, Warning)> {
     let mut found = Vec::new();
     for (index, stream) in steadiness::of_run(record).into_iter().enumerate() {
         match overload::of_run(record, index) {
@@ -106,14 +106,29 @@ fn warnings(record: &RunRecord, cache: HostCache) -> Vec<(FlawKind, Warning)> {
             }
         }
     }
-    let cached = wire::of_run(record, cache).map_or_else(Vec::new, |run| run.warnings());
-    found.extend(cached.into_iter().map(|warning| (FlawKind::Cached, warning)));
+    let cached = wires(record, cache, hosts).flat_map(|wire| wire.warnings());
+    found.extend(cached.map(|warning| (FlawKind::Cached, warning)));
     found
 }
 
-/// The largest share of a load point's bytes, read or written, served by a cache of this host, 0 to
-/// 1; `None` without counters.
-pub(super) fn cached_share(records: &[&RunRecord], cache: HostCache) -> Option<f64> {
-    let runs = records.iter().filter_map(|record| wire::of_run(record, cache));
-    runs.filter_map(|run| run.believed().map(WireCheck::cached_share)).reduce(f64::max)
+/// The counters of a run: those of all hosts together and, because one host's cache is hidden among many,
+/// those of each.
+fn wires(
+    record: &RunRecord,
+    cache: HostCache,
+    hosts: &[FleetHost],
+) -> impl Iterator<Item = RunWire> {
+    let of_hosts = fleet::wire_of_hosts(record, hosts, cache);
+    wire::of_run(record, cache).into_iter().chain(of_hosts)
+}
+
+/// The largest share of a load point's bytes, read or written, served by a cache of all hosts or of one of
+/// them, 0 to 1; `None` without counters.
+pub(super) fn cached_share(
+    records: &[&RunRecord],
+    cache: HostCache,
+    hosts: &[FleetHost],
+) -> Option<f64> {
+    let all = records.iter().flat_map(|record| wires(record, cache, hosts));
+    all.filter_map(|run| run.believed().map(WireCheck::cached_share)).reduce(f64::max)
 }

@@ -234,7 +234,7 @@ fn point(records: &[&RunRecord], experiment: &ExperimentRecord, cache: HostCache
         keys: plan_keys::of_run(run, &experiment.plan.targets),
         subjects,
         flaws: flaws::of_records(records, cache, &experiment.hosts),
-        cached_share: flaws::cached_share(records, cache),
+        cached_share: flaws::cached_share(records, cache, &experiment.hosts),
         host: host_use::of_records(records),
     }
 }

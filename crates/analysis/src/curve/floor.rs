@@ -50,11 +50,13 @@ pub(crate) fn of_points(
     is_pace: bool,
 ) -> Result<Floor, Missing> {
     let is_unloaded = |point: &CurvePoint| load_points[point.load_point].is_unloaded();
-    let index = points.iter().position(is_unloaded).ok_or(Missing::NoQueueDepthOne)?;
+    let is_whole = |point: &CurvePoint| load_points[point.load_point].is_whole();
+    let index = points.iter().position(|point| is_unloaded(point) && is_whole(point));
+    let index = index.ok_or(match points.iter().any(is_unloaded) {
+        true => Missing::HostsLost,
+        false => Missing::NoQueueDepthOne,
+    })?;
     let load_point = &load_points[points[index].load_point];
-    if !load_point.is_whole() {
-        return Err(Missing::HostsLost);
-    }
     let data = &load_point.merged.total.data;
     let service = &data.service;
     let connections = load_point.runs.iter().map(|run| run.connections.len()).max();

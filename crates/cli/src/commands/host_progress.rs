@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use commands::fleet::Fleet;
 use engine::drive::Stop;
 use runner::overdue::NAMED_AFTER_NS;
+use units::listed;
 
 use crate::terminal::Terminal;
+use crate::waits::HOSTS_NAMED_MAX;
 
 /// Time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-/// How many hosts a line names.
-const NAMED_MAX: usize = 8;
 
 /// Prints lines of progress, and ends the command when the user does.
 pub(super) fn observer<'t>(
@@ -41,12 +41,7 @@ fn line(total: usize, waiting: &[&str], elapsed: Duration) -> String {
     if elapsed < Duration::from_nanos(NAMED_AFTER_NS) || waiting.is_empty() {
         return done;
     }
-    let named = &waiting[..waiting.len().min(NAMED_MAX)];
-    let more = match waiting.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{done}, waiting for {}{more}", named.join(", "))
+    format!("{done}, waiting for {}", listed(waiting, HOSTS_NAMED_MAX))
 }
 
 #[cfg(test)]
@@ -57,7 +52,7 @@ mod tests {
     fn hosts_that_take_long_are_named() {
         let seconds = Duration::from_secs;
         assert_eq!(line(4, &["h2", "h3"], seconds(7)), "2 of 4 hosts done");
-        assert_eq!(line(4, &["h2", "h3"], seconds(8)), "2 of 4 hosts done, waiting for h2, h3");
+        assert_eq!(line(4, &["h2", "h3"], seconds(8)), "2 of 4 hosts done, waiting for h2 and h3");
         assert_eq!(line(4, &[], seconds(9)), "4 of 4 hosts done");
         let many = ["h"; 11];
         assert!(line(20, &many, seconds(9)).ends_with("h, h and 3 more"));

@@ -145,9 +145,11 @@ fn hosts_whose_operations_do_not_complete_are_named_although_their_intervals_arr
     running.wait_for("\"interval_index\":3,");
     served.signal("STOP");
     let begun = Instant::now();
-    for _host in 0..2 {
+    // On one line if the same is due for both at the same time.
+    let mut unnamed = vec!["local-1", "local-2"];
+    while !unnamed.is_empty() {
         let line = running.wait_for(": no operation completed for ");
-        assert!(line.starts_with("local-"), "{line}");
+        unnamed.retain(|host| !line.contains(host));
         assert!(begun.elapsed() < NAMED_WITHIN, "{line}: {:?}", begun.elapsed());
     }
     running.signal("KILL");

@@ -147,7 +147,10 @@ fn a_start_that_reaches_a_host_seconds_late_fails_its_share() {
     late.end();
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     let words = unwrapped(&ended.stderr);
-    assert!(words.contains("b: the start reached it more than 5 s late"), "{words}");
+    assert!(
+        words.contains("b is lost at t = 0s: the start reached it more than 5 s late"),
+        "{words}"
+    );
 }
 
 /// Adds an hour to every reading of the agent's wall clock. (A time namespace has no wall clock, so the

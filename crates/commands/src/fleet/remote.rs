@@ -6,6 +6,7 @@
 mod ask;
 mod fill;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -206,7 +207,7 @@ impl RemoteFleet {
     fn report(&mut self, host: usize, report: &[u8], take: &mut dyn FnMut(usize, Report)) {
         match serde_json::from_slice(report) {
             Ok(Report::Waiting { wait }) => {
-                self.observer.report_of_host(&self.hosts[host].name, &wait);
+                self.report_wait(host, &wait);
             }
             Ok(report) => take(host, report),
             Err(error) => {
@@ -351,6 +352,8 @@ impl RemoteFleet {
             }
             Event::Report { host, report } => {
                 self.report(host, &report, &mut |host, report| match report {
+                    // It takes no part in this run.
+                    _ if session.numbers[host].is_none() => {}
                     Report::Ready { warnings } => {
                         session.warn(host, warnings);
                         session.core.ready(host, now_ns);
@@ -366,11 +369,11 @@ impl RemoteFleet {
             Event::Frame { host, kind: frame::INTERVAL, payload } => {
                 match Frame::decode(frame::INTERVAL, &payload) {
                     Ok(Frame::Interval { run_index, interval })
-                        if run_index == session.run_index =>
+                        if run_index == session.run_index && session.numbers[host].is_some() =>
                     {
                         session.core.interval(host, *interval, now_ns);
                     }
-                    // Of a run that has ended.
+                    // Of a run that has ended, or of a host that takes no part in this one.
                     Ok(_) => {}
                     Err(malformed) => {
                         let why =
@@ -419,6 +422,7 @@ impl RemoteFleet {
     /// Performs the actions of a run; whether it was started.
     fn perform(&mut self, session: &mut RunSession) -> bool {
         let mut is_started = false;
+        let mut waits: Vec<(usize, String)> = Vec::new();
         while let Some(action) = session.core.next_action() {
             match action {
                 RunAction::SampleClock { host } => {
@@ -434,16 +438,30 @@ impl RemoteFleet {
                     self.signal(host, SignalKind::EndAt { end_ns })
                 }
                 RunAction::Stop { host } => self.signal(host, SignalKind::Stop),
-                RunAction::ReportWait { host, wait } => {
-                    self.observer.report_of_host(&self.hosts[host].name, &wait);
-                }
+                RunAction::ReportWait { host, wait } => waits.push((host, wait)),
                 RunAction::GiveUp { host, why } => {
                     self.lost[host] = Some(why.clone());
                     self.links.controller().lose(host, Lost::Failed(why));
                 }
             }
         }
+        self.report_waits(waits);
         is_started
+    }
+
+    /// Hosts that wait for the same are named together: of a server that fails, all hosts do.
+    fn report_waits(&self, waits: Vec<(usize, String)>) {
+        let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (host, wait) in waits {
+            groups.entry(wait).or_default().push(&self.hosts[host].name);
+        }
+        for (wait, hosts) in groups {
+            self.observer.report_of_hosts(&hosts, &wait);
+        }
+    }
+
+    fn report_wait(&self, host: usize, wait: &str) {
+        self.observer.report_of_hosts(&[&self.hosts[host].name], wait);
     }
 }
 

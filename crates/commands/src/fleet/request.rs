@@ -184,7 +184,7 @@ impl Request {
         serde_json::to_vec(self).expect("a request is numbers, texts and lists")
     }
 
-    /// What a host does that was asked, in words: `opening the target`.
+    /// What this request makes a host do, in words: `opening the target`.
     pub(super) const fn doing(&self) -> &'static str {
         match self {
             Request::Facts { .. } => "reading its settings",

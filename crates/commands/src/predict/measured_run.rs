@@ -35,7 +35,7 @@ pub(super) fn measured(
     };
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
-    refuse_lost_hosts("predict", &findings)?;
+    refuse_lost_hosts("compare the prediction with", &findings)?;
     let all: Vec<&LoadPoint> =
         findings.load_points.iter().filter(|point| point.merged.total.data.completed > 0).collect();
     let required = required(topology, workload);

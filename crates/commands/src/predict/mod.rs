@@ -126,7 +126,7 @@ pub fn expect_of_run(
     refuse_contradiction(configuration)?;
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
-    refuse_lost_hosts("expect", &findings)?;
+    refuse_lost_hosts("expect from", &findings)?;
     let published =
         published_comparison::published(&record, &findings, configuration, top, usize::MAX);
     if published.expectations.is_empty() {
@@ -137,15 +137,17 @@ pub fn expect_of_run(
 
 /// Refuses a record with lost hosts: the best load of all hosts may be one that only some measured.
 ///
+/// * `what` - what is done with the record, as `size from`
+///
 /// # Errors
 /// Hosts were lost at a load point.
-pub(crate) fn refuse_lost_hosts(command: &str, findings: &Findings) -> Result<(), Failure> {
+pub(crate) fn refuse_lost_hosts(what: &str, findings: &Findings) -> Result<(), Failure> {
     let lost = findings.load_points.iter().filter(|point| !point.is_whole()).map(load_point_name);
     let lost: Vec<String> = lost.collect();
     let Some(first) = lost.first() else { return Ok(()) };
     let id = &findings.id;
     Err(Failure::input(anyhow!(
-        "{command} from `{id}`: the totals of {} are those of fewer hosts: {first}; complete the record \
+        "{what} `{id}`: the totals of {} are those of fewer hosts: {first}; complete the record \
          (`fourcorners fleet collect {id}`) or measure again",
         match lost.len() {
             1 => "a load point".to_owned(),

@@ -2,8 +2,9 @@
 //! each part of it, and whether the comparison is meaningful. Used by `expect --run` and by the
 //! record's own report, so that both show the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use analysis::connections::ConnectionSummary;
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::measured_load::{BestBy, MeasuredLoad, best_of_each};
 use analysis::verdict::{Known, KnownLimit, Limit};
@@ -345,12 +346,19 @@ fn endpoints(overrides: &UserOverrides, work: &WorkloadSignature) -> u64 {
 
 /// Connections of each host to each endpoint: of the load point, of the kernel's mount, or one.
 fn connections(record: &ExperimentRecord, point: &LoadPoint) -> u64 {
-    let work = &point.signature;
-    let all = point.runs.iter().map(|run| run.connections.len() as u64).max().unwrap_or(0);
-    let ends = u64::from(work.hosts) * u64::from(work.addresses.unwrap_or(1));
-    let own = all.div_ceil(ends.max(1));
-    let count = Some(own).filter(|count| *count > 0).or(record.environment.mount_connections);
+    let own = point.runs.iter().map(|run| connections_of_each(&run.connections)).max();
+    let count = own.filter(|count| *count > 0).or(record.environment.mount_connections);
     count.or_else(|| record.plan.target().connections().map(u64::from)).unwrap_or(1).max(1)
+}
+
+/// The most connections of a host to one address. A host may use some of the addresses only.
+fn connections_of_each(connections: &[ConnectionSummary]) -> u64 {
+    let mut counts: BTreeMap<(u32, &str), u64> = BTreeMap::new();
+    for one in connections {
+        let address = one.remote.rsplit_once(':').map_or(one.remote.as_str(), |(ip, _)| ip);
+        *counts.entry((one.host, address)).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
 }
 
 /// The latency at queue depth 1, if the variant was measured there.

@@ -24,7 +24,7 @@ pub(super) fn part(
 ) -> Result<Part, Failure> {
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
-    refuse_lost_hosts("size", &findings)?;
+    refuse_lost_hosts("size from", &findings)?;
     let by = BestBy::Throughput;
     let best = best_of_each(&findings, by).into_iter().map(|index| &findings.load_points[index]);
     let best: Vec<_> = best.filter_map(|point| Some((point, by.of(point)?))).collect();

@@ -61,7 +61,7 @@ pub enum Note {
     OfferedRate(OpsPerSec),
     /// A think time limited the load.
     ThinkTime,
-    /// A cache of a measuring host served part of the reads.
+    /// A client's cache served part of the reads.
     Cached,
 }
 

@@ -27,10 +27,12 @@ pub(super) struct FleetJson<'a> {
 pub(super) struct CommonWindowJson {
     /// Runs of several hosts.
     runs: u32,
-    /// The last host started, the latest of all runs.
-    from_ns: u64,
-    /// The first host ended or was lost, the earliest of all runs; at most the planned end.
-    to_ns: u64,
+    /// Those in which not all hosts measured at the same time.
+    runs_without: u32,
+    /// The last host started, the latest of the other runs; null if there are none.
+    from_ns: Option<u64>,
+    /// The first host ended or was lost, the earliest of the other runs; at most the planned end.
+    to_ns: Option<u64>,
     /// What totals cover, from the earliest of all runs; null without an interval.
     totals_from_ns: Option<u64>,
     /// What totals cover, to the latest of all runs; null without an interval.
@@ -73,8 +75,9 @@ pub(super) fn fleet(fleet: &FleetFindings) -> FleetJson<'_> {
 fn window(window: CommonWindow) -> CommonWindowJson {
     CommonWindowJson {
         runs: window.runs,
-        from_ns: window.from_ns,
-        to_ns: window.to_ns,
+        runs_without: window.runs_without,
+        from_ns: window.span_ns.map(|(from_ns, _)| from_ns),
+        to_ns: window.span_ns.map(|(_, to_ns)| to_ns),
         totals_from_ns: window.totals_ns.map(|(from_ns, _)| from_ns),
         totals_to_ns: window.totals_ns.map(|(_, to_ns)| to_ns),
         runs_beyond: window.runs_beyond,

@@ -63,7 +63,6 @@ fn together(window: &CommonWindow) -> String {
     let span = |from_ns: u64, to_ns: u64| {
         format!("from t = {} to t = {}", Nanos(from_ns as f64), Nanos(to_ns as f64))
     };
-    let common = span(window.from_ns, window.to_ns);
     let totals = window.totals_ns.map_or_else(String::new, |(from_ns, to_ns)| {
         format!("; totals are {}", span(from_ns, to_ns))
     });
@@ -72,10 +71,22 @@ fn together(window: &CommonWindow) -> String {
         _ if window.runs == 1 => ", which includes time without some of them",
         _ => ", in some runs with time without some of them",
     };
-    match window.runs {
-        1 => format!(" All measured together {common}{totals}{beyond}."),
-        runs => format!(" In each of {runs} runs all measured together {common}{totals}{beyond}."),
-    }
+    let runs = window.runs;
+    let measured = match (window.span_ns, runs - window.runs_without) {
+        (None, _) if runs == 1 => "Not all of them measured".to_owned(),
+        (None, _) => format!("In none of {runs} runs all of them measured"),
+        (Some((from_ns, to_ns)), together) => {
+            let common = span(from_ns, to_ns);
+            match runs {
+                1 => format!("All measured together {common}"),
+                _ if together == runs => {
+                    format!("In each of {runs} runs all measured together {common}")
+                }
+                _ => format!("In {together} of {runs} runs all measured together {common}"),
+            }
+        }
+    };
+    format!(" {measured}{totals}{beyond}.")
 }
 
 /// The columns of [`figures`], after the name of what was measured.
@@ -146,8 +157,8 @@ mod tests {
             start_spread: Some(StartSpread { spread_ns: MS / 5, error_ns: MS / 20, last: 1 }),
             window: Some(CommonWindow {
                 runs,
-                from_ns: MS / 4,
-                to_ns: 7_000 * MS,
+                runs_without: 0,
+                span_ns: Some((MS / 4, 7_000 * MS)),
                 totals_ns: Some((2_000 * MS, 7_000 * MS)),
                 runs_beyond,
             }),
@@ -167,5 +178,16 @@ mod tests {
         assert_eq!(introduction(&fleet(5, 0)), format!("{several}."));
         let some = "in some runs with time without some of them";
         assert_eq!(introduction(&fleet(5, 2)), format!("{several}, {some}."));
+        let mut lost = fleet(5, 4);
+        let window = lost.window.as_mut().expect("it is known");
+        window.runs_without = 4;
+        let one = format!("{started} In 1 of 5 runs {span}, {some}.");
+        assert_eq!(introduction(&lost), one);
+        let window = lost.window.as_mut().expect("it is known");
+        *window =
+            CommonWindow { runs: 1, runs_without: 1, span_ns: None, runs_beyond: 1, ..*window };
+        let totals = "totals are from t = 2.00 s to t = 7.00 s";
+        let none = format!("{started} Not all of them measured; {totals}, {without}.");
+        assert_eq!(introduction(&lost), none);
     }
 }

@@ -35,7 +35,12 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
     let workloads = groups.iter().map(Vec::len).sum();
     let mut sentences = match &groups[..] {
         [] if findings.load_points.iter().any(|point| !point.is_whole()) => {
-            vec!["Not enough data: hosts were lost at every load point.".to_owned()]
+            let is_every = findings.load_points.iter().all(|point| !point.is_whole());
+            let reason = match is_every {
+                true => "hosts were lost at every load point",
+                false => "each load point lost hosts or has no complete interval",
+            };
+            vec![format!("Not enough data: {reason}.")]
         }
         [] => vec!["Not enough data: no load point has a complete interval.".to_owned()],
         [only] => {

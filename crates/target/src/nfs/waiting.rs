@@ -74,8 +74,8 @@ pub trait WaitObserver: fmt::Debug + Send + Sync {
     /// Reports a wait: after a second, and whenever it has doubled since the last report.
     fn report(&self, wait: &WaitReport);
 
-    /// Reports the wait of another host, in words.
-    fn report_of_host(&self, _host: &str, _wait: &str) {}
+    /// Reports the wait of each of these other hosts, in words.
+    fn report_of_hosts(&self, _hosts: &[&str], _wait: &str) {}
 }
 
 /// A shared observer of waits.

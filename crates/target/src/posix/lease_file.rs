@@ -60,11 +60,15 @@ impl Found {
         // directory has changed. Opening the file makes it revalidate that too.
         let sync = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
         let _ = rustix::fs::statx(directory, "", sync, StatxFlags::BASIC_STATS);
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Opening a FIFO would wait for its other end.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(directory, LEASE_NAME, flags, Mode::empty()) {
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             opened => File::from(opened?),
         };
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other(format!("{LEASE_NAME} is not a regular file: remove it")));
+        }
         let mut text = Vec::new();
         (&file).take(CONTENT_BYTES as u64).read_to_end(&mut text)?;
         let changed = changed(&file.metadata()?);
@@ -270,10 +274,16 @@ impl Renewed for LeaseFile {
         let is_kept_by_others = !by_kernel && self.role == Role::Other && !self.is_renewed;
         // One that was removed is not created again.
         self.role = Role::Alone;
-        if !is_kept_by_others && let Ok(Some(found)) = self.find_ours() {
-            // A lease that was just renewed is not taken over before it is removed.
-            let _ = self.touch(&found);
-            let _ = remove(&self.directory);
+        if !is_kept_by_others && let Ok(Some(mut found)) = self.find_ours() {
+            // A lease that was just renewed is not taken over before it is removed. If it cannot be
+            // renewed, the file may be another one by now.
+            if !by_kernel {
+                if self.touch(&found).is_err() {
+                    return;
+                }
+                found.changed = self.seen.unwrap_or(found.changed);
+            }
+            let _ = found.remove(&self.directory);
         }
     }
 }

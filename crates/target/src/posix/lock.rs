@@ -23,6 +23,9 @@ use crate::storage::is_local;
 
 /// How often locking is repeated if the directory was replaced meanwhile.
 const LOCK_TRIES: u32 = 4;
+/// How often converting the lock to a shared one is repeated, and after how long.
+const SHARE_TRIES: u32 = 100;
+const SHARED_AFTER: Duration = Duration::from_millis(10);
 
 /// The lock on a directory, released when dropped.
 #[derive(Debug)]
@@ -80,8 +83,27 @@ impl Lock for DirectoryLock {
             Some(Lease::Renewed(renewal)) => renewal.lease().share(),
             None => return Err(Refusal::io("lock", directory, io::ErrorKind::StorageFull)),
         };
-        flock(&self.directory, directory, FlockOperation::NonBlockingLockShared)?;
+        self.convert_to_shared(directory)?;
         Ok(content)
+    }
+}
+
+impl DirectoryLock {
+    /// The kernel first unlocks: another process that only looks whether the directory is in use can have
+    /// the lock for a moment.
+    fn convert_to_shared(&self, directory: &Path) -> Result<(), Refusal> {
+        let mut tries = SHARE_TRIES;
+        loop {
+            match flock(&self.directory, directory, FlockOperation::NonBlockingLockShared) {
+                Err(Refusal::InUse { .. }) if tries > 0 => tries -= 1,
+                // The lease file names ourselves.
+                Err(Refusal::InUse { path, .. }) => {
+                    return Err(Refusal::InUse { path, holder: None });
+                }
+                shared => return shared,
+            }
+            thread::sleep(SHARED_AFTER);
+        }
     }
 }
 
@@ -102,6 +124,8 @@ pub(crate) fn join(directory: &Path, content: &Content) -> Result<DirectoryLock,
     let file = File::open(directory).map_err(|error| Refusal::io("open", directory, error))?;
     let lease = LeaseFile::join(&file, content);
     let lease = lease.map_err(|error| Refusal::io("read the lock of", directory, error))?;
+    // The kernel's lock of the first host protects nothing on a mount of its file system.
+    let lease = lease.filter(|lease| !lease.content().by_kernel || is_local(&file));
     let other = || Refusal::OtherDirectory { path: directory.to_path_buf() };
     let lease = lease.ok_or_else(other)?;
     flock(&file, directory, FlockOperation::NonBlockingLockShared)?;

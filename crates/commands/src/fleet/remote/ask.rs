@@ -152,13 +152,12 @@ impl RemoteFleet {
     /// Names the hosts that have made no progress for long.
     pub(super) fn report_overdue<'a>(&self, awaited: impl IntoIterator<Item = &'a mut Awaited>) {
         let now_ns = self.links.now_ns();
-        for one in awaited {
+        let overdue = awaited.into_iter().filter_map(|one| {
             let waited_ns = now_ns.saturating_sub(one.heard_ns);
-            if one.reports.is_due(waited_ns, NAMED_AFTER_NS) {
-                let wait = overdue::no_progress(one.doing, waited_ns);
-                self.observer.report_of_host(&self.hosts[one.host].name, &wait);
-            }
-        }
+            let is_due = one.reports.is_due(waited_ns, NAMED_AFTER_NS);
+            is_due.then(|| (one.host, overdue::no_progress(one.doing, waited_ns)))
+        });
+        self.report_waits(overdue.collect());
     }
 
     /// The time of the links after `time`.

@@ -190,7 +190,7 @@ impl RemoteFleet {
                 // The other hosts may take long to end their parts.
                 let news =
                     format!("{}; the other hosts are being stopped", why.replace('\n', "; "));
-                self.observer.report_of_host(&self.hosts[host].name, &news);
+                self.report_wait(host, &news);
                 parts.missing.retain(|part| part.host != host);
                 parts.has_failed = true;
                 // Later it follows from the failure, whose reason the first host says last.

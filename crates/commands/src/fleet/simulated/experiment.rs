@@ -155,9 +155,10 @@ impl WaitObserver for User {
 
     fn report(&self, _wait: &WaitReport) {}
 
-    fn report_of_host(&self, host: &str, words: &str) {
-        let named = (self.clock.load(Ordering::Relaxed), format!("{host}: {words}"));
-        self.named.lock().expect("no test panics here").push(named);
+    fn report_of_hosts(&self, hosts: &[&str], words: &str) {
+        let now_ns = self.clock.load(Ordering::Relaxed);
+        let named = hosts.iter().map(|host| (now_ns, format!("{host}: {words}")));
+        self.named.lock().expect("no test panics here").extend(named);
     }
 }
 
