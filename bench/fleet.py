@@ -5,7 +5,6 @@
 target and a directory there. Prints the machine and one line for each figure; AGENTS are 200 and 1,000.
 """
 
-import json
 import os
 import platform
 import pty
@@ -54,11 +53,8 @@ queue_depth = 4
 TICKS = os.sysconf("SC_CLK_TCK")
 # So few operations that nearly all processor time is that of the program itself: its start and its intervals.
 RARE = ONE.replace("queue_depth = 4", 'queue_depth = 4\narrival = { constant = "10/s" }')
-RARE_S = (2, 22)
+LENGTHS_S = (2, 22)
 RARE_ROUNDS = 5
-PAIRS = 41
-# Between these of 41 ordered values the median is with 97 % confidence (binomial distribution).
-LOW, HIGH = 13, 27
 
 
 def usage(process):
@@ -115,63 +111,33 @@ def controller(program, agents):
     )
 
 
-def cost(program, target, hosts):
-    """Processor time per operation of all processes of a run, in ns.
-
-    The worker is pinned: without that, the kernel chooses more often the processor that handles the disk's
-    interrupts when other processes run, and their time counts as the worker's.
-    """
+def used(program, target, workload, seconds, hosts=()):
+    """Processor time in seconds of all processes of a run of this length."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [program, "run", target, "--not-a-mount", "-w", "one.toml", "--store", "store"]
-    command += ["--no-report", "--no-progress", "--json", "--pin", *hosts]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    command = [program, "run", target, "--not-a-mount", "-w", workload, "--store", "store", "--no-report"]
+    command += ["--no-progress", "--json", "--measure", f"{seconds}s", *hosts]
+    subprocess.run(command, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    point = json.loads(ended.stdout)["load_points"][0]
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return used / point["merged"]["total"]["data"]["completed"] * 1e9
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def fleet_of_one(program, target):
-    """Compares a fleet of one agent with a local run, in turns."""
-    cost(program, target, [])
-    pairs = []
-    for number in range(PAIRS):
-        runs = [[], ["--hosts", "local:1"]]
-        if number % 2:
-            runs.reverse()
-        costs = {bool(hosts): cost(program, target, hosts) for hosts in runs}
-        pairs.append((costs[False], costs[True]))
-    ratios = sorted(fleet / local for local, fleet in pairs)
-    local, fleet = (statistics.median(side) for side in zip(*pairs))
-    print(
-        f"one agent on {target.rstrip(':')}: {fleet:.1f} ns of processor time per operation, local run {local:.1f} ns; "
-        f"median ratio of {PAIRS} pairs {statistics.median(ratios):.4f} ({ratios[LOW]:.3f} to {ratios[HIGH]:.3f})",
-        flush=True,
-    )
+def fleet_of_one(program):
+    """Processor time that an agent adds to the start of a run and to each second of it, and its share of a run.
 
-
-def added_by_an_agent(program):
-    """Processor time that an agent adds to the start of a run, and to each second of it.
-
-    A pair of full runs has a noise of some percent, because the cost of an operation differs between any two
-    runs. The operations of a fleet of one are executed by the same code, so what can differ is the rest.
+    The operations of a fleet of one are executed by the same code as those of a local run, so what can differ
+    is the rest. Pairs of full runs do not resolve it: the cost of an operation differs by some percent between
+    any two runs.
     """
-    used = {}
+    times = {}
     for number in range(RARE_ROUNDS):
-        for seconds in RARE_S:
-            runs = [[], ["--hosts", "local:1"]]
+        for seconds in LENGTHS_S:
+            runs = [(), ("--hosts", "local:1")]
             if number % 2:
                 runs.reverse()
             for hosts in runs:
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                command = [program, "run", "null:", "-w", "rare.toml", "--store", "store", "--no-report"]
-                command += ["--no-progress", "--json", "--measure", f"{seconds}s", *hosts]
-                subprocess.run(command, capture_output=True, check=True)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                time_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                used.setdefault((bool(hosts), seconds), []).append(time_s)
-    median = {key: statistics.median(times) for key, times in used.items()}
-    short, long = RARE_S
+                times.setdefault((bool(hosts), seconds), []).append(used(program, "null:", "rare.toml", seconds, hosts))
+    median = {key: statistics.median(all) for key, all in times.items()}
+    short, long = LENGTHS_S
     start = median[True, short] - median[False, short]
     second = (median[True, long] - median[False, long] - start) / (long - short)
     print(
@@ -180,6 +146,15 @@ def added_by_an_agent(program):
         f"{median[False, short] * 1e3:.1f} ms",
         flush=True,
     )
+    for target in ["null:", "directory"]:
+        used(program, target, "one.toml", short)
+        load = (used(program, target, "one.toml", long) - used(program, target, "one.toml", short)) / (long - short)
+        of_minute = (start + second * (60 - short)) / (load * 60)
+        print(
+            f"a local run on {target.rstrip(':')} takes {load * 1e3:.0f} ms of processor time in a second, so an agent "
+            f"adds {second / load:.2%} to each second, and {of_minute:.2%} to a run of a minute",
+            flush=True,
+        )
 
 
 def main():
@@ -200,9 +175,7 @@ def main():
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     print(f"{model}, {os.cpu_count()} processors, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}")
     print(version.split("\n")[0], flush=True)
-    added_by_an_agent(program)
-    for target in ["null:", "directory"]:
-        fleet_of_one(program, target)
+    fleet_of_one(program)
     for count in agents or ["200", "1000"]:
         controller(program, int(count))
 
