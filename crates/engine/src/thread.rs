@@ -11,6 +11,7 @@ use metrics::recorder::Tally;
 use target::nfs::Rewrite;
 use target::run_target::{Opener, UseTarget, WorkerShare};
 use target::{Target, TargetError};
+use uring::slice::ShortSlice;
 use workload::arrival::Arrival;
 use workload::connection::down_reason;
 use workload::data::TileMaker;
@@ -406,6 +407,8 @@ impl Thread {
         };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         drop(self.sender.send(Message::Ready(self.number, tid)));
+        // Workers of other hosts on this machine that have started must not delay this one.
+        let slice = ShortSlice::of_this_thread();
         let Some(start) = self.start_line.wait() else {
             return Ok((ended, worker.into_data()));
         };
@@ -415,6 +418,7 @@ impl Thread {
                 break;
             }
         }
+        drop(slice);
         let clock = MonotonicClock::starting_at(start);
         ended.started_late_ns = Some(clock.now_ns());
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);

@@ -2,9 +2,9 @@
 //! `unsafe`.
 //!
 //! It reads, writes and syncs registered files through io_uring with registered buffers, in
-//! batches. It also wraps system calls without safe bindings: TCP_INFO of a socket, and waiting for
-//! many sockets with nanosecond timeouts on every kernel. Ideas: the hot loop of fio's
-//! `t/io_uring`, firecracker's separation of ring, operation and buffers.
+//! batches. It also wraps system calls without safe bindings: TCP_INFO of a socket, waiting for
+//! many sockets with nanosecond timeouts on every kernel, and the scheduler's slice of a thread.
+//! Ideas: the hot loop of fio's `t/io_uring`, firecracker's separation of ring, operation and buffers.
 #![expect(
     unsafe_code,
     reason = "this crate exists to contain all of it; each block states why it is sound"
@@ -12,5 +12,6 @@
 
 pub mod buffers;
 pub mod ring;
+pub mod slice;
 pub mod socket;
 pub mod waiting;
