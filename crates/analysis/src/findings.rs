@@ -119,6 +119,13 @@ pub enum Note {
         /// Planned runs.
         planned: usize,
     },
+    /// Hosts were lost while the others continued.
+    HostsLost {
+        /// Load points whose totals are those of fewer hosts.
+        load_points: usize,
+        /// All of them.
+        of: usize,
+    },
 }
 
 /// Analyses a record. The same record gives the same findings, bit for bit.
@@ -193,7 +200,6 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         service_check: service_check::of_runs(&record.runs),
         scalings: scaling::scalings(&load_points),
-        load_points,
         steadiness,
         wire,
         series: series::series(&record.runs),
@@ -201,7 +207,8 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         targets,
         scraped: scraped::of_record(record),
         warnings,
-        notes: notes(record),
+        notes: notes(record, &load_points),
+        load_points,
     }
 }
 
@@ -332,7 +339,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn notes(record: &ExperimentRecord) -> Vec<Note> {
+fn notes(record: &ExperimentRecord, load_points: &[LoadPoint]) -> Vec<Note> {
     let mut notes: Vec<Note> = match &record.outcome {
         Outcome::Done => Vec::new(),
         Outcome::Interrupted => vec![Note::Interrupted],
@@ -344,6 +351,10 @@ fn notes(record: &ExperimentRecord) -> Vec<Note> {
     let started = record.runs.iter().filter(|record| is_known(record.run.index)).count();
     if started < planned {
         notes.push(Note::RunsMissing { started, planned });
+    }
+    let lost = load_points.iter().filter(|point| !point.is_whole()).count();
+    if lost > 0 {
+        notes.push(Note::HostsLost { load_points: lost, of: load_points.len() });
     }
     notes
 }

@@ -169,21 +169,20 @@ fn caches(hosts: &[FleetHost], cache: HostCache) -> Vec<Option<HostCache>> {
     separate_machines(hosts).into_iter().map(of_host).collect()
 }
 
-/// The counters of a run by the kernels of its hosts, of those that are separate machines.
+/// The counters of a run: those of all hosts together and, because one host's cache is hidden among many,
+/// those of each host that is a separate machine.
 ///
 /// * `hosts` - those of the experiment
-pub(crate) fn wire_of_hosts(
-    record: &RunRecord,
-    hosts: &[FleetHost],
-    cache: HostCache,
-) -> Vec<RunWire> {
+pub(crate) fn wires(record: &RunRecord, hosts: &[FleetHost], cache: HostCache) -> Vec<RunWire> {
+    let mut wires: Vec<RunWire> = wire::of_run(record, cache).into_iter().collect();
     if record.hosts.is_empty() {
-        return Vec::new();
+        return wires;
     }
     let shares = record.run.split().into_iter().enumerate();
     let shares = shares.filter_map(|(host, assignment)| share(record, &assignment, host));
     let counted = shares.zip(caches(hosts, cache));
-    counted.filter_map(|(share, cache)| wire::of_run(&share, cache?)).collect()
+    wires.extend(counted.filter_map(|(share, cache)| wire::of_run(&share, cache?)));
+    wires
 }
 
 /// A load point's summary on each host, computed as that of all hosts together.

@@ -2,6 +2,9 @@
 
 mod records;
 
+use analysis::compare::flaws::FlawKind;
+use analysis::compare::side::Side;
+use analysis::compare::{Options, compare};
 use analysis::{Findings, analyze, wire};
 use metrics::fleet::{self, FleetHost, HostEvent, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
@@ -229,6 +232,23 @@ fn a_host_that_reads_from_its_cache_is_named_although_the_total_hides_it() {
     let throughput = |host: usize| wire::throughput(&hosts[host].wire);
     assert_eq!(throughput(0), Some(MOVED as f64));
     assert_eq!(throughput(11), Some((MOVED / 50) as f64));
+}
+
+#[test]
+fn a_comparison_sees_the_cache_of_one_host_among_many() {
+    let cached = twelve_hosts(|host| format!("boot-{host}"));
+    let mut whole = cached.clone();
+    for interval in &mut whole.runs[0].hosts[11].intervals {
+        interval.wire[0].received_bytes = MOVED;
+    }
+    let sides_with_a_cache = |first: &ExperimentRecord, second: &ExperimentRecord| {
+        let compared = compare(&[Side::of(first), Side::of(second)], &Options::default());
+        let caveats = compared.pairs[0].caveats.iter();
+        let of_cache = caveats.filter(|caveat| caveat.kind == FlawKind::Cached);
+        of_cache.map(|caveat| caveat.side).collect::<Vec<_>>()
+    };
+    assert_eq!(sides_with_a_cache(&whole, &cached), [1]);
+    assert!(sides_with_a_cache(&whole, &whole).is_empty());
 }
 
 #[test]

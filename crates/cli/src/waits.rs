@@ -8,9 +8,6 @@ use units::listed;
 
 use crate::terminal::write_stderr;
 
-/// How many hosts a line names.
-pub(crate) const HOSTS_NAMED_MAX: usize = 8;
-
 #[derive(Debug)]
 struct WaitsOnTerminal {
     /// `None` if the system's default handling of Ctrl-C ends the program.
@@ -28,7 +25,7 @@ impl WaitObserver for WaitsOnTerminal {
 
     fn report_of_hosts(&self, hosts: &[&str], wait: &str) {
         let each = if hosts.len() > 1 { ", each" } else { "" };
-        write_stderr(&format!("{}{each}: {wait}\n", listed(hosts, HOSTS_NAMED_MAX)));
+        write_stderr(&format!("{}{each}: {wait}\n", listed(hosts)));
     }
 }
 

@@ -123,14 +123,6 @@ fn notes(findings: &Findings) -> Vec<String> {
     if findings.is_overloaded() {
         notes.push("Overloaded: the offered rate exceeded what the target sustains.".to_owned());
     }
-    let lost = findings.load_points.iter().filter(|point| !point.is_whole()).count();
-    if lost > 0 {
-        notes.push(format!(
-            "Hosts were lost: the totals of {lost} of {} are those of fewer hosts, and no conclusion \
-             rests on them.",
-            counted(findings.load_points.len() as u64, "load point")
-        ));
-    }
     match findings.not_converged() {
         0 => {}
         wide => notes.push(format!(

@@ -276,6 +276,14 @@ pub fn load_point_name(load_point: &LoadPoint) -> String {
     name
 }
 
+/// The load of a latency floor: `queue depth 1`, or `queue depth 3, 1 for each host and target`.
+pub(crate) fn unloaded(load_point: &LoadPoint) -> String {
+    match load_point.queue_depth_total {
+        1 => "queue depth 1".to_owned(),
+        all => format!("queue depth {all}, 1 for each host and target"),
+    }
+}
+
 /// `23 of 24 hosts from t = 312 s`
 pub fn missing_hosts(missing: MissingHosts) -> String {
     let MissingHosts { remaining, of, from_ns } = missing;

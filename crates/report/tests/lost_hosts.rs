@@ -84,6 +84,17 @@ fn every_text_labels_a_total_of_fewer_hosts() {
 }
 
 #[test]
+fn what_is_missing_is_said_of_the_load_points_that_miss_it() {
+    let mut record = lost_everywhere();
+    let summary = |record: &ExperimentRecord| text::summary(&analyze(record), 200);
+    assert!(summary(&record).contains("Not enough data: hosts were lost at every load point."));
+    record.runs[0].hosts.clear();
+    record.runs[0].intervals.clear();
+    let either = "Not enough data: each load point lost hosts or has no complete interval.";
+    assert!(summary(&record).contains(either), "{}", summary(&record));
+}
+
+#[test]
 fn every_export_labels_a_total_of_fewer_hosts() {
     let record = bottleneck();
     let findings = analyze(&record);

@@ -5,9 +5,6 @@ use units::listed;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
-/// How many hosts a reason names.
-const HOSTS_NAMED_MAX: usize = 8;
-
 /// Failed operations of a run so far.
 #[derive(Clone, Debug)]
 pub struct Tolerance {
@@ -109,7 +106,7 @@ impl Tolerance {
             [(only, _)] => format!(" on {only}"),
             all => {
                 let named: Vec<String> = all.iter().map(named).collect();
-                format!(" on {}", listed(&named, HOSTS_NAMED_MAX))
+                format!(" on {}", listed(&named))
             }
         }
     }

@@ -8,12 +8,15 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", thousands(count))
 }
 
-/// The first `most` of some names, and how many more there are: `a and b`, `a, b and 3 more`.
-pub fn listed<T: AsRef<str>>(names: &[T], most: usize) -> String {
+/// How many names [`listed`] gives.
+const LISTED_MAX: usize = 8;
+
+/// Some names, the first eight and how many more there are: `a and b`, `a, b, ... and 3 more`.
+pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     let mut words: Vec<String> =
-        names.iter().take(most).map(|name| name.as_ref().to_owned()).collect();
-    if names.len() > most {
-        words.push(format!("{} more", thousands((names.len() - most) as u64)));
+        names.iter().take(LISTED_MAX).map(|name| name.as_ref().to_owned()).collect();
+    if names.len() > LISTED_MAX {
+        words.push(format!("{} more", thousands((names.len() - LISTED_MAX) as u64)));
     }
     match words.pop() {
         Some(last) if words.is_empty() => last,
@@ -28,11 +31,13 @@ mod tests {
 
     #[test]
     fn a_long_list_ends_with_the_number_of_the_others() {
-        assert_eq!(listed::<&str>(&[], 8), "");
-        assert_eq!(listed(&["a"], 2), "a");
-        assert_eq!(listed(&["a", "b"], 2), "a and b");
-        assert_eq!(listed(&["a", "b", "c"], 2), "a, b and 1 more");
-        assert_eq!(listed(&["a"; 1_002], 1), "a and 1,001 more");
+        assert_eq!(listed::<&str>(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b"]), "a and b");
+        let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        assert_eq!(listed(&many[..8]), "a, b, c, d, e, f, g and h");
+        assert_eq!(listed(&many), "a, b, c, d, e, f, g, h and 1 more");
+        assert!(listed(&["a"; 1_009]).ends_with(", a and 1,001 more"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use metrics::warning::Warning;
 use crate::fleet;
 use crate::overload;
 use crate::steadiness;
-use crate::wire::{self, HostCache, RunWire, WireCheck};
+use crate::wire::{RunWire, WireCheck};
 
 /// Kinds of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,17 +58,18 @@ pub struct Flaw {
 
 /// The flaws of a load point, one of each kind.
 ///
+/// * `wires` - the counters of each run
 /// * `hosts` - those of the experiment
 pub(super) fn of_records(
     records: &[&RunRecord],
-    cache: HostCache,
+    wires: &[Vec<RunWire>],
     hosts: &[FleetHost],
 ) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = Vec::new();
-    for record in records {
+    for (record, wires) in records.iter().zip(wires) {
         let lost = fleet::hosts_lost(record, hosts);
         let lost = lost.map(|warning| (FlawKind::HostsLost, warning));
-        for (kind, warning) in warnings(record, cache, hosts).into_iter().chain(lost) {
+        for (kind, warning) in warnings(record, wires).into_iter().chain(lost) {
             if flaws.iter().all(|known| known.kind != kind) {
                 flaws.push(Flaw { kind, warning });
             }
@@ -78,7 +79,7 @@ pub(super) fn of_records(
     flaws
 }
 
-fn warnings(record: &RunRecord, cache: HostCache, hosts: &[FleetHost]) -> Vec<(FlawKind, Warning)> {
+fn warnings(record: &RunRecord, wires: &[RunWire]) -> Vec<(FlawKind, Warning)> {
     let mut found = Vec::new();
     for (index, stream) in steadiness::of_run(record).into_iter().enumerate() {
         match overload::of_run(record, index) {
@@ -106,29 +107,16 @@ fn warnings(record: &RunRecord, cache: HostCache, hosts: &[FleetHost]) -> Vec<(F
             }
         }
     }
-    let cached = wires(record, cache, hosts).flat_map(|wire| wire.warnings());
+    let cached = wires.iter().flat_map(RunWire::warnings);
     found.extend(cached.map(|warning| (FlawKind::Cached, warning)));
     found
 }
 
-/// The counters of a run: those of all hosts together and, because one host's cache is hidden among many,
-/// those of each.
-fn wires(
-    record: &RunRecord,
-    cache: HostCache,
-    hosts: &[FleetHost],
-) -> impl Iterator<Item = RunWire> {
-    let of_hosts = fleet::wire_of_hosts(record, hosts, cache);
-    wire::of_run(record, cache).into_iter().chain(of_hosts)
-}
-
 /// The largest share of a load point's bytes, read or written, served by a cache of all hosts or of one of
 /// them, 0 to 1; `None` without counters.
-pub(super) fn cached_share(
-    records: &[&RunRecord],
-    cache: HostCache,
-    hosts: &[FleetHost],
-) -> Option<f64> {
-    let all = records.iter().flat_map(|record| wires(record, cache, hosts));
-    all.filter_map(|run| run.believed().map(WireCheck::cached_share)).reduce(f64::max)
+///
+/// * `wires` - the counters of each run
+pub(super) fn cached_share(wires: &[Vec<RunWire>]) -> Option<f64> {
+    let believed = wires.iter().flatten().filter_map(RunWire::believed);
+    believed.map(WireCheck::cached_share).reduce(f64::max)
 }

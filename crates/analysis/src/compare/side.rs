@@ -11,11 +11,11 @@ use super::figure::Figure;
 use super::flaws::{self, Flaw};
 use super::host_use::{self, HostUse};
 use super::plan_keys;
-use crate::fleet::MissingHosts;
+use crate::fleet::{self, MissingHosts};
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
 use crate::window::{self, Ops, WindowSums};
-use crate::wire::HostCache;
+use crate::wire::{HostCache, RunWire};
 
 /// Most batches of a single run's window. About thirty are enough for a variance, and longer
 /// batches are less correlated with their neighbours (B. Schmeiser, Operations Research 30, 1982).
@@ -228,13 +228,15 @@ fn point(records: &[&RunRecord], experiment: &ExperimentRecord, cache: HostCache
             }
         })
         .collect();
+    let wires: Vec<Vec<RunWire>> =
+        records.iter().map(|record| fleet::wires(record, &experiment.hosts, cache)).collect();
     PointSide {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),
         keys: plan_keys::of_run(run, &experiment.plan.targets),
         subjects,
-        flaws: flaws::of_records(records, cache, &experiment.hosts),
-        cached_share: flaws::cached_share(records, cache, &experiment.hosts),
+        flaws: flaws::of_records(records, &wires, &experiment.hosts),
+        cached_share: flaws::cached_share(&wires),
         host: host_use::of_records(records),
     }
 }

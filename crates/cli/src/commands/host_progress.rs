@@ -9,7 +9,6 @@ use runner::overdue::NAMED_AFTER_NS;
 use units::listed;
 
 use crate::terminal::Terminal;
-use crate::waits::HOSTS_NAMED_MAX;
 
 /// Time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
@@ -41,7 +40,7 @@ fn line(total: usize, waiting: &[&str], elapsed: Duration) -> String {
     if elapsed < Duration::from_nanos(NAMED_AFTER_NS) || waiting.is_empty() {
         return done;
     }
-    format!("{done}, waiting for {}", listed(waiting, HOSTS_NAMED_MAX))
+    format!("{done}, waiting for {}", listed(waiting))
 }
 
 #[cfg(test)]

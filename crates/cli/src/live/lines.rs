@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use analysis::series::{PointPhase, SeriesPoint, WindowSoFar, points_of};
-use metrics::fleet::FleetHost;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use metrics::warning::Warning;
@@ -18,7 +17,7 @@ use workload::plan::{Plan, Run};
 
 use super::fill::Fill;
 use super::position::Position;
-use super::{ended_words, engine_words, host_event_words, hosts_words, prepared_words};
+use super::{HostNews, ended_words, engine_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 use crate::terminal::Terminal;
 
@@ -36,8 +35,8 @@ pub(super) struct PlainLines {
     fill: Option<Fill>,
     fill_reported: Option<Instant>,
     connections: ConnectionState,
-    /// The hosts, if there are several.
-    hosts: Vec<FleetHost>,
+    /// News of the hosts, if there are several.
+    hosts: HostNews,
     /// Those that the current run has lost.
     lost: LostHosts,
 }
@@ -53,7 +52,7 @@ impl PlainLines {
             fill: None,
             fill_reported: None,
             connections: ConnectionState::default(),
-            hosts: Vec::new(),
+            hosts: HostNews::default(),
             lost: LostHosts::default(),
         }
     }
@@ -158,9 +157,9 @@ impl Listener for PlainLines {
             Event::PrepareFinished(prepared) => self.line(&prepared_words(prepared)),
             Event::RunStarted { run, .. } => self.run_started(run),
             Event::Interval { interval, .. } => self.interval(interval),
-            Event::FleetReady { hosts } => self.hosts.clone_from(hosts),
+            Event::FleetReady { hosts } => self.hosts.ready(hosts),
             Event::HostEvent { host, event, .. } => {
-                if let Some(words) = host_event_words(&self.hosts, *host, event) {
+                if let Some(words) = self.hosts.words(*host, event) {
                     self.line(&words);
                 }
             }

@@ -16,6 +16,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -103,15 +104,27 @@ impl Drop for Screen {
 }
 
 /// What happened to one of several hosts, if the user must know immediately.
-fn host_event_words(hosts: &[FleetHost], host: u32, event: &HostEvent) -> Option<String> {
-    let name = hosts.get(host as usize).map_or("a host", |host| host.name.as_str());
-    match event {
-        HostEvent::Started { .. } | HostEvent::Ended | HostEvent::Collected { .. } => None,
-        HostEvent::Lost { at_ns, why, others_continued } => {
-            let at = print_whole_seconds(Duration::from_nanos(*at_ns));
-            let then = if *others_continued { "; the others continue" } else { "" };
-            Some(format!("{name} is lost at t = {at}: {why}{then}"))
+#[derive(Debug, Default)]
+struct HostNews {
+    hosts: Vec<FleetHost>,
+    /// Why hosts are lost: a host is missing from each further run for the same reason.
+    lost: BTreeMap<u32, String>,
+}
+
+impl HostNews {
+    fn ready(&mut self, hosts: &[FleetHost]) {
+        self.hosts = hosts.to_vec();
+    }
+
+    fn words(&mut self, host: u32, event: &HostEvent) -> Option<String> {
+        let HostEvent::Lost { at_ns, why, others_continued } = event else { return None };
+        if self.lost.insert(host, why.clone()).as_ref() == Some(why) {
+            return None;
         }
+        let name = self.hosts.get(host as usize).map_or("a host", |host| host.name.as_str());
+        let at = print_whole_seconds(Duration::from_nanos(*at_ns));
+        let then = if *others_continued { "; the others continue" } else { "" };
+        Some(format!("{name} is lost at t = {at}: {why}{then}"))
     }
 }
 

@@ -4,7 +4,6 @@
 use std::time::Instant;
 
 use analysis::series::{PointPhase, SeriesPoint, WindowSoFar, points_of, total_of};
-use metrics::fleet::FleetHost;
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use metrics::warning::Warning;
@@ -17,7 +16,7 @@ use workload::plan::{Plan, Run};
 use super::fill::Fill;
 use super::history::History;
 use super::position::Position;
-use super::{ended_words, engine_words, host_event_words, hosts_words, prepared_words};
+use super::{HostNews, ended_words, engine_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 
 /// The state of an experiment that is being measured.
@@ -36,8 +35,8 @@ pub(super) struct LiveModel {
     pub(super) history: History,
     /// The load points that are done, by workload variant.
     pub(super) done: Vec<DoneVariant>,
-    /// The hosts, if there are several.
-    hosts: Vec<FleetHost>,
+    /// News of the hosts, if there are several.
+    hosts: HostNews,
     /// Those that the current run has lost.
     pub(super) lost: LostHosts,
     /// The last message.
@@ -85,7 +84,7 @@ impl LiveModel {
             times_ns: [f64::INFINITY, 0.0],
             history: History::default(),
             done: Vec::new(),
-            hosts: Vec::new(),
+            hosts: HostNews::default(),
             lost: LostHosts::default(),
             notice: None,
         }
@@ -110,9 +109,9 @@ impl LiveModel {
                 self.run = Some(CurrentRun::new(run));
             }
             Event::Interval { interval, .. } => self.interval(interval),
-            Event::FleetReady { hosts } => self.hosts.clone_from(hosts),
+            Event::FleetReady { hosts } => self.hosts.ready(hosts),
             Event::HostEvent { host, event, .. } => {
-                if let Some(words) = host_event_words(&self.hosts, *host, event) {
+                if let Some(words) = self.hosts.words(*host, event) {
                     self.notice(words, true);
                 }
             }

@@ -14,6 +14,7 @@ use runner::event::{Event, Phase};
 use workload::plan::{Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
 
+use super::HostNews;
 use super::model::LiveModel;
 use super::painter::{Emphasis, Size};
 use records::{interval, reads};
@@ -153,6 +154,21 @@ fn after_a_lost_host_the_run_its_history_and_the_finished_load_point_have_the_nu
     assert!(lines[0].ends_with("QD 32 (2/3 hosts)"), "{lines:#?}");
     let done = lines.iter().find(|line| line.starts_with("done: ")).expect("a line");
     assert_eq!(done, "done: oltp, IOPS: QD 4 8,534  QD 16 2,833 (2/3 hosts)", "the window's mean");
+}
+
+#[test]
+fn a_host_that_further_runs_lack_for_the_same_reason_is_reported_once() {
+    let lost = |at_ns: u64, why: &str| HostEvent::Lost {
+        at_ns,
+        why: why.to_owned(),
+        others_continued: true,
+    };
+    let mut news = HostNews::default();
+    let first = news.words(1, &lost(3_000_000_000, "killed")).expect("it is new");
+    assert_eq!(first, "a host is lost at t = 3s: killed; the others continue");
+    assert_eq!(news.words(1, &lost(0, "killed")), None);
+    assert!(news.words(2, &lost(0, "killed")).is_some(), "another host");
+    assert!(news.words(1, &lost(0, "started late")).is_some(), "another reason");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metrics::run_record::ExperimentRecord;
 use store::Writer;
-use units::print_whole_seconds;
+use units::{listed, print_whole_seconds};
 
 use super::collect::{Collected, CollectedHost, interrupted};
 use super::collection::{Addition, Collection};
@@ -17,8 +17,6 @@ use crate::outcome::Failure;
 
 /// Time after the planned end of a run for its last operations, before its agent is no longer awaited.
 const GRACE: Duration = Duration::from_secs(60);
-/// How many awaited hosts progress lists.
-const NAMED_MAX: usize = 3;
 /// Time between two lists of spools while an agent finishes its run.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -102,14 +100,9 @@ impl<W: Append> Collector<W> {
                 self.problems.extend(problems);
                 return Ok(found);
             }
-            let awaited = live.iter().take(NAMED_MAX);
             let awaited =
-                awaited.map(|one| format!("{}{}", self.names[one.host], in_run(&one.item)));
-            let mut awaited: Vec<String> = awaited.collect();
-            if live.len() > NAMED_MAX {
-                awaited.push(format!("{} more hosts", live.len() - NAMED_MAX));
-            }
-            self.awaited = awaited.join("; ");
+                live.iter().map(|one| format!("{}{}", self.names[one.host], in_run(&one.item)));
+            self.awaited = listed(&awaited.collect::<Vec<String>>());
             if observe(&self.awaited).is_break() {
                 return Err(interrupted());
             }

@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::connections::ConnectionSummary;
-use analysis::load_point::{LoadPoint, StreamSummary};
+use analysis::load_point::{LoadPoint, RunSummary, StreamSummary};
 use analysis::measured_load::{BestBy, MeasuredLoad, best_of_each};
 use analysis::verdict::{Known, KnownLimit, Limit};
 use analysis::workload_signature::WorkloadSignature;
@@ -346,17 +345,22 @@ fn endpoints(overrides: &UserOverrides, work: &WorkloadSignature) -> u64 {
 
 /// Connections of each host to each endpoint: of the load point, of the kernel's mount, or one.
 fn connections(record: &ExperimentRecord, point: &LoadPoint) -> u64 {
-    let own = point.runs.iter().map(|run| connections_of_each(&run.connections)).max();
+    let of_run = |run: &RunSummary| {
+        of_each_host(run.connections.iter().map(|one| (one.host, one.remote.as_str())))
+    };
+    let own = point.runs.iter().map(of_run).max();
     let count = own.filter(|count| *count > 0).or(record.environment.mount_connections);
     count.or_else(|| record.plan.target().connections().map(u64::from)).unwrap_or(1).max(1)
 }
 
 /// The most connections of a host to one address. A host may use some of the addresses only.
-fn connections_of_each(connections: &[ConnectionSummary]) -> u64 {
+///
+/// * `connections` - the host of each, and its remote address with the port
+fn of_each_host<'a>(connections: impl Iterator<Item = (u32, &'a str)>) -> u64 {
     let mut counts: BTreeMap<(u32, &str), u64> = BTreeMap::new();
-    for one in connections {
-        let address = one.remote.rsplit_once(':').map_or(one.remote.as_str(), |(ip, _)| ip);
-        *counts.entry((one.host, address)).or_default() += 1;
+    for (host, remote) in connections {
+        let address = remote.rsplit_once(':').map_or(remote, |(address, _)| address);
+        *counts.entry((host, address)).or_default() += 1;
     }
     counts.into_values().max().unwrap_or(0)
 }
@@ -372,6 +376,16 @@ fn floor_s(findings: &Findings, variant: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_are_those_of_a_host_to_one_address() {
+        assert_eq!(of_each_host(std::iter::empty()), 0);
+        // Each of two hosts has two connections to a separate volume.
+        let spread = [(0, "10.0.0.1:2049"), (0, "10.0.0.1:2049"), (1, "[fd00::2]:2049")];
+        assert_eq!(of_each_host(spread.into_iter().chain([(1, "[fd00::2]:2049")])), 2);
+        let all = [(0, "10.0.0.1:2049"), (0, "10.0.0.2:2049"), (1, "10.0.0.1:2049")];
+        assert_eq!(of_each_host(all.into_iter()), 1);
+    }
 
     #[test]
     fn each_size_of_the_machines_of_a_fleet_is_listed_once() {

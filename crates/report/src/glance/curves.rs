@@ -12,6 +12,7 @@ use units::{Nanos, counted};
 
 use crate::number::{NONE, NS_PER_S, percent, plain};
 use crate::prose::wrap;
+use crate::results::unloaded;
 use crate::table::{Column, Table, terminal};
 use crate::verdict;
 
@@ -32,6 +33,8 @@ pub struct CurveGlance {
     pub peak_load: String,
     /// The latency floor: `441 µs`; `None` if it was not measured.
     pub floor: Option<String>,
+    /// Its load: `queue depth 1`; `None` without a floor.
+    pub floor_load: Option<String>,
     /// The recommended load for latency-sensitive work; `None` without a knee.
     pub operating_point: Option<OperatingPoint>,
     /// Whether throughput has stopped rising; `None` if no load was raised along the curve.
@@ -103,6 +106,7 @@ impl CurveGlance {
             floor: floor
                 .and_then(|floor| floor.latency_ns())
                 .map(|latency| Nanos(latency.value).to_string()),
+            floor_load: floor.map(|floor| unloaded(&findings.load_points[floor.load_point])),
             operating_point: operating_point(curve, one),
             saturation: verdict
                 .filter(|_| curve.load != Load::NotRaised)

@@ -72,6 +72,7 @@ fn card(findings: &Findings, shown: &CurveGlance) -> Value {
         peak => &shown.peak,
         peak_load => &shown.peak_load,
         floor => &shown.floor,
+        floor_load => &shown.floor_load,
         floor_at_limit => shown.floor_at_limit,
         at_limit => shown.at_limit,
         saturation => shown.saturation.as_ref().map(ToString::to_string),

@@ -95,7 +95,7 @@ pub(super) fn record(
         io_method => findings.io_method,
         seed => findings.seed.to_string(),
         started => date(findings.started_unix_ms),
-        outcome => outcome(&findings.outcome),
+        outcome => outcome(findings),
         notes => findings
             .notes
             .iter()
@@ -154,8 +154,10 @@ fn time_groups(groups: &[TimeGroup], charts: &mut Charts) -> Vec<Value> {
     groups.iter().enumerate().map(group).collect()
 }
 
-fn outcome(outcome: &Outcome) -> &'static str {
-    match outcome {
+fn outcome(findings: &Findings) -> &'static str {
+    match &findings.outcome {
+        // A note says what is missing.
+        Outcome::Done if !findings.notes.is_empty() => "Completed, but not as planned.",
         Outcome::Done => "Completed as planned.",
         Outcome::Interrupted => "Interrupted by the user.",
         Outcome::Failed { .. } => "Ended by a failure.",

@@ -9,7 +9,7 @@ use analysis::sample::Load;
 
 use crate::document::{Block, Section};
 use crate::number::{NS_PER_S, TimeUnit, percent, plain, thousands};
-use crate::results::time_unit;
+use crate::results::{time_unit, unloaded};
 use crate::verdict::{self, words};
 
 /// A curve has at least this many points.
@@ -44,7 +44,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 fn lines(findings: &Findings, curve: &Curve, unit: TimeUnit) -> Vec<String> {
     let mut lines = vec![
         match &curve.floor {
-            Ok(found) => floor(found, unit),
+            Ok(found) => floor(found, &unloaded(&findings.load_points[found.load_point]), unit),
             Err(why) => missing("latency floor", why),
         },
         match &curve.plateau {
@@ -74,19 +74,20 @@ fn load(curve: &Curve, point: usize) -> String {
     format!("{} {label}", curve.axis)
 }
 
-fn floor(floor: &Floor, unit: TimeUnit) -> String {
+/// * `load` - that of the floor
+fn floor(floor: &Floor, load: &str, unit: TimeUnit) -> String {
     let mean = unit.with_symbol(floor.service_mean_ns.value);
     if floor.is_pace {
         return format!(
-            "latency floor: not measured; throughput is already at a limit at queue depth 1, and \
-             that limit sets the {mean} per operation"
+            "latency floor: not measured; throughput is already at a limit at {load}, and that \
+             limit sets the {mean} per operation"
         );
     }
     let mut line = format!("latency floor: mean service time {mean}");
     if let Some(p50) = floor.service_p50_ns {
         line.push_str(&format!(" (median {})", unit.with_symbol(p50 as f64)));
     }
-    line.push_str(" with one worker at queue depth 1");
+    line.push_str(&format!(" with one worker at {load}"));
     match floor.connections {
         None | Some(1) => {}
         Some(count) => line.push_str(&format!(", over {count} connections")),

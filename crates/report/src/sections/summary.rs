@@ -12,7 +12,7 @@ use crate::charts::method_name;
 use crate::document::{Block, Section};
 use crate::drawing::ticks;
 use crate::number::{TimeUnit, mib, percent, plain};
-use crate::results::{plus_minus, time_unit};
+use crate::results::{plus_minus, time_unit, unloaded};
 use crate::verdict;
 use crate::warnings::group_advice;
 
@@ -84,7 +84,7 @@ fn verdict_of<'a>(findings: &'a Findings, one: &CurveSummary) -> Option<&'a Verd
     (curve.load != Load::NotRaised).then(|| findings.verdict_of(point.load_point)).flatten()
 }
 
-/// The load point with the highest rate, and the latency at queue depth 1.
+/// The load point with the highest rate, and the latency floor.
 fn highest(findings: &Findings, one: &CurveSummary, unit: TimeUnit) -> String {
     let curve = curve_of(findings, one);
     let point = &curve.points[one.most];
@@ -100,15 +100,16 @@ fn highest(findings: &Findings, one: &CurveSummary, unit: TimeUnit) -> String {
     }
     sentence.push('.');
     if let Ok(floor) = &curve.floor {
+        let load = unloaded(&findings.load_points[floor.load_point]);
         match floor.latency_ns() {
             Some(latency) => {
                 let latency = unit.with_symbol(latency.value);
-                sentence.push_str(&format!(" Latency at queue depth 1: {latency}."));
+                sentence.push_str(&format!(" Latency at {load}: {latency}."));
             }
-            None => sentence.push_str(
-                " Throughput is at a limit even at queue depth 1, so the latency of an unloaded \
-                 operation was not measured.",
-            ),
+            None => sentence.push_str(&format!(
+                " Throughput is at a limit even at {load}, so the latency of an unloaded operation \
+                 was not measured."
+            )),
         }
     }
     sentence

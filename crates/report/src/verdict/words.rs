@@ -111,6 +111,11 @@ pub(crate) fn note(of: &Note) -> String {
         Note::RunsMissing { started, planned } => {
             format!("{started} of {planned} planned runs were started.")
         }
+        Note::HostsLost { load_points, of } => format!(
+            "Hosts were lost: the totals of {load_points} of {} are those of fewer hosts, and no \
+             conclusion rests on them.",
+            counted(*of as u64, "load point")
+        ),
     }
 }
 

@@ -203,6 +203,8 @@ fn lock_with(
 mod tests {
     use std::path::PathBuf;
 
+    use rustix::fs::FileType;
+
     use super::*;
     use crate::lease_content::LEASE_NAME;
 
@@ -253,6 +255,19 @@ mod tests {
         fs::remove_file(&lease).unwrap();
         drop(lock(&directory, &owner()).unwrap());
         assert!(!lease.exists());
+    }
+
+    #[test]
+    fn a_lock_file_that_is_no_file_is_refused_and_not_waited_for() {
+        let (_root, directory) = directory();
+        let fifo = directory.join(LEASE_NAME);
+        let mode = rustix::fs::Mode::RUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, mode, 0).unwrap();
+        for refused in [lock(&directory, &owner()).map(drop), refuse_locked(&directory)] {
+            let refusal = refused.unwrap_err().to_string();
+            assert!(refusal.contains("is not a regular file: remove it"), "{refusal}");
+        }
+        assert!(fifo.exists());
     }
 
     #[test]
