@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::agent::ALIVE_EVERY_NS;
 use crate::clock::{self, ClockOffset, Sample};
 use crate::launch::{PRESENT, SEND};
 use crate::message::{Build, Hello, Incoming, Message, NotAMessage, PROTOCOL};
@@ -15,6 +16,8 @@ use crate::message::{Build, Hello, Incoming, Message, NotAMessage, PROTOCOL};
 pub const HELLO_WITHIN_NS: u64 = 9_000_000_000;
 /// An agent sends something every second; without anything for this long it is lost.
 pub const SILENT_AFTER_NS: u64 = 8_000_000_000;
+/// An agent that was heard within this time is alive: it reports three times as often.
+const RESPONDS_WITHIN_NS: u64 = 3 * ALIVE_EVERY_NS;
 /// Samples of each host's clock.
 const SAMPLES: u32 = 8;
 
@@ -370,6 +373,13 @@ impl Controller {
         }
     }
 
+    /// Whether the agent of a host is known to be alive. If not, it may be busy, frozen or cut off.
+    pub fn responds(&self, host: usize, now_ns: u64) -> bool {
+        let session = &self.sessions[host];
+        let silent_ns = now_ns.saturating_sub(session.heard_ns);
+        matches!(session.stage, Stage::Connected { .. }) && silent_ns <= RESPONDS_WITHIN_NS
+    }
+
     /// Whether the session of a host has ended.
     pub fn is_ended(&self, host: usize) -> bool {
         matches!(self.sessions[host].stage, Stage::Ended)
@@ -582,6 +592,9 @@ mod tests {
         controller.received(1, &Message::Alive.to_frame(), 9 * SECOND_NS);
         controller.tick(10 * SECOND_NS + 1);
         assert_eq!(actions(&mut controller), [Action::Abandon { host: 0 }]);
+        assert!(controller.responds(1, 12 * SECOND_NS));
+        assert!(!controller.responds(1, 12 * SECOND_NS + 1), "it reports every second");
+        assert!(!controller.responds(0, 10 * SECOND_NS), "it never connected");
         controller.tick(17 * SECOND_NS);
         assert_eq!(actions(&mut controller), []);
         controller.tick(17 * SECOND_NS + 1);

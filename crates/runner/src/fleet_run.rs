@@ -476,13 +476,15 @@ impl FleetRun {
 
     /// Names hosts that are alive and make no progress, gives them up after a longer time, and starts the
     /// others if they waited for a host that is lost. Call it at least once a second.
-    pub fn tick(&mut self, now_ns: u64) {
+    ///
+    /// * `responds` - whether a host is known to be alive; if not, its connection tells why
+    pub fn tick(&mut self, now_ns: u64, responds: impl Fn(usize) -> bool) {
         let longest_ns = STALLED_AFTER_NS + self.interval_ns;
         if self.stopped != StopLevel::None {
             self.stop_seen_ns.get_or_insert(now_ns);
         }
         let since_stop_ns = self.stop_seen_ns.map_or(0, |seen_ns| now_ns - seen_ns);
-        for host in 0..self.members.len() {
+        for host in (0..self.members.len()).filter(|host| responds(*host)) {
             let silent_ns = now_ns.saturating_sub(self.members[host].heard_ns);
             let seconds = silent_ns / 1_000_000_000;
             self.report_wait(host, silent_ns);

@@ -211,7 +211,7 @@ impl World {
     fn handle(&mut self, now_ns: u64, event: Event) {
         match event {
             Event::Tick => {
-                self.core.tick(now_ns);
+                self.core.tick(now_ns, |_| true);
                 self.at(now_ns + TICK_NS, Event::Tick);
             }
             Event::Clock(host, sampled_ns) => {
@@ -536,7 +536,7 @@ fn the_others_start_when_the_last_host_that_prepares_is_lost() {
     let mut core = FleetRun::new(&run(2), &names, &[None, None], OnLost::Continue, false, 0);
     core.ready(0, 0);
     core.lost(1, "its agent ended");
-    core.tick(TICK_NS);
+    core.tick(TICK_NS, |_| true);
     assert_eq!(core.next_action(), Some(RunAction::SampleClock { host: 0 }));
     core.clock_sampled(0, RIGHT_CLOCK, TICK_NS);
     let action = core.next_action();
@@ -587,7 +587,7 @@ fn a_host_whose_operations_do_not_end_is_named_in_10_s_whatever_the_interval() {
             core.interval(0, hung, now_ns);
             // The other has nothing to do in between.
             core.interval(1, interval(index, u64::from(index.is_multiple_of(50))), now_ns);
-            core.tick(now_ns);
+            core.tick(now_ns, |_| true);
             found = named(&mut core).map(|(host, wait)| (host, wait, now_ns));
             if found.is_some() {
                 break;
@@ -613,7 +613,7 @@ fn a_host_that_delivers_nothing_is_named_in_10_s_up_to_intervals_of_8_s() {
                 core.interval(1, interval(delivered, 1), now_ns);
                 delivered += 1;
             }
-            core.tick(now_ns);
+            core.tick(now_ns, |_| true);
             if let Some(named) = named(&mut core) {
                 break named;
             }
@@ -621,4 +621,20 @@ fn a_host_that_delivers_nothing_is_named_in_10_s_up_to_intervals_of_8_s() {
         assert!(host == 0 && wait.starts_with("no interval for "), "{host}: {wait}");
         assert!(now_ns - start_ns <= NAMED_WITHIN_NS, "{interval_ns}: {wait}");
     }
+}
+
+#[test]
+fn a_host_that_does_not_respond_is_not_said_to_be_alive() {
+    let (mut core, start_ns) = started(100 * MS_NS);
+    for index in 0..200 {
+        let now_ns = start_ns + u64::from(index + 1) * 100 * MS_NS;
+        core.interval(1, interval(index, 1), now_ns);
+        core.tick(now_ns, |host| host != 0);
+        assert_eq!(named(&mut core), None);
+    }
+    assert!(!core.is_over());
+    // Whether it has a fault or is alive without progress is known as soon as it responds.
+    core.tick(start_ns + 20 * SECOND_NS, |_| true);
+    let (host, wait) = named(&mut core).expect("it is named");
+    assert_eq!((host, wait.as_str()), (0, "no interval for 20 s; its agent responds"));
 }

@@ -321,7 +321,9 @@ impl Fleet for &mut RemoteFleet {
             for event in self.turn() {
                 self.handle(event, &mut session);
             }
-            session.core.tick(self.links.now_ns());
+            let now_ns = self.links.now_ns();
+            let controller = self.links.controller();
+            session.core.tick(now_ns, |host| controller.responds(host, now_ns));
         }
         // What the last event led to.
         self.perform(&mut session);
