@@ -387,6 +387,11 @@ impl EndedProcess {
 /// The last line of what a process wrote on standard error, without what Rust's runtime adds to a panic or
 /// to a failed allocation.
 fn reason_in(words: &str) -> &str {
+    // Rust's runtime writes this message in three parts, which those of other threads may separate.
+    let parts = ["memory allocation of ", " bytes failed"].map(|part| words.matches(part).count());
+    if parts.into_iter().max() > Some(1) {
+        return "memory allocations of several threads failed";
+    }
     let lines = words.lines().map(str::trim).take_while(|line| *line != "stack backtrace:");
     let is_added =
         |line: &str| line.starts_with("note: ") || line.starts_with("skipping backtrace");
@@ -413,6 +418,12 @@ mod tests {
             (format!("{panic}{note}"), "the reason"),
             (format!("{panic}stack backtrace:\n   0: main\n  at a.rs:1\n{note}"), "the reason"),
             (format!("{allocation}{note}"), allocation.trim()),
+            (
+                format!(
+                    "memory allocation of memory allocation of 88 bytes failed\n bytes failed\n{note}"
+                ),
+                "memory allocations of several threads failed",
+            ),
             (
                 "Welcome\nssh: connect to host vm1: No route to host\r\n\n".to_owned(),
                 "ssh: connect to host vm1: No route to host",

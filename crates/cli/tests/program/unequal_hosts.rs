@@ -210,8 +210,7 @@ code=$?
 exit $code
 "#;
 /// What is printed where memory ends: in a fill, in an engine, or in a thread before its program begins.
-const OUT_OF_MEMORY: [&str; 3] =
-    ["Cannot allocate memory", "memory allocation of ", "start thread "];
+const OUT_OF_MEMORY: [&str; 3] = ["Cannot allocate memory", "memory allocation", "start thread "];
 
 #[test]
 fn an_agent_that_runs_out_of_memory_is_named_with_the_reason() {
