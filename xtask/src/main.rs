@@ -36,7 +36,7 @@ Commands:
   check --fast       check only format, tidy, clippy and tests
   check --install    install missing Debian packages first
   deny               run only the check of dependencies
-  book               build the guide as a site in target/book, and check its links
+  book               build the guide as a site in target/book
   dist [--target x86_64|aarch64] [--check]
                      build the static program, its Debian package and the context of a container
                      image below target/dist/; --check installs and uses each part

