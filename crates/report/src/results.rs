@@ -276,11 +276,11 @@ pub fn load_point_name(load_point: &LoadPoint) -> String {
     name
 }
 
-/// The load of a latency floor: `queue depth 1`, or `queue depth 3, 1 for each host and target`.
-pub(crate) fn unloaded(load_point: &LoadPoint) -> String {
+/// The load of a latency floor.
+pub(crate) fn unloaded(load_point: &LoadPoint) -> &'static str {
     match load_point.queue_depth_total {
-        1 => "queue depth 1".to_owned(),
-        all => format!("queue depth {all}, 1 for each host and target"),
+        1 => "queue depth 1",
+        _ => "queue depth 1 for each host and target",
     }
 }
 

@@ -4,17 +4,22 @@ mod fixture;
 
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, reads, run, stream};
+use metrics::run_record::ExperimentRecord;
 use report::{curves, json, text};
 
 /// A volume of 1 ms and 8,000 ops/s at doubling queue depths.
-fn bottleneck() -> Findings {
+fn bottleneck_record() -> ExperimentRecord {
     let at = |queue_depth: u32| {
         let rate = u64::from(queue_depth * 1000).min(8000);
         let service_ns = u64::from(queue_depth) * 1_000_000_000 / rate;
         let window = (0..6).map(|_| reads(rate, 8192, service_ns)).collect();
         done(run("random read 8 KiB", vec![stream("data", queue_depth)], 0, 6), window)
     };
-    analyze(&experiment([1, 2, 4, 8, 16, 32, 64].map(at).to_vec()))
+    experiment([1, 2, 4, 8, 16, 32, 64].map(at).to_vec())
+}
+
+fn bottleneck() -> Findings {
+    analyze(&bottleneck_record())
 }
 
 #[test]
@@ -38,6 +43,22 @@ Latency floor, knee and saturation
     at most 0.0 % at queue depth 64
   - Little's law: its two sides differ by at most 0.0 %, at queue depth 1";
     assert_eq!(section.join("\n"), expected);
+}
+
+#[test]
+fn the_floor_of_several_hosts_has_the_load_of_each() {
+    let mut record = bottleneck_record();
+    for run in &mut record.runs {
+        run.run.hosts = 3;
+        run.run.streams[0].workers = 3;
+    }
+    let findings = analyze(&record);
+    let section = text::summary(&findings, 200);
+    let load = "at queue depth 1 for each host and target";
+    let lines: Vec<&str> = section.lines().filter(|line| line.contains(load)).collect();
+    assert_eq!(lines.len(), 2, "the summary and the section of the curve: {section}");
+    assert!(section.contains(&format!("(median 1.00 ms) {load}")), "{section}");
+    assert!(!section.contains("one worker"), "{section}");
 }
 
 #[test]

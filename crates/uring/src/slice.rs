@@ -2,7 +2,8 @@
 //!
 //! A thread that wakes while all processors are busy waits until one of the running threads has used up
 //! its slice, about 3 ms. With a shorter slice than theirs it runs immediately (EEVDF, Linux 6.12 and
-//! newer; sched(7), `sched_runtime` of `sched_setattr`). Older kernels ignore it.
+//! newer; sched(7), `sched_runtime` of `sched_setattr`), unless the scheduler owes them processor time.
+//! Older kernels ignore it.
 
 use std::io;
 use std::mem;

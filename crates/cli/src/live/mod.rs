@@ -114,11 +114,13 @@ struct HostNews {
 impl HostNews {
     fn ready(&mut self, hosts: &[FleetHost]) {
         self.hosts = hosts.to_vec();
+        self.lost.clear();
     }
 
     fn words(&mut self, host: u32, event: &HostEvent) -> Option<String> {
         let HostEvent::Lost { at_ns, why, others_continued } = event else { return None };
-        if self.lost.insert(host, why.clone()).as_ref() == Some(why) {
+        let known = self.lost.insert(host, why.clone()).as_ref() == Some(why);
+        if known && *at_ns == 0 {
             return None;
         }
         let name = self.hosts.get(host as usize).map_or("a host", |host| host.name.as_str());

@@ -169,6 +169,9 @@ fn a_host_that_further_runs_lack_for_the_same_reason_is_reported_once() {
     assert_eq!(news.words(1, &lost(0, "killed")), None);
     assert!(news.words(2, &lost(0, "killed")).is_some(), "another host");
     assert!(news.words(1, &lost(0, "started late")).is_some(), "another reason");
+    assert!(news.words(1, &lost(2_000_000_000, "started late")).is_some(), "lost once more");
+    news.ready(&[]);
+    assert!(news.words(1, &lost(0, "started late")).is_some(), "another experiment");
 }
 
 #[test]

@@ -316,9 +316,9 @@ fn an_agent_that_does_not_end_is_awaited_for_a_stated_time_and_collected_later()
     signal(&agent, "CONT");
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let words = unwrapped(&ended.stdout);
-    let still = format!("its agent (process {agent}) still runs in run 1");
+    let still = format!("its agent (process {agent}) still runs (run 1, ");
     assert!(words.contains(&still) && words.contains("collect again later"), "{words}");
-    assert!(ended.stderr.contains("waiting for b in run 1"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("waiting for b (run 1, "), "{}", ended.stderr);
     let ended = bench.collect();
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     assert_eq!(bench.state(), "done");

@@ -313,5 +313,5 @@ fn in_run(item: &SpoolItem) -> String {
     let Some(run) = item.current_run() else { return String::new() };
     let time = |ms| print_whole_seconds(Duration::from_millis(ms));
     let (elapsed, planned) = (time(run.elapsed_ms), time(run.planned_ms));
-    format!(" in run {}, {elapsed} of {planned}", run.run_index + 1)
+    format!(" (run {}, {elapsed} of {planned})", run.run_index + 1)
 }

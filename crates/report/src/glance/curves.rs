@@ -34,7 +34,7 @@ pub struct CurveGlance {
     /// The latency floor: `441 µs`; `None` if it was not measured.
     pub floor: Option<String>,
     /// Its load: `queue depth 1`; `None` without a floor.
-    pub floor_load: Option<String>,
+    pub floor_load: Option<&'static str>,
     /// The recommended load for latency-sensitive work; `None` without a knee.
     pub operating_point: Option<OperatingPoint>,
     /// Whether throughput has stopped rising; `None` if no load was raised along the curve.

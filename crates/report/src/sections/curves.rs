@@ -5,6 +5,7 @@ use analysis::curve::floor::Floor;
 use analysis::curve::knee::{Knee, KneeMethod, Knees, Objective, Origin};
 use analysis::curve::{Curve, Missing};
 use analysis::fit::{Fit, Fits, FittedParameter, RMS_MAX};
+use analysis::load_point::LoadPoint;
 use analysis::sample::Load;
 
 use crate::document::{Block, Section};
@@ -44,7 +45,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 fn lines(findings: &Findings, curve: &Curve, unit: TimeUnit) -> Vec<String> {
     let mut lines = vec![
         match &curve.floor {
-            Ok(found) => floor(found, &unloaded(&findings.load_points[found.load_point]), unit),
+            Ok(found) => floor(found, &findings.load_points[found.load_point], unit),
             Err(why) => missing("latency floor", why),
         },
         match &curve.plateau {
@@ -74,8 +75,9 @@ fn load(curve: &Curve, point: usize) -> String {
     format!("{} {label}", curve.axis)
 }
 
-/// * `load` - that of the floor
-fn floor(floor: &Floor, load: &str, unit: TimeUnit) -> String {
+/// * `load_point` - that of the floor
+fn floor(floor: &Floor, load_point: &LoadPoint, unit: TimeUnit) -> String {
+    let load = unloaded(load_point);
     let mean = unit.with_symbol(floor.service_mean_ns.value);
     if floor.is_pace {
         return format!(
@@ -87,7 +89,10 @@ fn floor(floor: &Floor, load: &str, unit: TimeUnit) -> String {
     if let Some(p50) = floor.service_p50_ns {
         line.push_str(&format!(" (median {})", unit.with_symbol(p50 as f64)));
     }
-    line.push_str(&format!(" with one worker at {load}"));
+    if load_point.queue_depth_total == 1 {
+        line.push_str(" with one worker");
+    }
+    line.push_str(&format!(" at {load}"));
     match floor.connections {
         None | Some(1) => {}
         Some(count) => line.push_str(&format!(", over {count} connections")),
