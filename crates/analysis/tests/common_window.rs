@@ -1,12 +1,10 @@
 //! When all hosts of a fleet measured together.
 
-mod records;
-
+use crate::records::{SECOND_NS, done, interval, reads, run, stream};
 use analysis::common_window::CommonWindow;
 use metrics::fleet::{HostEvent, HostRun};
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
-use records::{SECOND_NS, done, interval, reads, run, stream};
 
 fn seconds(count: u32) -> Vec<Interval> {
     (0..count).map(|index| interval(index, vec![reads(100, 8192, 100_000)])).collect()

@@ -1,13 +1,11 @@
 //! Differences in the circumstances of two experiments are found, named, and prevent a verdict.
 
-mod records;
-
+use crate::records::{done, emulated_volume, experiment, reads, run, stream};
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
 use metrics::environment::fact_of_target;
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, RunRecord};
-use records::{done, emulated_volume, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
 use workload::plan::{

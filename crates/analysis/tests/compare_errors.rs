@@ -1,8 +1,8 @@
 //! Error rates of comparisons: equal systems differ no more often than stated, and a detectable
 //! difference is found as often as stated.
 
-mod records;
-
+use crate::records::draws::Draws;
+use crate::records::{done, experiment, random_reads, run, stream};
 use analysis::compare::figure::Figure;
 use analysis::compare::figures::{Basis, FigureComparison, InconclusiveCause, Verdict};
 use analysis::compare::side::{PointSide, Repeat, Sample, Side, Subject};
@@ -10,8 +10,6 @@ use analysis::compare::welch::{LEVEL, POWER};
 use analysis::compare::{Comparison, Options, Overall, compare};
 use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
-use records::draws::Draws;
-use records::{done, experiment, random_reads, run, stream};
 use workload::interleave::ComparedSide;
 
 /// Simulated pairs per claim.

@@ -1,8 +1,7 @@
 //! What was wrong with a measurement goes with the comparison of it, and where a cache answered for
 //! one side only no winner is called.
 
-mod records;
-
+use crate::records::{done, experiment, reads, run, stream};
 use analysis::compare::caveats::CaveatEvidence;
 use analysis::compare::facts::Item;
 use analysis::compare::figures::{InconclusiveCause, Verdict};
@@ -13,7 +12,6 @@ use metrics::fleet::{FleetHost, HostEvent, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::{Figure, Warning};
 use metrics::wire::{CounterSource, WireInterval};
-use records::{done, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 
 const WINDOW: u64 = 12;

@@ -4,8 +4,8 @@
 //!
 //! The seeds here were not used to choose the method.
 
-mod records;
-
+use crate::records::draws::Draws;
+use crate::records::{SECOND_NS, done, experiment, host_second, random_reads, run, stream};
 use analysis::compare::caveats::CaveatEvidence;
 use analysis::compare::figure::Figure;
 use analysis::compare::figures::{Basis, InconclusiveCause, Verdict};
@@ -15,8 +15,6 @@ use analysis::compare::{Comparison, Options, Overall, compare};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
-use records::draws::Draws;
-use records::{SECOND_NS, done, experiment, host_second, random_reads, run, stream};
 use workload::interleave::{ComparedSide, order};
 use workload::plan::Step;
 

@@ -1,15 +1,12 @@
 //! Conditions on records with known numbers: failed, passed, and each reason to be inconclusive.
 
-#[path = "records/mod.rs"]
-mod records;
-
 use analysis::analyze;
 use analysis::condition::{Answer, Cause, Comparison, Condition, Judged, Metric, judge};
 use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use workload::op::OpKind;
 
-use records::{done, experiment, kind, reads, run, stream};
+use crate::records::{done, experiment, kind, reads, run, stream};
 
 const MS: f64 = 1e6;
 

@@ -1,14 +1,12 @@
 //! Known answers for connections and for an emulated volume.
 
-mod records;
-
-use analysis::analyze;
-use analysis::connections::ConnectionSummary;
-use metrics::warning::Warning;
-use records::{
+use crate::records::{
     connection, done, emulated_volume, experiment, kind, over_connections,
     over_connections_of_two_hosts_and_targets, reads, run, stream,
 };
+use analysis::analyze;
+use analysis::connections::ConnectionSummary;
+use metrics::warning::Warning;
 use workload::op::OpKind;
 
 #[test]

@@ -1,7 +1,6 @@
 //! Findings on curves with known floor, knee and saturation.
 
-mod records;
-
+use crate::records::{done, experiment, kind, reads, run, stream};
 use analysis::curve::knee::{KneeMethod, Knees, Origin};
 use analysis::curve::plateau::{Inconclusive, Reason, State};
 use analysis::curve::{Curve, Missing};
@@ -9,7 +8,6 @@ use analysis::sample::Load;
 use analysis::{Findings, analyze};
 use metrics::run_record::RunRecord;
 use proptest::prelude::*;
-use records::{done, experiment, kind, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::plan::{Spread, StreamTargets};

@@ -1,7 +1,5 @@
 //! Models fitted to curves with known parameters, and to published measurements.
 
-mod records;
-
 use analysis::curve::Missing;
 use analysis::estimate::{Estimate, Method};
 use analysis::fit::model::Model;

@@ -1,11 +1,10 @@
 //! The heat map of response times: every operation in one cell, and a bounded number of cells.
 
-mod records;
-
+use crate::records;
+use crate::records::{done, experiment, kind, run, stream};
 use analysis::analyze;
 use analysis::heat::{COLUMNS_MAX, Heat, ROWS_MAX, RUNS_MAX};
 use metrics::interval::StreamInterval;
-use records::{done, experiment, kind, run, stream};
 use workload::op::OpKind;
 
 /// A second of `(time in ns, reads)` and `(time in ns, writes)`.

@@ -1,13 +1,11 @@
 //! Use of the measuring host's processors: shares of constructed counters.
 
-mod records;
-
+use crate::records::{SECOND_NS, done, experiment, host_second, reads, run, stream};
 use analysis::analyze;
 use analysis::estimate::{Estimate, Method};
 use analysis::host_state::HostSummary;
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::run_record::RunRecord;
-use records::{SECOND_NS, done, experiment, host_second, reads, run, stream};
 use units::Nanos;
 
 const MS: u64 = 1_000_000;

@@ -1,9 +1,8 @@
 //! Each number of a load point against its value computed by hand.
 
-mod records;
-
 use std::num::NonZeroU32;
 
+use crate::records::{SECOND_NS, counts, done, experiment, interval, kind, reads, run, stream};
 use analysis::analyze;
 use analysis::compare::figure::Figure as Compared;
 use analysis::compare::side::Side;
@@ -14,7 +13,6 @@ use analysis::series::{POINTS_MAX, PointPhase};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use metrics::warning::{Figure, Warning};
-use records::{SECOND_NS, counts, done, experiment, interval, kind, reads, run, stream};
 use units::{Nanos, OpsPerSec};
 use workload::arrival::Arrival;
 use workload::op::OpKind;

@@ -1,7 +1,6 @@
 //! Load points whose totals are those of fewer hosts are labelled, and no conclusion rests on them.
 
-mod records;
-
+use crate::records::{done, experiment, reads, run, stream};
 use analysis::condition::{Answer, Cause, Comparison, Condition, Metric, judge};
 use analysis::curve::Missing;
 use analysis::curve::plateau::{Reason, State};
@@ -11,7 +10,6 @@ use analysis::measured_load::{BestBy, best_of_each};
 use analysis::{Findings, analyze, search};
 use metrics::fleet::{HostEvent, HostRun};
 use metrics::run_record::RunRecord;
-use records::{done, experiment, reads, run, stream};
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 /// Six seconds of 8 KiB reads at a queue depth; rate and time obey Little's law.

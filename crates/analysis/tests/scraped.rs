@@ -1,7 +1,6 @@
 //! Metrics of other systems: known rates, and the series that follow the load.
 
-mod records;
-
+use crate::records;
 use metrics::run_record::ExperimentRecord;
 use metrics::scraped::{Change, Scrape, Scraped, ScrapedSeries, ScrapedSource};
 

@@ -1,13 +1,11 @@
 //! Working sets that the cache of a file server may hold.
 
-mod records;
-
+use crate::records::{done, emulated_volume, experiment, reads, run, stream};
 use analysis::analyze;
 use analysis::warnings::Sighting;
 use metrics::environment::Environment;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
-use records::{done, emulated_volume, experiment, reads, run, stream};
 use workload::plan::{TargetSpec, WorkingSet};
 
 /// Reads and writes 8 KiB in `files` files of 16 GiB.

@@ -1,12 +1,11 @@
 //! Several targets: what each delivered, and how the rate grows with their number.
 
-mod records;
-
+use crate::records;
+use crate::records::{experiment, interval, reads, run, stream};
 use analysis::analyze;
 use analysis::findings::Findings;
 use metrics::interval::{Interval, TargetInterval};
 use metrics::run_record::{Outcome, RunRecord};
-use records::{experiment, interval, reads, run, stream};
 use workload::plan::{Spread, StreamTargets, TargetSpec};
 
 /// A run on the first targets, each with these reads in every one of six seconds.

@@ -2,17 +2,15 @@
 //!
 //! What is known of the systems is tested in the other tests and in `sim`; this one notices a
 //! change in any figure, bound or judgement that they do not name. If a change is meant:
-//! `UPDATE_EXPECT=1 cargo test -p analysis --test unchanged`.
+//! `UPDATE_EXPECT=1 cargo test -p analysis unchanged`.
 
-mod snapshot;
-
+use crate::snapshot::Snapshot;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
 use analysis::verdict::Limit;
 use analysis::{Findings, analyze};
 use expect_test::{Expect, expect};
 use sim::examination::{Class, systems, user};
-use snapshot::Snapshot;
 
 /// Findings on the system of this class and seed.
 fn findings(class: Class, seed: u64) -> Findings {

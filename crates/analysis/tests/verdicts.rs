@@ -1,7 +1,9 @@
 //! Known answers for verdicts, on constructed records.
 
-mod records;
-
+use crate::records;
+use crate::records::{
+    SECOND_NS, done, emulated_volume, emulated_volume_of, experiment, reads, run, stream,
+};
 use analysis::curve::Missing;
 use analysis::curve::plateau::{Inconclusive, Reason, State};
 use analysis::verdict::{Answer, Evidence, Gap, Limit, Verdict};
@@ -9,9 +11,6 @@ use analysis::{Findings, analyze};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::wire::{CounterSource, WireInterval};
-use records::{
-    SECOND_NS, done, emulated_volume, emulated_volume_of, experiment, reads, run, stream,
-};
 use workload::arrival::Arrival;
 use workload::plan::{Spread, StreamTargets, TargetSpec};
 

@@ -1,7 +1,7 @@
 //! Operations' bytes against bytes on the wire: detected caches, allowed headers.
 
-mod records;
-
+use crate::records;
+use crate::records::{done, experiment, reads, run, stream};
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
@@ -10,7 +10,6 @@ use metrics::fleet::{self, FleetHost, HostEvent, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::warning::Warning;
 use metrics::wire::{CounterSource, WireInterval};
-use records::{done, experiment, reads, run, stream};
 use workload::op::OpKind;
 use workload::plan::TargetSpec;
 

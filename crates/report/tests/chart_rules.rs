@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::loads;
 use analysis::{Findings, analyze};
-use fixture::loads;
 use report::drawing::theme::Theme;
 use report::pictures::{Picture, pictures};
 

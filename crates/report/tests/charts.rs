@@ -3,12 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::curve::fit_line::FitLine;
 use analysis::verdict::{Answer, Limit};
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, reads, run, stream};
 use report::drawing::theme::Theme;
 use report::html;
 use report::pictures::{Picture, pictures};

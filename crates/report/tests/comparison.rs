@@ -1,12 +1,10 @@
 //! The exact text of a comparison, and the same numbers in Markdown and JSON.
 
-mod fixture;
-
+use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, compare};
 use expect_test::expect;
-use fixture::records::{done, experiment, reads, run, stream};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;

@@ -1,12 +1,11 @@
 //! Connections and the settings of an emulated volume in every output.
 
-mod fixture;
-
-use analysis::{Findings, analyze};
-use fixture::records::{
+use crate::fixture;
+use crate::fixture::records::{
     done, emulated_volume, experiment, over_connections, over_connections_of_two_hosts_and_targets,
     reads, run, stream,
 };
+use analysis::{Findings, analyze};
 use metrics::fleet::FleetHost;
 use metrics::service_counters::ServiceCounters;
 use report::{connections, html, json, text};

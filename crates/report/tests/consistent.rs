@@ -1,12 +1,10 @@
 //! No output contradicts itself about a curve, for random records and simulated systems, in text,
 //! Markdown, JSON and HTML: each sentence needs a verdict of the record that justifies it.
 
-mod fixture;
-
+use crate::fixture::records::{SECOND_NS, done, emulated_volume, experiment, kind, run, stream};
 use analysis::curve::plateau::{Reason, State};
 use analysis::verdict::{Answer, Gap, Limit, Verdict};
 use analysis::{Findings, analyze};
-use fixture::records::{SECOND_NS, done, emulated_volume, experiment, kind, run, stream};
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
 use metrics::wire::{CounterSource, WireInterval};

@@ -1,9 +1,7 @@
 //! Latency floor, knees, saturation and models in the text, CSV and JSON.
 
-mod fixture;
-
+use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, reads, run, stream};
 use metrics::run_record::ExperimentRecord;
 use report::{curves, json, text};
 

@@ -1,11 +1,10 @@
 //! The result at one glance: it fits on a screen of any width, the verdict comes first, and its numbers
 //! are those of the findings.
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::loads::{declining, limited, range, repeated};
+use crate::fixture::records::{done, emulated_volume, experiment, reads, run, stream};
 use analysis::{Findings, analyze};
-use fixture::loads::{declining, limited, range, repeated};
-use fixture::records::{done, emulated_volume, experiment, reads, run, stream};
 use metrics::run_record::ExperimentRecord;
 use report::glance::{Glance, Layout, text};
 use report::html;

@@ -2,10 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture::records::{done, experiment, interval, kind, reads, run, stream};
 use expect_test::expect_file;
-use fixture::records::{done, experiment, interval, kind, reads, run, stream};
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
 use report::intervals::{COLUMNS, Format, HISTOGRAMS, write};
@@ -14,7 +12,7 @@ use workload::op::OpKind;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/intervals.md");
 /// The reference page up to this line is written by hand.
 const GENERATED: &str =
-    "<!-- Generated from the columns. UPDATE_EXPECT=1 cargo test -p report --test intervals -->\n";
+    "<!-- Generated from the columns. UPDATE_EXPECT=1 cargo test -p report intervals -->\n";
 
 /// Two seconds of reads: 1,000 of 100 µs, then none; and a mixed stream that also writes.
 fn record() -> ExperimentRecord {

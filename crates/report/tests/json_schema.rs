@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +14,7 @@ use serde_json::{Map, Value};
 
 /// The reference page up to this line is written by hand.
 const GENERATED: &str =
-    "<!-- Generated from the types. UPDATE_EXPECT=1 cargo test -p report --test json_schema -->\n";
+    "<!-- Generated from the types. UPDATE_EXPECT=1 cargo test -p report json_schema -->\n";
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/json.md");
 
 fn schema() -> Value {

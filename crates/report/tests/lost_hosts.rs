@@ -1,10 +1,9 @@
 //! A total of fewer hosts is labelled wherever a report shows it.
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::loads::range;
+use crate::fixture::records::reads;
 use analysis::{Findings, analyze};
-use fixture::loads::range;
-use fixture::records::reads;
 use metrics::fleet::{HostEvent, HostRun};
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use report::drawing::theme::Theme;

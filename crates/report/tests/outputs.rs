@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
 use std::collections::BTreeMap;
 
+use crate::fixture;
+use crate::fixture::records::{SECOND_NS, done, experiment, host_second, kind, reads, run, stream};
 use analysis::{Findings, analyze};
-use fixture::records::{SECOND_NS, done, experiment, host_second, kind, reads, run, stream};
 use metrics::host_state::HostInterval;
 use report::{csv, hgrm, html, json, markdown, method, text};
 use serde_json::Value;

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, reads, run, stream};
 use metrics::run_record::RunRecord;
 use report::drawing::theme::Theme;
 use report::glance::Glance;

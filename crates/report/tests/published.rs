@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture;
 use std::sync::LazyLock;
 
 use analysis::{Findings, analyze};

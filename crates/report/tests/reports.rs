@@ -1,9 +1,8 @@
 //! Properties of all reports: of one record and of several, in every theme, as Markdown and pictures.
 
-mod fixture;
-
+use crate::fixture;
+use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, reads, run, stream};
 use report::drawing::theme::Theme;
 use report::pictures::{Kind, pictures};
 use report::{html, markdown, method};

@@ -1,9 +1,8 @@
 //! The exact text of a tuning, and its settings as other programs read them.
 
-mod fixture;
-
 use std::process::Command;
 
+use crate::fixture::records::{done, experiment, reads as interval, run, stream};
 use analysis::Findings;
 use analysis::curve::plateau::Inconclusive;
 use analysis::estimate::{Estimate, Method};
@@ -12,7 +11,6 @@ use analysis::tune::findings::{HostShare, Outcome, Settings, Tried, TuneFindings
 use analysis::tune::limit::quotas;
 use analysis::tune::share::shares;
 use expect_test::expect;
-use fixture::records::{done, experiment, reads as interval, run, stream};
 use report::glance::Layout;
 use report::look::Look;
 use report::settings::{Load, fio, vdbench};

@@ -1,8 +1,7 @@
 //! Connections between hosts and volumes: outstanding operations, slots, sessions, Multichannel,
 //! datastores, and their settings.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

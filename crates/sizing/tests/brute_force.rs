@@ -2,8 +2,7 @@
 //! size and number of hosts and number of connections, with independent arithmetic. Measured rates
 //! and response times come from `predict` on both sides.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

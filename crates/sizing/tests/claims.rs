@@ -1,7 +1,6 @@
 //! Claims on volumes and hosts: from the newest figure, with its kind and contradicting figures.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::{Access, Value};

@@ -1,8 +1,7 @@
 //! Client hosts that the user did not ask for: not in the cost, and named as the fewest that can
 //! carry the load. The storage cost of each level by throughput.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

@@ -1,8 +1,7 @@
 //! Properties of every sizing: designs are compared with an independent checker, costs with an
 //! exhaustive search, and both with each other for growing needs.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

@@ -1,7 +1,6 @@
 //! Features missing in regions, and the cost of snapshots, replicas and reservations.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

@@ -1,15 +1,15 @@
 //! Designs for these needs have these digests, figure by figure and word by word.
 //!
 //! That they are right is tested in the other tests; this one notices a change in any figure or
-//! claim that they do not name. If a change is meant: `UPDATE_EXPECT=1 cargo test -p sizing --test
+//! claim that they do not name. If a change is meant: `UPDATE_EXPECT=1 cargo test -p sizing
 //! unchanged`.
 
-mod needs;
 #[path = "../../analysis/tests/snapshot/mod.rs"]
 mod snapshot;
 
 use std::sync::LazyLock;
 
+use crate::needs;
 use cloud::figure::Access;
 use cloud::price::{ReplicationInterval, ReservationTerm};
 use cloud::service_level::ServiceLevel;

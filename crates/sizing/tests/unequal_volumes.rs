@@ -1,8 +1,7 @@
 //! No cheaper pools exist, including unequal ones: exhaustive search over every size and throughput
 //! of every pool for hundreds of small needs, with independent arithmetic on prices and limits.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::Access;

@@ -1,7 +1,6 @@
 //! The worked numbers of the documents of reference, to the digit.
 
-mod needs;
-
+use crate::needs;
 use std::sync::LazyLock;
 
 use cloud::figure::{Access, Value};

@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[allow(dead_code, reason = "this test needs only plans")]
-mod samples;
-
+use crate::samples;
 use std::fs;
 
 use metrics::environment::Environment;

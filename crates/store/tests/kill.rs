@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod samples;
-
+use crate::samples;
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

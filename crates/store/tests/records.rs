@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod samples;
-
+use crate::samples;
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! No unfinished code, no ignored tests, no promises in comments, no paths of a developer's
-//! machine.
+//! No unfinished code, no ignored or forgotten tests, no promises in comments, no paths of a
+//! developer's machine.
 
 use super::tree::{Diagnostic, Tree, find_word};
 
@@ -34,6 +34,33 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
         let minified = text.lines().any(|line| line.len() > 5_000);
         if !minified && !THIRD_PARTY.iter().any(|part| path.contains(part)) {
             check_paths(path, text, &mut found);
+        }
+    }
+    found.extend(forgotten_tests(tree));
+    found
+}
+
+/// Files next to the `main.rs` of a test binary that are not part of it: cargo compiles only what
+/// `main.rs` names.
+fn forgotten_tests(tree: &Tree) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (main, file) in tree.rust() {
+        let folder = main.strip_suffix("main.rs").filter(|folder| folder.contains("/tests/"));
+        let Some(folder) = folder else { continue };
+        for (path, _) in tree.rust() {
+            let module = path.strip_prefix(folder).and_then(|path| path.strip_suffix(".rs"));
+            let Some(module) = module.filter(|name| *name != "main" && !name.contains('/')) else {
+                continue;
+            };
+            if find_word(&file.parts.code, &format!("mod {module}")).is_none() {
+                found.push(Diagnostic {
+                    path: path.to_owned(),
+                    line: 0,
+                    rule: RULE,
+                    found: format!("it is no module of {main}"),
+                    remedy: "declare it there".into(),
+                });
+            }
         }
     }
     found
@@ -107,6 +134,18 @@ mod tests {
         assert_eq!(lines(concat!("fn f() { unimplemen", "ted!() }\n")), [1]);
         assert_eq!(lines(concat!("#[test]\n#[ig", "nore]\nfn f() {}\n")), [2]);
         assert_eq!(lines(concat!("// TO", "DO: later\n")), [1]);
+    }
+
+    #[test]
+    fn a_test_file_that_no_binary_contains_is_reported() {
+        let tree = Tree::of(&[
+            ("crates/a/tests/main.rs", "mod one;\n"),
+            ("crates/a/tests/one.rs", ""),
+            ("crates/a/tests/two.rs", ""),
+            ("crates/b/tests/alone.rs", ""),
+        ]);
+        let found: Vec<String> = check(&tree).into_iter().map(|one| one.path).collect();
+        assert_eq!(found, ["crates/a/tests/two.rs"]);
     }
 
     #[test]
