@@ -40,6 +40,11 @@ const TABLE: &[Row] = &[
         reason: "a protocol is bytes in and bytes out: it knows neither sockets nor files",
     },
     Row {
+        package: "observe",
+        may_import: &["metrics", "nfs3"],
+        reason: "an observation is a function of a trace: it opens no files and has no words",
+    },
+    Row {
         package: "exposition",
         may_import: &[],
         reason: "a text format knows neither what is counted nor the sockets that carry it",
@@ -122,7 +127,9 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "report",
-        may_import: &["units", "workload", "metrics", "analysis", "cloud", "predict", "sizing"],
+        may_import: &[
+            "units", "workload", "metrics", "analysis", "cloud", "predict", "sizing", "observe",
+        ],
         reason: "a report formats findings and performs no I/O",
     },
     Row {
@@ -145,6 +152,7 @@ const TABLE: &[Row] = &[
             "predict",
             "rvtools",
             "sizing",
+            "observe",
             "volume",
             "exposition",
             "cluster",
@@ -155,7 +163,7 @@ const TABLE: &[Row] = &[
         package: "cli",
         may_import: &[
             "units", "settings", "workload", "metrics", "analysis", "target", "engine", "store",
-            "runner", "report", "cloud", "predict", "sizing", "volume", "commands",
+            "runner", "report", "cloud", "predict", "sizing", "observe", "volume", "commands",
         ],
         reason: "only tests use the simulator",
     },

@@ -13,6 +13,7 @@ const CORES: &[&str] = &[
     "analysis",
     "files",
     "nfs3",
+    "observe",
     "exposition",
     "cloud",
     "predict",
