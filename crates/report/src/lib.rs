@@ -35,6 +35,7 @@ pub mod markdown;
 pub mod method;
 mod model;
 pub mod number;
+pub mod observe;
 pub mod pictures;
 pub mod pipeline;
 pub mod plan;

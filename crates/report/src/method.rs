@@ -166,6 +166,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          the fit. Nothing is measured.",
     ),
     (
+        "Observation",
+        "Figures of a trace: an operation that begins where a run of its file ended is sequential; the \
+         working set is the distinct blocks of 4 KiB; concurrency is the time in flight over the \
+         duration. Nothing is measured.",
+    ),
+    (
         "Expectations",
         "Published figures in the order of their distance, a sum over what differs. A figure is \
          converted to this configuration by the model's factor for each difference.",
@@ -219,8 +225,8 @@ pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
 /// Definitions for records with published figures.
 const WITH_PUBLISHED: [&str; 2] = ["Prediction", "Expectations"];
 
-/// Definitions for sizing, which no record uses.
-const NOT_MEASURED: [&str; 3] = ["Sizing", "Schedule", "Hosts and datastores"];
+/// Definitions for sizing and for traces, which no record uses.
+const NOT_MEASURED: [&str; 4] = ["Sizing", "Schedule", "Hosts and datastores", "Observation"];
 
 /// Whether the report of a record may use a definition.
 ///
