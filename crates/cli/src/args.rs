@@ -15,6 +15,7 @@ use crate::keep_args::{
     BASELINE_EXAMPLES, BaselineCommand, DuArguments, LABEL_EXAMPLES, LabelArguments,
     PRUNE_EXAMPLES, PruneArguments, RM_EXAMPLES, RmArguments,
 };
+use crate::observe_args::{OBSERVE_EXAMPLES, ObserveArguments};
 use crate::predict_args::{PREDICT_EXAMPLES, PredictArguments};
 use crate::program_args::{
     COMPLETIONS_EXAMPLES, CONFIG_EXAMPLES, CompletionsArguments, ConfigArguments, MAN_EXAMPLES,
@@ -142,6 +143,12 @@ pub(crate) enum Command {
     /// Reads samples of existing files to decide that.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
+    /// Characterise an application from a trace, and write the experiment that offers its load.
+    ///
+    /// Reads fio I/O logs, the output of strace and captures of NFSv3. Prints mix, transfer sizes,
+    /// run lengths, working set, arrival, concurrency and response times. Measures nothing.
+    #[command(after_help = OBSERVE_EXAMPLES)]
+    Observe(ObserveArguments),
     /// Find what to buy: service level, quota, volumes, hosts and cost for a requirement.
     ///
     /// Prints the designs that no other design beats in monthly cost, spare throughput and number

@@ -18,6 +18,7 @@ mod interrupt;
 mod keep_args;
 mod live;
 mod metrics_args;
+mod observe_args;
 mod pipeline_args;
 mod predict_args;
 mod program_args;

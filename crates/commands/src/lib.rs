@@ -20,6 +20,7 @@ mod http_get;
 pub mod keep;
 pub mod measure;
 pub mod named_target;
+pub mod observe;
 pub mod outcome;
 pub mod predict;
 pub mod refusal;

@@ -17,6 +17,7 @@ mod interleave;
 mod keep;
 mod list;
 mod man;
+mod observe;
 mod output;
 mod pipeline;
 mod plan;
@@ -84,6 +85,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Profiles(arguments) => profiles::run(&arguments),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),
         Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments, terminal),
+        Command::Observe(arguments) => observe::run(&arguments, terminal),
         Command::Size(arguments) => size::run(&arguments, terminal),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Config(arguments) => config::run(&arguments, terminal),

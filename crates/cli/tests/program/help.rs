@@ -12,6 +12,7 @@ fn the_help_of_every_command_is_as_stored() {
         "",
         "run",
         "plan",
+        "observe",
         "predict",
         "expect",
         "tune",
