@@ -67,6 +67,7 @@ impl Guide {
         symlink(env!("CARGO_BIN_EXE_fourcorners"), program).expect("link the program");
         dir.file("oltp.toml", OLTP);
         inventories(&dir);
+        dir.file("app.strace", &trace(&dir));
         for (name, heading) in [
             ("topology.toml", "[[host]]"),
             ("shop.toml", "name = \"shop\""),
@@ -218,6 +219,19 @@ fn commands(document: &str) -> Vec<String> {
     all
 }
 
+/// A trace of reads on the mounted volume.
+fn trace(dir: &TestDir) -> String {
+    let file = dir.path().join("mnt/vol1/data");
+    let file = file.to_str().expect("the test's path is text");
+    let line = |at: u64| {
+        let offset = at * 7 % 50 * 8192;
+        format!(
+            "9 1700000000.{at:03}000 pread64(3<{file}>, \"\", 8192, {offset}) = 8192 <0.000500>\n"
+        )
+    };
+    (0..200).map(line).collect()
+}
+
 /// The inventories and loads that `avs` reads in the documents.
 fn inventories(dir: &TestDir) {
     let machine = |name| Vm { name, in_use_mib: 12 << 20, ..Vm::default() };
@@ -247,7 +261,7 @@ fn every_command_of_the_guides_about_measuring_works() {
 
 #[test]
 fn every_command_of_the_guides_about_records_and_planning_works() {
-    for name in ["records", "pipelines", "analyse", "size", "predict", "avs"] {
+    for name in ["records", "pipelines", "analyse", "observe", "size", "predict", "avs"] {
         Guide::of(&format!("docs/guide/{name}.md")).execute();
     }
 }

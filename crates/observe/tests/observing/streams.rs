@@ -103,8 +103,7 @@ fn our_own_streams_are_observed_within_the_stated_error() {
         WeightedSize { size_bytes: 65536, weight: 300 },
     ];
     let arrival = Arrival::Poisson { offered_rate: 2000.0 };
-    let random =
-        Stream { transfer_sizes: sizes, arrival, ..stream(700, AccessPattern::Uniform) };
+    let random = Stream { transfer_sizes: sizes, arrival, ..stream(700, AccessPattern::Uniform) };
     let count = 40_000;
     let (found, operations) = observed_stream(&random, count);
     assert_eq!(found.operations(), count);
@@ -151,8 +150,7 @@ fn a_profile_of_our_own_random_stream_has_its_keys() {
         WeightedSize { size_bytes: 65536, weight: 300 },
     ];
     let arrival = Arrival::Poisson { offered_rate: 2000.0 };
-    let random =
-        Stream { transfer_sizes: sizes, arrival, ..stream(700, AccessPattern::Uniform) };
+    let random = Stream { transfer_sizes: sizes, arrival, ..stream(700, AccessPattern::Uniform) };
     let profile = Profile::of(&observed_stream(&random, 40_000).0);
     let [only] = profile.streams.as_slice() else { panic!("{:?}", profile.streams) };
     assert_eq!((only.read_permille, only.pattern), (700, Pattern::Random));

@@ -107,7 +107,8 @@ fn traces_without_times_paths_or_visible_calls_are_reported() {
 
 #[test]
 fn the_unit_of_a_log_changes_only_its_times() {
-    let log = b"fio version 3 iolog\n0 /f add\n1 /f open\n1000 /f read 0 4096\n3000 /f read 4096 4096\n\
+    let log =
+        b"fio version 3 iolog\n0 /f add\n1 /f open\n1000 /f read 0 4096\n3000 /f read 4096 4096\n\
                 5000 /f trim 0 4096\n5000 /f close\n";
     for (unit, duration_ns) in
         [(None, 2_000_000), (Some(TimeUnit::Milli), 2_000_000_000), (Some(TimeUnit::Nano), 2_000)]
@@ -122,7 +123,8 @@ fn the_unit_of_a_log_changes_only_its_times() {
 
 #[test]
 fn a_log_of_version_2_has_no_times_and_its_waits_are_no_operations() {
-    let log = b"fio version 2 iolog\n/a file add\n/a file open\n/a file write 0 8192\n/a file wait 100\n\
+    let log =
+        b"fio version 2 iolog\n/a file add\n/a file open\n/a file write 0 8192\n/a file wait 100\n\
                 /a file write 8192 8192\n/a file sync\n/a file close\n";
     let found = observed(log);
     assert_eq!(found.source.format, Format::Iolog);
@@ -134,7 +136,8 @@ fn a_log_of_version_2_has_no_times_and_its_waits_are_no_operations() {
 
 #[test]
 fn damaged_lines_are_counted_and_the_first_is_reported_with_its_position() {
-    let log = b"fio version 3 iolog\n5 /f read 0 4096\nrubbish\n6 /f read x 4096\n7 /f read 4096 4096\n\
+    let log =
+        b"fio version 3 iolog\n5 /f read 0 4096\nrubbish\n6 /f read x 4096\n7 /f read 4096 4096\n\
                 8 /f read 0 99999999999\n9 /f re";
     let found = observed(log);
     assert_eq!((found.operations(), damaged(&found)), (2, 4));
