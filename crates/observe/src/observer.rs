@@ -240,7 +240,7 @@ impl Observer {
         let end = offset + size;
         let Some(file) = self.files.get(id) else { return };
         file.size_bytes = file.size_bytes.max(end);
-        self.runs.by_chance += file.runs.chance(size, file.size_bytes);
+        self.runs.by_chance += file.runs.chance(file.size_bytes);
         let Step { continues, joined } = file.runs.add(direction, offset, end);
         match continues {
             true => file.sequential += 1,
@@ -324,9 +324,11 @@ impl Observer {
                 known: "the names of its files are not in the trace; leave out --under".to_owned(),
             },
             _ => Error::NoOperations {
-                records: match unit_of(source) {
-                    PositionUnit::Line => format!("{} lines", source.records),
-                    PositionUnit::Packet => format!("{} packets", source.records),
+                records: match (unit_of(source), source.records) {
+                    (PositionUnit::Line, 1) => "1 line".to_owned(),
+                    (PositionUnit::Line, many) => format!("{many} lines"),
+                    (PositionUnit::Packet, 1) => "1 packet".to_owned(),
+                    (PositionUnit::Packet, many) => format!("{many} packets"),
                 },
                 damaged: self.damaged.map_or(0, |(count, ..)| count),
             },

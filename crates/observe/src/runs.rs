@@ -13,6 +13,8 @@ pub(crate) const OPEN_RUNS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct OpenRuns {
     runs: Vec<Run>,
+    /// The smallest operation, of which offsets are usually a multiple; 0 before the first.
+    size_min: u64,
 }
 
 #[derive(Debug)]
@@ -35,11 +37,13 @@ pub(crate) struct Step {
 impl OpenRuns {
     /// Adds an operation from `begin` to `end`.
     pub(crate) fn add(&mut self, direction: Direction, begin: u64, end: u64) -> Step {
+        let size = end - begin;
+        self.size_min = if self.size_min == 0 { size } else { self.size_min.min(size) };
         let Some(at) = self.runs.iter().rposition(|run| run.end == begin) else {
             if self.runs.len() == OPEN_RUNS_MAX {
                 self.runs.remove(0);
             }
-            self.runs.push(Run { begin, end, first: (direction, end - begin) });
+            self.runs.push(Run { begin, end, first: (direction, size) });
             return Step { continues: false, joined: None };
         };
         let mut run = self.runs.remove(at);
@@ -54,10 +58,9 @@ impl OpenRuns {
         Step { continues: true, joined }
     }
 
-    /// The probability that an operation of `size` at a random offset of a file of `file_bytes`
-    /// continues a run.
-    pub(crate) fn chance(&self, size: u64, file_bytes: u64) -> f64 {
-        let positions = (file_bytes / size.max(1)).max(1);
+    /// The probability that an operation at a random offset of a file of `file_bytes` continues a run.
+    pub(crate) fn chance(&self, file_bytes: u64) -> f64 {
+        let positions = (file_bytes / self.size_min.max(1)).max(1);
         (self.runs.len() as f64 / positions as f64).min(1.0)
     }
 }

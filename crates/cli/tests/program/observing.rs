@@ -64,7 +64,7 @@ fn an_observed_profile_is_planned() {
         "name = \"observed-app\"",
         "[stream.random]",
         "[stream.sequential]",
-        "read = \"100%\"",
+        "read = \"0%\"",
         "transfer_size = \"4KiB\"",
         "# Not expressed by this file:",
     ] {
@@ -86,7 +86,9 @@ fn an_observed_profile_is_planned() {
 fn a_trace_that_is_cut_is_read_and_the_cut_line_is_counted() {
     let dir = TestDir::new();
     let whole = trace();
-    dir.file("cut.strace", &whole[..whole.len() / 2 - 40]);
+    let end = whole.match_indices('\n').nth(199).expect("it has more lines").0;
+    // Within line 200.
+    dir.file("cut.strace", &whole[..end - 30]);
     let shown = dir.ok(&["observe", "cut.strace"]);
     assert!(shown.contains("1 damaged") && shown.contains("line 200 (byte"), "{shown}");
 }
@@ -105,7 +107,7 @@ fn files_that_are_no_traces_are_refused_with_a_remedy() {
         (&["target"], "it is a directory; name a trace in it"),
         (&["letter"], "neither a fio I/O log (`write_iolog`), nor the output of strace"),
         (&["trace.gz"], "gunzip"),
-        (&["log"], "no file is read or written in its 1 lines"),
+        (&["log"], "no file is read or written in its 1 line"),
         (&["letter", "--format", "pcap"], "it begins with `Dear reader,`"),
         (&["log", "--format", "strace"], "this is a fio I/O log"),
         (&["log", "--output", "absent/x.toml"], "absent"),

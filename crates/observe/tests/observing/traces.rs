@@ -102,7 +102,7 @@ fn traces_without_times_paths_or_visible_calls_are_reported() {
         assert!(found.notes.contains(&note), "{call}: {:?}", found.notes);
     }
     let error = refused(b"1 1700000000.1 close(3</d/f>) = 0 <0.1>\n");
-    assert!(error.contains("no file is read or written in its 1 lines"), "{error}");
+    assert!(error.contains("no file is read or written in its 1 line"), "{error}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ pub(super) fn left_out(left_out: &LeftOut) -> String {
             thousands(*files as i128)
         ),
         LeftOut::Popularity { accesses_per_block } => format!(
-            "Popular blocks: with {} accesses of a block on average, they cannot be told from chance. \
+            "Popular blocks: with {} accesses of a block on average, they cannot be distinguished from chance. \
              Record for longer.",
             plain(*accesses_per_block)
         ),
