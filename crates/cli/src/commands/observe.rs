@@ -31,5 +31,9 @@ pub(crate) fn run(arguments: &ObserveArguments, terminal: &Terminal) -> Outcome 
     };
     let write_json = |out: &mut dyn Write| json::write(&observation, &profile, out);
     output.write(&sheet(&observation, &profile), write_json, terminal)?;
+    if let Some(path) = &arguments.output {
+        let path = path.display();
+        terminal.note(&format!("experiment  {path}\nmore        fourcorners plan TARGET -w {path}"));
+    }
     Ok(Exit::Done)
 }
