@@ -146,8 +146,8 @@ pub struct RunFigures {
     pub runs: u64,
     /// Operations that continue a run.
     pub sequential: u64,
-    /// Operations that would continue one of the runs that are remembered if every operation were at
-    /// a random offset.
+    /// Operations of `sequential` that chance explains: as many begin at decoys, some sizes before or
+    /// after the end of a run.
     pub by_chance: f64,
 }
 

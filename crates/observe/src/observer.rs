@@ -240,7 +240,7 @@ impl Observer {
         let end = offset + size;
         let Some(file) = self.files.get(id) else { return };
         file.size_bytes = file.size_bytes.max(end);
-        self.runs.by_chance += file.runs.chance(file.size_bytes);
+        self.runs.by_chance += file.runs.decoys_hit(offset, end);
         let Step { continues, joined } = file.runs.add(direction, offset, end);
         match continues {
             true => file.sequential += 1,

@@ -9,12 +9,13 @@ use crate::observation::Direction;
 /// Runs of a file whose ends are remembered.
 pub(crate) const OPEN_RUNS_MAX: usize = 64;
 
+/// Distance of a decoy in sizes of the operation: near, and rarely a stride of an application.
+const DECOY_SIZES: u64 = 7;
+
 /// The runs of one file, the most recent last.
 #[derive(Debug, Default)]
 pub(crate) struct OpenRuns {
     runs: Vec<Run>,
-    /// The smallest operation, of which offsets are usually a multiple; 0 before the first.
-    size_min: u64,
 }
 
 #[derive(Debug)]
@@ -37,13 +38,11 @@ pub(crate) struct Step {
 impl OpenRuns {
     /// Adds an operation from `begin` to `end`.
     pub(crate) fn add(&mut self, direction: Direction, begin: u64, end: u64) -> Step {
-        let size = end - begin;
-        self.size_min = if self.size_min == 0 { size } else { self.size_min.min(size) };
         let Some(at) = self.runs.iter().rposition(|run| run.end == begin) else {
             if self.runs.len() == OPEN_RUNS_MAX {
                 self.runs.remove(0);
             }
-            self.runs.push(Run { begin, end, first: (direction, size) });
+            self.runs.push(Run { begin, end, first: (direction, end - begin) });
             return Step { continues: false, joined: None };
         };
         let mut run = self.runs.remove(at);
@@ -58,10 +57,15 @@ impl OpenRuns {
         Step { continues: true, joined }
     }
 
-    /// The probability that an operation at a random offset of a file of `file_bytes` continues a run.
-    pub(crate) fn chance(&self, file_bytes: u64) -> f64 {
-        let positions = (file_bytes / self.size_min.max(1)).max(1);
-        (self.runs.len() as f64 / positions as f64).min(1.0)
+    /// The share of decoys that an operation hits: whether it begins a few sizes after the end of a run,
+    /// or before it. Without sequential access, this is as likely as to begin exactly there, however
+    /// popular some offsets are.
+    pub(crate) fn decoys_hit(&self, begin: u64, end: u64) -> f64 {
+        let shift = DECOY_SIZES.saturating_mul(end - begin);
+        let is_hit =
+            |at: Option<u64>| at.is_some_and(|at| self.runs.iter().any(|run| run.end == at));
+        let hits = [begin.checked_sub(shift), begin.checked_add(shift)].map(is_hit);
+        f64::from(u8::from(hits[0]) + u8::from(hits[1])) / 2.0
     }
 }
 
@@ -96,6 +100,25 @@ mod tests {
     #[test]
     fn swapped_neighbours_do_not_break_a_run() {
         assert_eq!(sequential(&[0, 1, 3, 2, 4, 5]), 5);
+    }
+
+    #[test]
+    fn random_operations_hit_decoys_as_often_as_they_continue_runs_and_sequential_ones_never_do() {
+        // Multiplicative congruential generator of Lehmer, over 1,000 blocks.
+        let (mut state, mut runs, mut continued, mut hits) = (1u64, OpenRuns::default(), 0.0, 0.0);
+        for _ in 0..20_000 {
+            state = state * 48271 % 0x7fff_ffff;
+            let begin = state % 1000 * 10;
+            hits += runs.decoys_hit(begin, begin + 10);
+            continued += f64::from(u8::from(runs.add(Read, begin, begin + 10).continues));
+        }
+        // About 1,200 each; five deviations of a Poisson count are 175.
+        assert!((continued - hits).abs() < 175.0 && continued > 900.0, "{continued} {hits}");
+        let mut runs = OpenRuns::default();
+        for block in 0..1000 {
+            assert_eq!(runs.decoys_hit(block * 10, block * 10 + 10), 0.0);
+            runs.add(Read, block * 10, block * 10 + 10);
+        }
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub(crate) fn run(arguments: &ObserveArguments, terminal: &Terminal) -> Outcome 
     output.write(&sheet(&observation, &profile), write_json, terminal)?;
     if let Some(path) = &arguments.output {
         let path = path.display();
-        terminal.note(&format!("experiment  {path}\nmore        fourcorners plan TARGET -w {path}"));
+        terminal
+            .note(&format!("experiment  {path}\nmore        fourcorners plan TARGET -w {path}"));
     }
     Ok(Exit::Done)
 }

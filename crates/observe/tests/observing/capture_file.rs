@@ -148,7 +148,8 @@ impl Capture {
         let (kind, ip) = match self.container.link {
             Link::EthernetIpv6 => {
                 let mut ip = vec![0x60, 0, 0, 0];
-                ip.extend((tcp.len() as u16).to_be_bytes());
+                // 0 as for a payload that is too long for the field.
+                ip.extend(u16::try_from(tcp.len()).unwrap_or(0).to_be_bytes());
                 ip.extend([6, 64]);
                 for host in hosts {
                     ip.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host]);

@@ -14,8 +14,8 @@ fn traces() -> Vec<Vec<u8>> {
     for container in [Container::pcap(), Container::pcapng()] {
         let mut capture = Capture::new(container);
         for at in 0..6u32 {
-            capture.client(&read_call(at, b"f", u64::from(at) * 4096, 4096));
-            capture.server(&read_reply(at, 4096, 1 << 20));
+            capture.client(&read_call(at, b"f", u64::from(at) * 256, 256));
+            capture.server(&read_reply(at, 256, 1 << 20));
         }
         all.push(capture.bytes());
     }

@@ -169,7 +169,7 @@ fn characteristics(observation: &Observation) -> Block {
     let count = runs.runs.max(1) as f64;
     let chance = runs.by_chance / operations;
     let by_chance = match chance >= CHANCE_MENTIONED {
-        true => format!("; random offsets would give {}", percent(chance)),
+        true => format!("; {} by chance", percent(chance)),
         false => String::new(),
     };
     let mut pairs = vec![
