@@ -41,6 +41,8 @@ pub struct IntervalRow<'a> {
     pub failed: u64,
     /// Bytes moved.
     pub bytes: u64,
+    /// Mean offered rate of the interval, of all kinds of the stream; `None` in a closed loop.
+    pub offered_rate: Option<OpsPerSec>,
     /// Operations completed per second; `None` if the interval has no length.
     pub achieved_rate: Option<OpsPerSec>,
     /// Bytes moved per second.
@@ -143,6 +145,8 @@ fn row<'a>(
         completed: of_kind.completed,
         failed: of_kind.failed_total(),
         bytes: of_kind.bytes,
+        offered_rate: length_ns
+            .and_then(|_| stream.arrival.offered_rate(interval.start_ns, interval.end_ns)),
         achieved_rate: per_second(of_kind.completed).map(OpsPerSec::new),
         throughput: per_second(of_kind.bytes).map(BytesPerSec::new),
         response: IntervalTimes::of(&of_kind.response),

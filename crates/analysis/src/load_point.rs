@@ -126,6 +126,14 @@ pub struct Summary {
     pub host: Option<HostSummary>,
 }
 
+impl Summary {
+    /// Whether closed loops ran next to offered rates, so that there is no single load.
+    pub fn is_mixed(&self) -> bool {
+        let is_open = |stream: &StreamSummary| stream.offered_rate.is_some();
+        self.streams.iter().any(is_open) && !self.streams.iter().all(is_open)
+    }
+}
+
 /// Summary of one stream in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSummary {
@@ -137,7 +145,9 @@ pub struct StreamSummary {
     pub workers: u32,
     /// Offered rate; `None` in a closed loop.
     pub offered_rate: Option<OpsPerSec>,
-    /// Think time from a completion to the next operation, in nanoseconds: the longest of the
+    /// The offered rate changes by plan, and `offered_rate` is its mean over the window.
+    pub rate_varies: bool,
+    /// Mean think time from a completion to the next operation, in nanoseconds: the longest of the
     /// streams; 0 in an open loop.
     pub think_time_ns: u64,
     /// Its operations arrive as a Poisson process, as open queueing models require.

@@ -40,9 +40,9 @@ pub(crate) fn judge(
 /// Overload of one stream of a run, with its backlog at the end of the window.
 pub(crate) fn of_run(record: &RunRecord, stream: usize) -> Option<(Overload, u64)> {
     let planned = record.run.streams.get(stream)?;
-    let offered_rate = planned.arrival.offered_rate()?;
     let intervals = window::measured(record);
     let (first, last) = (intervals.first()?, intervals.last()?);
+    let offered_rate = planned.arrival.offered_rate(first.start_ns, last.end_ns)?;
     let of = |interval: &metrics::interval::Interval| {
         interval.streams.get(stream).map_or(0, |stream| stream.backlog_end)
     };

@@ -1,6 +1,8 @@
 //! The sums over one run's window, before they are summarised.
 
+use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
+use workload::arrival::Arrival;
 
 use crate::host_state::{self, HostSample};
 use crate::window::{self, WindowSums};
@@ -45,7 +47,9 @@ impl<'a> RunMeasured<'a> {
             let mut measured = WindowSums::of(&intervals, s, backlog_start(s));
             // A closed loop has no growing backlog: at the end of a window at most the allowed
             // outstanding operations are due and not issued.
-            measured.backlog_changed &= stream.arrival.offered_rate().is_some();
+            measured.backlog_changed &= stream.arrival.is_open();
+            measured.rate_varies = stream.arrival.is_varying();
+            measured.due = due(&stream.arrival, &intervals);
             measured
         });
         RunMeasured {
@@ -86,6 +90,16 @@ impl<'a> RunMeasured<'a> {
             worker.cpu_ns.resize(self.cpu_ns.len(), 0.0);
         }
     }
+}
+
+/// Operations that become due in each interval; `None` in a closed loop.
+pub(crate) fn due(arrival: &Arrival, intervals: &[&Interval]) -> Option<Vec<f64>> {
+    let of = |interval: &&Interval| {
+        let (from, to) = (interval.start_ns, interval.end_ns);
+        let rate = arrival.offered_rate(from, to)?;
+        Some(rate.get() * to.saturating_sub(from) as f64 / 1e9)
+    };
+    intervals.iter().map(of).collect::<Option<Vec<f64>>>().filter(|_| arrival.is_open())
 }
 
 /// The CPU times of a worker; adds the worker if it is new.

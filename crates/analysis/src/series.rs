@@ -9,7 +9,7 @@ use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
 use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::op::OpKind;
-use workload::plan::Run;
+use workload::plan::{Run, Stream};
 
 use crate::fleet::MissingHosts;
 use crate::percentile::Percentile;
@@ -47,6 +47,8 @@ pub struct SeriesPoint {
     pub phase: PointPhase,
     /// Completed reads and writes.
     pub achieved_rate: OpsPerSec,
+    /// Mean offered rate, fsyncs included; `None` if a stream is a closed loop.
+    pub offered_rate: Option<OpsPerSec>,
     /// Bytes moved.
     pub throughput: BytesPerSec,
     /// Mean response time of reads and writes; `None` if none completed.
@@ -117,7 +119,7 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
             missing_hosts: MissingHosts::of(&record.hosts),
             points: groups
                 .iter()
-                .map(|(phase, group)| point(*phase, group, index..index + 1))
+                .map(|(phase, group)| point(*phase, &record.run.streams, group, index..index + 1))
                 .collect(),
         })
         .collect()
@@ -133,7 +135,7 @@ pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
 /// The point of all streams of one interval together.
 pub fn total_of(run: &Run, interval: &Interval) -> SeriesPoint {
     let phase = phase_of(run.phases.window(), interval);
-    point(phase, &[interval], 0..run.streams.len())
+    point(phase, &run.streams, &[interval], 0..run.streams.len())
 }
 
 /// The window of a run as far as it was measured, for a display that does not keep every interval.
@@ -164,7 +166,7 @@ impl WindowSoFar {
     /// The window of all streams together; `None` if nothing was measured.
     pub fn total(&self, run: &Run) -> Option<SeriesPoint> {
         let sum = self.sum.as_ref()?;
-        Some(point(PointPhase::Measure, &[sum], 0..run.streams.len()))
+        Some(point(PointPhase::Measure, &run.streams, &[sum], 0..run.streams.len()))
     }
 
     /// The window of each stream, in the order of the streams; empty if nothing was measured.
@@ -174,7 +176,8 @@ impl WindowSoFar {
 }
 
 fn each_stream(phase: PointPhase, run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
-    (0..run.streams.len()).map(|stream| point(phase, &[interval], stream..stream + 1)).collect()
+    let of = |stream| point(phase, &run.streams, &[interval], stream..stream + 1);
+    (0..run.streams.len()).map(of).collect()
 }
 
 pub(crate) fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
@@ -185,8 +188,20 @@ pub(crate) fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPh
     }
 }
 
-/// The point of `streams` together.
-fn point(phase: PointPhase, group: &[&Interval], streams: Range<usize>) -> SeriesPoint {
+/// The point of `streams` together, positions in the `planned` ones.
+fn point(
+    phase: PointPhase,
+    planned: &[Stream],
+    group: &[&Interval],
+    streams: Range<usize>,
+) -> SeriesPoint {
+    let (start_ns, end_ns) = (group[0].start_ns, group[group.len() - 1].end_ns);
+    let offered = planned
+        .get(streams.clone())
+        .unwrap_or_default()
+        .iter()
+        .map(|stream| stream.arrival.offered_rate(start_ns, end_ns).map(OpsPerSec::get));
+    let offered_rate = offered.sum::<Option<f64>>().map(OpsPerSec::new);
     let length_ns: u64 = group.iter().map(|i| i.end_ns - i.start_ns).sum();
     let length_ns = length_ns.max(1) as f64;
     let seconds = length_ns / 1e9;
@@ -208,9 +223,10 @@ fn point(phase: PointPhase, group: &[&Interval], streams: Range<usize>) -> Serie
         }
     }
     SeriesPoint {
-        start_ns: group[0].start_ns,
-        end_ns: group[group.len() - 1].end_ns,
+        start_ns,
+        end_ns,
         phase,
+        offered_rate,
         achieved_rate: OpsPerSec::new(completed as f64 / seconds),
         throughput: BytesPerSec::new(bytes as f64 / seconds),
         response_mean: response.mean_ns().map(Nanos),
@@ -247,7 +263,7 @@ mod tests {
         };
         let (first, second) =
             (interval(0, 0, 1_000_000_000), interval(1, 1_000_000_000, 2_000_000_000));
-        let point = point(PointPhase::Measure, &[&first, &second], 0..0);
+        let point = point(PointPhase::Measure, &[], &[&first, &second], 0..0);
         assert_eq!((point.start_ns, point.end_ns, point.cpu_used), (0, 2_000_000_000, 0.5));
         assert_eq!((point.achieved_rate.get(), point.response_mean), (0.0, None));
     }

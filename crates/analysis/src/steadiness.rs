@@ -8,12 +8,14 @@
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
 use metrics::warning::{Figure, Warning};
+use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::plan::Stream;
 
 use crate::agreement::{self, Agreement};
 use crate::load_point::LoadPoint;
 use crate::outliers;
+use crate::run_measured;
 use crate::steady::{self, Rounds};
 use crate::warm_up;
 use crate::window;
@@ -125,13 +127,15 @@ pub(crate) fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
     let measured = window::measured(record);
     let streams = record.run.streams.iter().enumerate();
     let of_stream = |(index, stream): (usize, &Stream)| {
-        let (whole, inside) = (Figures::of(&all, index), Figures::of(&measured, index));
+        let figures = |intervals: &[&Interval]| Figures::of(intervals, index, &stream.arrival);
+        let (whole, inside) = (figures(&all), figures(&measured));
         StreamSteadiness {
             repeat: record.run.repeat,
             stream: stream.name.clone(),
             warm_up: warm_up_of(record.run.phases.warm_up_ns, &whole, &inside),
-            rate: judgement(&inside.completed, &inside.seconds),
-            response: judgement(&inside.response_ns, &inside.completed),
+            rate: inside.rate_judgement(),
+            response: judgement(&inside.response_ns, &inside.completed)
+                .filter(|_| inside.due.is_none()),
             outliers: outliers_of(&inside),
             intervals: inside.start_ns.len() as u32,
         }
@@ -145,10 +149,13 @@ struct Figures {
     seconds: Vec<f64>,
     completed: Vec<f64>,
     response_ns: Vec<f64>,
+    /// Operations that became due, if the offered rate changes by plan. Then the rate is judged by
+    /// the share of them that completed, and response times, which change with the load, are not.
+    due: Option<Vec<f64>>,
 }
 
 impl Figures {
-    fn of(intervals: &[&Interval], stream: usize) -> Figures {
+    fn of(intervals: &[&Interval], stream: usize, arrival: &Arrival) -> Figures {
         let sum = |interval: &Interval, of: fn(&metrics::interval::KindInterval) -> f64| {
             let kinds = interval.streams.get(stream).map(|stream| &stream.kinds);
             kinds.map_or(0.0, |kinds| OpKind::ALL.iter().map(|k| of(&kinds[*k as usize])).sum())
@@ -158,14 +165,23 @@ impl Figures {
             seconds: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64 / 1e9).collect(),
             completed: intervals.iter().map(|i| sum(i, |k| k.completed as f64)).collect(),
             response_ns: intervals.iter().map(|i| sum(i, |k| k.response.sum_ns as f64)).collect(),
+            due: run_measured::due(arrival, intervals).filter(|_| arrival.is_varying()),
         }
+    }
+
+    fn rate_judgement(&self) -> Option<Judgement> {
+        let Some(due) = &self.due else { return judgement(&self.completed, &self.seconds) };
+        // The means of a share are no rates.
+        judgement(&self.completed, due).map(|judged| Judgement { thirds: None, ..judged })
     }
 
     /// `(index, value)` of each interval that has the figure.
     fn values(&self, figure: Figure) -> Vec<(usize, f64)> {
-        let (above, below) = match figure {
-            Figure::AchievedRate => (&self.completed, &self.seconds),
-            Figure::ResponseTime => (&self.response_ns, &self.completed),
+        let (above, below) = match (figure, &self.due) {
+            (Figure::AchievedRate, None) => (&self.completed, &self.seconds),
+            (Figure::AchievedRate, Some(due)) => (&self.completed, due),
+            (Figure::ResponseTime, None) => (&self.response_ns, &self.completed),
+            (Figure::ResponseTime, Some(_)) => return Vec::new(),
         };
         let pairs = above.iter().zip(below).enumerate();
         pairs.filter(|(_, (_, b))| **b > 0.0).map(|(index, (a, b))| (index, a / b)).collect()
@@ -275,6 +291,10 @@ fn judgement(numerators: &[f64], denominators: &[f64]) -> Option<Judgement> {
 }
 
 fn outliers_of(inside: &Figures) -> Vec<OutlierInterval> {
+    if inside.due.is_some() {
+        // A planned change of the rate is no outlier, and a share is no rate.
+        return Vec::new();
+    }
     let of = |figure: Figure| {
         let values = inside.values(figure);
         let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();

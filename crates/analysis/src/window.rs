@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
+use units::OpsPerSec;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
@@ -52,6 +53,11 @@ pub(crate) struct WindowSums<'a> {
     /// The backlog at the end of a window differs from that at its start, in any of the windows or
     /// streams that were added. Open loops only.
     pub(crate) backlog_changed: bool,
+    /// Operations that became due in each interval by the offered rates; `None` if a stream is a
+    /// closed loop.
+    pub(crate) due: Option<Vec<f64>>,
+    /// An offered rate changes by plan.
+    pub(crate) rate_varies: bool,
 }
 
 /// Operations of one kind, or of several together, in a window.
@@ -94,7 +100,32 @@ impl<'a> WindowSums<'a> {
             backlog_start,
             backlog_end,
             backlog_changed: backlog_end != backlog_start,
+            due: None,
+            rate_varies: false,
         }
+    }
+
+    /// The lengths by which rates are averaged, in nanoseconds: those of the intervals or, if the
+    /// offered rate changes by plan, the window's length divided like the operations that became due. So
+    /// the uncertainty of a rate does not contain the planned changes.
+    pub(crate) fn weighted_length_ns(&self) -> Vec<f64> {
+        let due = self.due.as_ref().filter(|_| self.rate_varies);
+        let sum: f64 = due.iter().copied().flatten().sum();
+        match due {
+            Some(due) if sum > 0.0 => {
+                let each = self.length_ns.iter().sum::<f64>() / sum;
+                due.iter().map(|due| due * each).collect()
+            }
+            _ => self.length_ns.clone(),
+        }
+    }
+
+    /// The mean offered rate of the intervals; `None` if a stream is a closed loop, or without
+    /// intervals.
+    pub(crate) fn offered_rate(&self) -> Option<OpsPerSec> {
+        let seconds = self.length_ns.iter().sum::<f64>() / 1e9;
+        let due: f64 = self.due.as_ref()?.iter().sum();
+        (seconds > 0.0).then(|| OpsPerSec::new(due / seconds))
     }
 
     /// Operations of the given kinds together.
@@ -116,6 +147,11 @@ impl<'a> WindowSums<'a> {
         self.backlog_start += other.backlog_start;
         self.backlog_end += other.backlog_end;
         self.backlog_changed |= other.backlog_changed;
+        self.rate_varies |= other.rate_varies;
+        match (&mut self.due, &other.due) {
+            (Some(due), Some(theirs)) => add_each(due, theirs),
+            _ => self.due = None,
+        }
     }
 
     /// Adds the same stream of another repeat, as if its window followed this one.
@@ -129,6 +165,11 @@ impl<'a> WindowSums<'a> {
         self.backlog_start += other.backlog_start;
         self.backlog_end += other.backlog_end;
         self.backlog_changed |= other.backlog_changed;
+        self.rate_varies |= other.rate_varies;
+        match (&mut self.due, &other.due) {
+            (Some(due), Some(theirs)) => due.extend(theirs),
+            _ => self.due = None,
+        }
     }
 }
 

@@ -104,7 +104,7 @@ impl WorkloadSignature {
             target_shares: target_shares(records, &targets),
             addresses: addresses(&with, &targets),
             targets,
-            closed: streams.iter().all(|s| s.arrival.offered_rate().is_none()),
+            closed: streams.iter().all(|s| !s.arrival.is_open()),
             kind: streams.iter().map(kind_of).collect::<Vec<_>>().join("; "),
             calls_outstanding: mean_of(
                 all().filter_map(|one| one.outstanding_mean).map(|mean| mean.value),
@@ -194,7 +194,12 @@ fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// The index of dispersion of counts (Cox and Lewis, "The Statistical Analysis of Series of
 /// Events", 1966, section 4.5): 1 for a Poisson process whatever the interval's length.
 pub(crate) fn dispersion(measured: &RunMeasured<'_>) -> Option<f64> {
-    let counts = measured.total().together(&OpKind::ALL).completed;
+    let total = measured.total();
+    // Planned changes of the rate are no randomness.
+    if total.rate_varies {
+        return None;
+    }
+    let counts = total.together(&OpKind::ALL).completed;
     let n = counts.len();
     let mean = counts.iter().sum::<f64>() / n as f64;
     if n < INTERVALS_MIN || mean <= 0.0 {

@@ -4,9 +4,12 @@
 //! A closed schedule depends on completions. An open one depends only on the seed, so that a slow
 //! target cannot reduce the offered load (coordinated omission).
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
-use workload::arrival::{constant_due_ns, poisson_gap_ns};
+use workload::arrival::{Process, ThinkTime, constant_due_ns, poisson_gap, poisson_gap_ns};
+use workload::random;
+use workload::rate_schedule::RateSchedule;
 
 /// The due times of one worker.
 pub trait Schedule {
@@ -107,6 +110,68 @@ impl Schedule for Thinking {
     }
 }
 
+/// Separates think times from the other random numbers of a stream.
+const THINK_TIMES: u64 = 0x7417;
+
+/// Closed with think times that are drawn from a distribution.
+#[derive(Debug)]
+pub struct RandomThinking {
+    think_time: ThinkTime,
+    seed: u64,
+    /// Think times drawn so far.
+    drawn: u64,
+    /// At most `queue_depth` entries.
+    due_ns: BinaryHeap<Reverse<u64>>,
+}
+
+impl RandomThinking {
+    /// Initially `queue_depth` operations are due. Think times are drawn from the stream's `seed`.
+    ///
+    /// * `source` - the lane and the number of the worker in it, so that no two workers draw the same
+    ///   think times
+    pub fn new(
+        think_time: ThinkTime,
+        seed: u64,
+        source: (u32, u32),
+        queue_depth: u32,
+    ) -> RandomThinking {
+        let source = u64::from(source.0) << 32 | u64::from(source.1);
+        let seed = random::derive(random::derive(seed, THINK_TIMES), source);
+        let mut due_ns = BinaryHeap::with_capacity(queue_depth as usize);
+        due_ns.extend(std::iter::repeat_n(Reverse(0), queue_depth as usize));
+        RandomThinking { think_time, seed, drawn: 0, due_ns }
+    }
+}
+
+impl Schedule for RandomThinking {
+    const OPEN: bool = false;
+
+    #[inline]
+    fn next_due_ns(&self) -> u64 {
+        self.due_ns.peek().map_or(u64::MAX, |due| due.0)
+    }
+
+    #[inline]
+    fn advance(&mut self, _now_ns: u64, _steps: u64) {
+        self.due_ns.pop();
+    }
+
+    fn begin_at(&mut self, _step: u64) {}
+
+    #[inline]
+    fn completed(&mut self, now_ns: u64, count: usize) {
+        for _ in 0..count {
+            let think_time_ns = self.think_time.draw_ns(random::at(self.seed, self.drawn));
+            self.drawn += 1;
+            self.due_ns.push(Reverse(now_ns.saturating_add(think_time_ns)));
+        }
+    }
+
+    fn backlog(&mut self, _edge_ns: u64) -> (i64, i128) {
+        (0, 0)
+    }
+}
+
 /// A sequence of due times that depends only on its parameters.
 pub trait Instants: Clone {
     /// When the next operation is due, in nanoseconds from the run's start.
@@ -180,6 +245,102 @@ impl Instants for PoissonInstants {
             self.due_ns +=
                 poisson_gap_ns(self.seed, self.offered_rate, self.lane, self.lanes, self.step);
         }
+    }
+}
+
+/// The times of a schedule of rates. The workers' sequences interleave at the schedule's rates, or their
+/// Poisson processes add up to one with these rates.
+#[derive(Debug)]
+pub struct ScheduledInstants {
+    schedule: RateSchedule,
+    /// The seed of Poisson arrivals; `None` for a constant process.
+    seed: Option<u64>,
+    part: f64,
+    lane: u32,
+    lanes: u32,
+    position: SchedulePosition,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SchedulePosition {
+    step: u64,
+    /// Arrivals that the schedule expects before this one.
+    count: f64,
+    due_ns: u64,
+}
+
+impl ScheduledInstants {
+    /// The share of worker `lane` of `lanes` in a `part` of the rates; Poisson arrivals are drawn from
+    /// the stream's `seed`.
+    pub fn new(
+        schedule: RateSchedule,
+        process: Process,
+        part: f64,
+        seed: u64,
+        (lane, lanes): (u32, u32),
+    ) -> ScheduledInstants {
+        let seed = (process == Process::Poisson).then_some(seed);
+        let position = SchedulePosition::default();
+        let mut instants = ScheduledInstants { schedule, seed, part, lane, lanes, position };
+        instants.position.count = instants.gap(0);
+        instants.find_due();
+        instants
+    }
+
+    /// Poisson arrivals that the schedule expects between a step and the one before; for a constant
+    /// process the first step's position.
+    fn gap(&self, step: u64) -> f64 {
+        match self.seed {
+            Some(seed) => {
+                let gap = poisson_gap(seed, self.lane, self.lanes, step);
+                gap * f64::from(self.lanes) / self.part
+            }
+            None => f64::from(self.lane) / self.part,
+        }
+    }
+
+    #[inline]
+    fn find_due(&mut self) {
+        // Beyond the longest run if the schedule offers no more.
+        let due_ns = self.schedule.time_ns(self.position.count);
+        self.position.due_ns = due_ns.map_or(u64::MAX, |ns| ns.round() as u64);
+    }
+}
+
+impl Clone for ScheduledInstants {
+    fn clone(&self) -> ScheduledInstants {
+        ScheduledInstants { schedule: self.schedule.clone(), ..*self }
+    }
+
+    /// Copies only the position: both are sequences of one schedule.
+    #[inline]
+    fn clone_from(&mut self, source: &ScheduledInstants) {
+        self.position = source.position;
+    }
+}
+
+impl Instants for ScheduledInstants {
+    #[inline]
+    fn peek_ns(&self) -> u64 {
+        self.position.due_ns
+    }
+
+    #[inline]
+    fn skip(&mut self, steps: u64) {
+        if steps == 0 {
+            return;
+        }
+        if self.seed.is_some() {
+            for _ in 0..steps {
+                self.position.step += 1;
+                self.position.count += self.gap(self.position.step);
+            }
+        } else {
+            self.position.step += steps;
+            let index = self.position.step * u64::from(self.lanes) + u64::from(self.lane);
+            self.position.count = index as f64 / self.part;
+        }
+        self.find_due();
     }
 }
 
@@ -268,7 +429,7 @@ impl<I: Instants> Schedule for Open<I> {
         self.issued_sum.add(now_ns);
         self.issue.skip(steps);
         if keeps_up {
-            self.due = self.issue.clone();
+            self.due.clone_from(&self.issue);
         }
     }
 
@@ -296,6 +457,8 @@ impl<I: Instants> Schedule for Open<I> {
 
 #[cfg(test)]
 mod tests {
+    use workload::rate_schedule::{Segment, SegmentRate};
+
     use super::*;
 
     #[test]
@@ -360,5 +523,56 @@ mod tests {
         assert_eq!(second.next_due_ns(), 300);
         let (a, b) = (first.backlog(1000), second.backlog(1000));
         assert_eq!((a.0 + b.0, a.1 + b.1), (7, 50 + 2800));
+    }
+
+    #[test]
+    fn workers_of_a_schedule_interleave_at_its_rates() {
+        let burst = |rate, seconds: u64| Segment {
+            duration_ns: Some(seconds * 1_000_000_000),
+            rate: SegmentRate::Constant { rate },
+        };
+        let schedule = RateSchedule::try_from(vec![burst(1000.0, 1), burst(0.0, 4)]);
+        let schedule = schedule.expect("it has a rate");
+        for part in [1.0, 0.5] {
+            let mut all = Vec::new();
+            for lane in 0..3 {
+                let of = schedule.clone();
+                let place = (lane, 3);
+                let mut instants = ScheduledInstants::new(of, Process::Constant, part, 1, place);
+                while instants.peek_ns() < 10_000_000_000 {
+                    all.push(instants.peek_ns());
+                    instants.skip(1);
+                }
+            }
+            all.sort_unstable();
+            let of_burst = (1000.0 * part) as u64;
+            let expected = (0..2 * of_burst).map(|index| {
+                let (burst, within) = (index / of_burst, index % of_burst);
+                burst * 5_000_000_000 + within * 1_000_000_000 / of_burst
+            });
+            assert!(all.iter().copied().eq(expected), "part {part}");
+        }
+    }
+
+    #[test]
+    fn an_operation_is_due_a_drawn_think_time_after_a_completion() {
+        let think_time = ThinkTime::Uniform { min_ns: 500, max_ns: 900 };
+        let mut thinking = RandomThinking::new(think_time, 1, (0, 0), 2);
+        thinking.advance(0, 1);
+        thinking.advance(0, 1);
+        assert_eq!(thinking.next_due_ns(), u64::MAX);
+        thinking.completed(1000, 2);
+        let first = thinking.next_due_ns();
+        thinking.advance(first, 1);
+        let second = thinking.next_due_ns();
+        assert!((1500..=1900).contains(&first) && (first..=1900).contains(&second));
+        let times = |source| {
+            let mut other = RandomThinking::new(think_time, 1, source, 1);
+            other.advance(0, 1);
+            other.completed(0, 1);
+            other.next_due_ns()
+        };
+        assert_ne!(times((0, 0)), times((0, 1)), "threads of a lane draw different times");
+        assert_ne!(times((0, 0)), times((1, 0)));
     }
 }

@@ -25,7 +25,8 @@ use crate::drive::{DriveEnd, Stop, drive};
 use crate::pulse::Pulse;
 use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::schedule::{
-    Closed, ConstantInstants, Instants, Open, PoissonInstants, Schedule, Thinking,
+    Closed, ConstantInstants, Instants, Open, PoissonInstants, RandomThinking, Schedule,
+    ScheduledInstants, Thinking,
 };
 use crate::slots::Slot;
 use crate::steps::Steps;
@@ -44,8 +45,8 @@ pub(crate) struct Job {
     pub(crate) assigned: Assigned,
     /// The counter from which the threads of a shared lane take steps.
     pub(crate) shared_steps: Option<Arc<AtomicU64>>,
-    /// Whether it counts due operations for all threads of its lane.
-    pub(crate) counts_due: bool,
+    /// Its number among the threads of its lane.
+    pub(crate) thread: u32,
     pub(crate) run_seed: u64,
     pub(crate) opener: Opener,
     pub(crate) maker: Option<Arc<TileMaker>>,
@@ -155,7 +156,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                         operation_deadline_ns: run.operation_deadline_ns,
                     },
                     shared_steps: counter.clone(),
-                    counts_due: thread == 0,
+                    thread,
                     run_seed: run.seed,
                     opener: opener.clone(),
                     maker: part.maker.clone(),
@@ -229,7 +230,8 @@ impl Job {
     fn open<I: Instants>(&self, instants: I) -> Open<I> {
         match self.shared_steps {
             None => Open::new(instants),
-            Some(_) => Open::shared(instants, self.counts_due),
+            // One thread counts due operations for all of the lane.
+            Some(_) => Open::shared(instants, self.thread == 0),
         }
     }
 }
@@ -335,7 +337,8 @@ impl Thread {
         tally: Box<Tally>,
     ) -> Result<Ended, TargetError> {
         let (lane, lanes) = (job.assigned.lane, job.stream.workers);
-        match job.stream.arrival {
+        let seed = job.stream.seed(job.run_seed);
+        match job.stream.arrival.clone() {
             Arrival::Closed { think_time_ns: 0 } => {
                 self.with_data(job, Closed, target, handover, tally)
             }
@@ -348,8 +351,18 @@ impl Thread {
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Poisson { offered_rate } => {
-                let seed = job.stream.seed(job.run_seed);
                 let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
+                let schedule = job.open(instants);
+                self.with_data(job, schedule, target, handover, tally)
+            }
+            Arrival::Thinking { think_time } => {
+                let (source, depth) = ((lane, job.thread), job.assigned.queue_depth);
+                let schedule = RandomThinking::new(think_time, seed, source, depth);
+                self.with_data(job, schedule, target, handover, tally)
+            }
+            Arrival::Scheduled { schedule, process, part } => {
+                let place = (lane, lanes);
+                let instants = ScheduledInstants::new(schedule, process, part, seed, place);
                 let schedule = job.open(instants);
                 self.with_data(job, schedule, target, handover, tally)
             }

@@ -20,8 +20,9 @@ use metrics::run_record::Outcome;
 use runs::{DATA_SEED, fill, small_run};
 use target::null::NullTarget;
 use target::posix::PosixTarget;
-use workload::arrival::Arrival;
+use workload::arrival::{Arrival, Process, ThinkTime};
 use workload::plan::{IoMethodUsed, Run};
+use workload::rate_schedule::{RateSchedule, Segment, SegmentRate};
 
 /// Calls of the allocator by the workers: by all threads that do not conduct.
 static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
@@ -118,6 +119,18 @@ fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     both.0 - both.1
 }
 
+/// 10,000 operations per second in every second 20 ms.
+fn bursts(process: Process) -> Arrival {
+    let rate = SegmentRate::Bursts {
+        base: 0.0,
+        burst: 10_000.0,
+        period_ns: 40_000_000,
+        burst_ns: 20_000_000,
+    };
+    let schedule = RateSchedule::try_from(vec![Segment { duration_ns: None, rate }]);
+    Arrival::Scheduled { schedule: schedule.expect("it has a rate"), process, part: 1.0 }
+}
+
 // One test, so that no other allocates at the same time.
 #[test]
 fn a_running_worker_does_not_allocate() {
@@ -141,13 +154,16 @@ fn a_running_worker_does_not_allocate() {
         Arrival::Closed { think_time_ns: 100_000 },
         Arrival::Constant { offered_rate: 5000.0 },
         Arrival::Poisson { offered_rate: 5000.0 },
+        Arrival::Thinking { think_time: ThinkTime::Exponential { mean_ns: 100_000 } },
+        bursts(Process::Constant),
+        bursts(Process::Poisson),
     ];
     let null = Setting { directory: None, engine: IoMethodUsed::IoUring, verify: false };
     let files = Setting { directory: Some(folder.path()), ..null };
     for arrival in arrivals {
         for setting in [null, files, Setting { engine: IoMethodUsed::Psync, ..files }] {
-            let seen = allocations(&with(arrival), setting);
-            let case = (arrival, setting.directory.is_some(), setting.engine);
+            let seen = allocations(&with(arrival.clone()), setting);
+            let case = (&arrival, setting.directory.is_some(), setting.engine);
             assert_eq!(seen, 0, "{case:?}");
         }
     }

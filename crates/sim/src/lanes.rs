@@ -4,7 +4,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use engine::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
+use engine::schedule::{
+    Closed, ConstantInstants, Open, PoissonInstants, RandomThinking, Schedule, ScheduledInstants,
+    Thinking,
+};
 use engine::slots::Slot;
 use engine::steps::Steps;
 use engine::tiles::{Mismatch, Tiles};
@@ -104,7 +107,8 @@ pub(crate) fn lanes<D: Findings + 'static>(
             };
             let (depth, workers) = (stream.queue_depth, stream.workers);
             let (ops, data) = (ops.clone(), data(index, stream));
-            lanes.push(match stream.arrival {
+            let seed = stream.seed(run.seed);
+            lanes.push(match stream.arrival.clone() {
                 Arrival::Closed { think_time_ns: 0 } => {
                     SimLane::boxed(id, assigned, ops, Closed, data)
                 }
@@ -116,8 +120,16 @@ pub(crate) fn lanes<D: Findings + 'static>(
                     SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
                 Arrival::Poisson { offered_rate } => {
-                    let seed = stream.seed(run.seed);
                     let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
+                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
+                }
+                Arrival::Thinking { think_time } => {
+                    let thinking = RandomThinking::new(think_time, seed, (lane, 0), depth);
+                    SimLane::boxed(id, assigned, ops, thinking, data)
+                }
+                Arrival::Scheduled { schedule, process, part } => {
+                    let place = (lane, workers);
+                    let instants = ScheduledInstants::new(schedule, process, part, seed, place);
                     SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
             });

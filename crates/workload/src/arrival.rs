@@ -1,12 +1,16 @@
 //! When operations become due.
 
+use std::fmt;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
-use units::OpsPerSec;
+use units::{OpsPerSec, print_duration};
 
 use crate::random;
+use crate::rate_schedule::RateSchedule;
 
 /// The arrival process of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// The next operation becomes due when one completes, after a think time.
@@ -24,32 +28,176 @@ pub enum Arrival {
         /// Mean operations per second of the whole stream, over all workers.
         offered_rate: f64,
     },
+    /// As [`Arrival::Closed`], with a think time that is drawn for each operation.
+    Thinking {
+        /// The distribution of the think time.
+        think_time: ThinkTime,
+    },
+    /// Operations become due at rates that change by plan, independent of completions.
+    Scheduled {
+        /// The rates over the time since the run's start.
+        schedule: RateSchedule,
+        /// How arrivals are placed within the rates.
+        process: Process,
+        /// The share of the rates that is offered, 0 to 1.
+        part: f64,
+    },
+}
+
+/// How arrivals are placed at a given rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Process {
+    /// Each at the time at which the expected number of arrivals reaches its number.
+    Constant,
+    /// As a Poisson process.
+    Poisson,
+}
+
+impl Process {
+    /// The names in an experiment.
+    pub const NAMES: [&'static str; 2] = ["constant", "poisson"];
+
+    /// The name in an experiment.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// A distribution of think times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkTime {
+    /// Exponential: independent of how long the pause has lasted.
+    Exponential {
+        /// Its mean, in nanoseconds.
+        mean_ns: u64,
+    },
+    /// Equally likely between two times.
+    Uniform {
+        /// The shortest, in nanoseconds.
+        min_ns: u64,
+        /// The longest, in nanoseconds.
+        max_ns: u64,
+    },
+}
+
+impl ThinkTime {
+    /// The think time that 64 random bits select, in nanoseconds.
+    #[inline]
+    pub fn draw_ns(self, bits: u64) -> u64 {
+        match self {
+            ThinkTime::Exponential { mean_ns } => (exponential(bits) * mean_ns as f64) as u64,
+            ThinkTime::Uniform { min_ns, max_ns } => {
+                min_ns + random::below(bits, (max_ns - min_ns).saturating_add(1))
+            }
+        }
+    }
+
+    /// Its mean, in nanoseconds.
+    pub const fn mean_ns(self) -> u64 {
+        match self {
+            ThinkTime::Exponential { mean_ns } => mean_ns,
+            ThinkTime::Uniform { min_ns, max_ns } => min_ns + (max_ns - min_ns) / 2,
+        }
+    }
 }
 
 impl Arrival {
     /// With this part of an offered rate, 0 to 1.
     #[must_use]
-    pub fn scaled(self, part: f64) -> Arrival {
+    pub fn scaled(&self, by: f64) -> Arrival {
         match self {
-            Arrival::Closed { .. } => self,
+            Arrival::Closed { .. } | Arrival::Thinking { .. } => self.clone(),
             Arrival::Constant { offered_rate } => {
-                Arrival::Constant { offered_rate: offered_rate * part }
+                Arrival::Constant { offered_rate: offered_rate * by }
             }
             Arrival::Poisson { offered_rate } => {
-                Arrival::Poisson { offered_rate: offered_rate * part }
+                Arrival::Poisson { offered_rate: offered_rate * by }
+            }
+            Arrival::Scheduled { schedule, process, part } => Arrival::Scheduled {
+                schedule: schedule.clone(),
+                process: *process,
+                part: part * by,
+            },
+        }
+    }
+
+    /// Whether operations become due independent of completions.
+    pub const fn is_open(&self) -> bool {
+        !matches!(self, Arrival::Closed { .. } | Arrival::Thinking { .. })
+    }
+
+    /// Mean offered operations per second between two times from the run's start; `None` for a closed
+    /// loop.
+    pub fn offered_rate(&self, from_ns: u64, to_ns: u64) -> Option<OpsPerSec> {
+        match self {
+            Arrival::Closed { .. } | Arrival::Thinking { .. } => None,
+            Arrival::Constant { offered_rate } | Arrival::Poisson { offered_rate } => {
+                Some(OpsPerSec::new(*offered_rate))
+            }
+            Arrival::Scheduled { schedule, part, .. } => {
+                Some(OpsPerSec::new(schedule.mean_rate(from_ns, to_ns) * part))
             }
         }
     }
 
-    /// Offered operations per second; `None` for a closed loop.
-    pub fn offered_rate(&self) -> Option<OpsPerSec> {
-        match *self {
-            Arrival::Closed { .. } => None,
-            Arrival::Constant { offered_rate } | Arrival::Poisson { offered_rate } => {
-                Some(OpsPerSec::new(offered_rate))
+    /// Whether the offered rate changes by plan.
+    pub fn is_varying(&self) -> bool {
+        matches!(self, Arrival::Scheduled { schedule, .. } if !schedule.is_constant())
+    }
+
+    /// Whether operations become due as a Poisson process with one rate, as open queueing models require.
+    pub fn is_poisson(&self) -> bool {
+        match self {
+            Arrival::Poisson { .. } => true,
+            Arrival::Scheduled { schedule, process, .. } => {
+                *process == Process::Poisson && schedule.is_constant()
+            }
+            _ => false,
+        }
+    }
+
+    /// The mean think time of a closed loop, in nanoseconds; 0 in an open loop.
+    pub const fn think_time_mean_ns(&self) -> u64 {
+        match self {
+            Arrival::Closed { think_time_ns } => *think_time_ns,
+            Arrival::Thinking { think_time } => think_time.mean_ns(),
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Arrival {
+    /// As in the parameters of load points: `constant 100/s`, `closed, think time 10ms exponential`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |ns: u64| print_duration(Duration::from_nanos(ns));
+        match self {
+            Arrival::Closed { think_time_ns: 0 } => f.write_str("closed"),
+            Arrival::Closed { think_time_ns } => {
+                write!(f, "closed, think time {}", time(*think_time_ns))
+            }
+            Arrival::Thinking { think_time: ThinkTime::Exponential { mean_ns } } => {
+                write!(f, "closed, think time {} exponential", time(*mean_ns))
+            }
+            Arrival::Thinking { think_time: ThinkTime::Uniform { min_ns, max_ns } } => {
+                write!(f, "closed, think time {} to {}", time(*min_ns), time(*max_ns))
+            }
+            Arrival::Constant { offered_rate } => write!(f, "constant {offered_rate}/s"),
+            Arrival::Poisson { offered_rate } => write!(f, "poisson {offered_rate}/s"),
+            Arrival::Scheduled { schedule, process, part } => {
+                write!(f, "{} schedule: {schedule}", process.name())?;
+                if *part == 1.0 { Ok(()) } else { write!(f, ", {}% of it", part * 100.0) }
             }
         }
     }
+}
+
+/// An exponentially distributed number with mean 1.
+#[inline]
+fn exponential(bits: u64) -> f64 {
+    // 1 - u is in (0, 1], so the logarithm is finite.
+    -(1.0 - random::unit(bits)).ln()
 }
 
 /// When step `step` of worker `lane` of `lanes` is due at a constant rate, in nanoseconds from the
@@ -70,9 +218,12 @@ pub fn constant_due_ns(offered_rate: f64, lane: u32, lanes: u32, step: u64) -> u
 /// processes is a Poisson process with the sum of the rates (Kingman, "Poisson Processes", 1993,
 /// superposition theorem).
 pub fn poisson_gap_ns(seed: u64, offered_rate: f64, lane: u32, lanes: u32, step: u64) -> f64 {
-    let index = step * u64::from(lanes) + u64::from(lane);
-    let bits = random::at(random::derive(seed, 0xA11), index);
-    // 1 - u is in (0, 1], so the logarithm is finite.
     let mean_ns = 1e9 * f64::from(lanes) / offered_rate;
-    -(1.0 - random::unit(bits)).ln() * mean_ns
+    poisson_gap(seed, lane, lanes, step) * mean_ns
+}
+
+/// The gap before step `step` of worker `lane`, as a multiple of the worker's mean gap.
+pub fn poisson_gap(seed: u64, lane: u32, lanes: u32, step: u64) -> f64 {
+    let index = step * u64::from(lanes) + u64::from(lane);
+    exponential(random::at(random::derive(seed, 0xA11), index))
 }

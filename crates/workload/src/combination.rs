@@ -38,6 +38,8 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) target_names: &'a [String],
     /// How many targets the run uses, and where that is written; `None` for all.
     pub(crate) targets_used: Option<(u64, &'e SourceSpan)>,
+    /// Its part of an arrival process that the streams share.
+    pub(crate) shared_arrival: Option<&'a Arrival>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
@@ -212,8 +214,11 @@ impl<'e> StreamAt<'_, 'e> {
     }
 
     fn arrival(&self) -> Option<Arrival> {
+        if let Some(shared) = self.shared_arrival {
+            return Some(shared.clone());
+        }
         match self.at("arrival")?.0 {
-            Value::Arrival(arrival) => Some(*arrival),
+            Value::Arrival(arrival) => Some(arrival.clone()),
             _ => None,
         }
     }
@@ -451,7 +456,8 @@ fn check_transfers(at: &StreamAt<'_, '_>, set: Option<WorkingSet>, problems: &mu
             .with_found(Bytes::new(largest).to_string()),
         );
     }
-    if sizes.len() > 1 && at.pattern().is_some_and(|(p, _)| p == AccessPattern::Sequential) {
+    let Some((pattern, pattern_span)) = at.pattern() else { return };
+    if sizes.len() > 1 && pattern.is_ordered() {
         problems.push(
             span.diagnostic(
                 format!("stream `{}` is sequential with several transfer sizes", at.name),
@@ -459,6 +465,20 @@ fn check_transfers(at: &StreamAt<'_, '_>, set: Option<WorkingSet>, problems: &mu
             )
             .with_hint("use one stream for each size; streams run concurrently"),
         );
+    }
+    let AccessPattern::Stride { stride_bytes } = pattern else { return };
+    let size = sizes.first().map_or(1, |size| size.size_bytes);
+    let total = set.area_bytes.saturating_mul(u64::from(set.files));
+    if !stride_bytes.is_multiple_of(size) {
+        let wrong = format!("the stride of stream `{}` is no multiple of its block size", at.name);
+        let wrong = pattern_span.diagnostic(wrong, format!("a multiple of {}", Bytes::new(size)));
+        let next = stride_bytes.div_ceil(size).saturating_mul(size);
+        let hint = format!("the next multiple is {next} bytes");
+        problems.push(wrong.with_found(Bytes::new(stride_bytes).to_string()).with_hint(hint));
+    } else if stride_bytes >= total {
+        let wrong = format!("the stride of stream `{}` is not below its working set", at.name);
+        let wrong = pattern_span.diagnostic(wrong, format!("less than {}", Bytes::new(total)));
+        problems.push(wrong.with_found(Bytes::new(stride_bytes).to_string()));
     }
 }
 
@@ -473,11 +493,12 @@ fn check_fsync(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
 
 /// Each worker of a sequential stream starts at a different offset.
 fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
-    let (Some((AccessPattern::Sequential, span)), Some(workers)) =
-        (at.pattern(), at.workers_of_target())
-    else {
+    let (Some((pattern, span)), Some(workers)) = (at.pattern(), at.workers_of_target()) else {
         return;
     };
+    if !pattern.is_ordered() {
+        return;
+    }
     let (Some((sizes, _)), Some(files), Some((file_size, _))) =
         (at.sizes(), at.count("files"), at.bytes("file_size"))
     else {
@@ -575,6 +596,53 @@ pub(crate) fn connections(
     };
     problems.push(span.diagnostic(wrong, allowed).with_hint(hint));
     None
+}
+
+/// The arrival process that `[run]` gives to the streams, each its part; `None` if it sets none or it
+/// cannot be shared.
+///
+/// * `streams` - the streams with their names
+pub(crate) fn shared_arrivals(
+    run: &Layer<'_>,
+    streams: &[(&str, &Layer<'_>)],
+    axis_values: &[AxisValue<'_>],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Vec<Arrival>> {
+    let written = |layer: &Layer<'_>, key| {
+        let found =
+            layer.at(key, axis_values).filter(|(_, span)| span.file.as_ref() != DEFAULTS_FILE);
+        found.map(|(_, span)| span.clone())
+    };
+    let Some((Value::Arrival(arrival), span)) = run.at("arrival", axis_values) else {
+        for (name, layer) in streams {
+            if let Some(span) = written(layer, "weight") {
+                let wrong = format!("stream `{name}` has a weight, but no rate is shared");
+                let wrong = span.diagnostic(wrong, "`weight` only with `arrival` in [run]");
+                problems.push(wrong.with_hint("set `arrival` in [run], or omit `weight`"));
+            }
+        }
+        return None;
+    };
+    if !arrival.is_open() {
+        let wrong = span.diagnostic("a closed loop has no rate to share", "an offered rate");
+        problems.push(wrong.with_hint("set `arrival` in the streams"));
+        return None;
+    }
+    for (name, layer) in streams {
+        if let Some(span) = written(layer, "arrival") {
+            let wrong = format!("stream `{name}` sets `arrival`, and so does [run]");
+            let wrong = span.diagnostic(wrong, "`arrival` in [run] or in the streams");
+            problems.push(wrong.with_hint("omit one of them"));
+            return None;
+        }
+    }
+    let weight = |(_, layer): &(&str, &Layer<'_>)| match layer.value("weight", axis_values) {
+        Some(Value::Count(weight)) => Some(*weight as f64),
+        _ => None,
+    };
+    let weights = streams.iter().map(weight).collect::<Option<Vec<f64>>>()?;
+    let sum: f64 = weights.iter().sum();
+    Some(weights.into_iter().map(|weight| arrival.scaled(weight / sum)).collect())
 }
 
 /// The number of targets of a run, if `[run]` sets it.

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use crate::keys::{self, Section};
 use crate::overrides::{self, Override};
 use crate::problem::{missing_key, same_name, unknown_key};
+pub use crate::reader::ReadFile;
 use crate::reader::Reader;
 use crate::resolve;
 use crate::value::Value;
@@ -80,11 +81,25 @@ pub fn parse_with(
     file: &str,
     overrides: &[Override],
 ) -> Result<Experiment, Vec<Diagnostic>> {
+    parse_with_files(text, file, overrides, &no_files)
+}
+
+/// As [`parse_with`], for experiments that may name other files: `read_file` reads them.
+///
+/// # Errors
+/// All problems, those of the text first.
+pub fn parse_with_files(
+    text: &str,
+    file: &str,
+    overrides: &[Override],
+    read_file: ReadFile<'_>,
+) -> Result<Experiment, Vec<Diagnostic>> {
     settings::parse(text, file, |tree, problems| {
         let is_toml = problems.is_toml();
         let (source, found) = problems.parts();
-        let mut experiment = ExperimentReader { source, problems: found }.experiment(tree);
-        overrides::apply(&mut experiment, overrides, found);
+        let mut experiment =
+            ExperimentReader { source, problems: found, read_file }.experiment(tree);
+        overrides::apply(&mut experiment, overrides, read_file, found);
         if is_toml {
             found.extend(resolve::check(&experiment));
         }
@@ -92,10 +107,16 @@ pub fn parse_with(
     })
 }
 
+/// Refuses to read a file, for experiments that must be complete in themselves.
+pub(crate) fn no_files(_path: &str) -> Result<String, String> {
+    Err("this experiment cannot name other files".to_owned())
+}
+
 /// Reads the tables of one file.
 struct ExperimentReader<'s, 'p> {
     source: &'s Source<'s>,
     problems: &'p mut Vec<Diagnostic>,
+    read_file: ReadFile<'s>,
 }
 
 type Entry<'t, 'i> = (&'t Spanned<std::borrow::Cow<'i, str>>, &'t Spanned<DeValue<'i>>);
@@ -356,7 +377,11 @@ impl ExperimentReader<'_, '_> {
             let key = rows().find(|key| key.name == meant)?;
             return Some(Setting { key, choices: Vec::new(), span });
         };
-        let mut reader = Reader { source: self.source, problems: &mut *self.problems };
+        let mut reader = Reader {
+            source: self.source,
+            problems: &mut *self.problems,
+            read_file: self.read_file,
+        };
         let choices = reader.choices(key, node);
         Some(Setting { key, choices, span })
     }

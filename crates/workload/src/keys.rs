@@ -80,6 +80,10 @@ pub enum Kind {
     },
     /// Operations per second.
     Rate,
+    /// Operations per second in a part of a schedule, which may be none.
+    ScheduledRate,
+    /// A think time, constant or drawn from a distribution.
+    ThinkTime,
     /// The skew of a Zipf distribution.
     Skew,
     /// One transfer size, or several with their shares.
@@ -119,6 +123,15 @@ pub(crate) const TRANSFER: Kind = Kind::Bytes { multiple_of: SECTOR, max: 64 << 
 pub(crate) const WEIGHT: Kind = Kind::Share { min_permille: 1, max_permille: 1000 };
 /// The think time of a closed loop.
 pub(crate) const THINK_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: HOUR };
+/// The share of seeks of a partly sequential pattern.
+pub(crate) const SEEKS: Kind = Kind::Share { min_permille: 1, max_permille: 1000 };
+/// The distance of a stride; that it is a multiple of the transfer size is checked with it.
+pub(crate) const STRIDE: Kind = Kind::Bytes { multiple_of: SECTOR, max: 1 << 50 };
+/// The length of a part of a schedule, of a period, or of a burst.
+pub(crate) const SCHEDULE_TIME: Kind =
+    Kind::Duration { min_ns: SECOND / 1000, max_ns: 30 * 24 * HOUR };
+/// The share of a period that is a burst.
+pub(crate) const DUTY: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
 /// The hot part of the area, and the share of operations on it.
 pub(crate) const HOT_SHARE: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
 /// The share that compression or deduplication can remove; above 95 % a tile has no room for its
@@ -259,6 +272,16 @@ pub const KEYS: &[Key] = &[
               for the next repeat, so that a drift of the target is not mistaken for an effect of \
               the load.",
         example: "\"randomised\"",
+    },
+    Key {
+        name: "arrival",
+        section: Run,
+        kind: Kind::Arrival,
+        presence: Absent("each stream has the `arrival` that it sets"),
+        sweep: true,
+        doc: "An offered rate or a schedule that all streams share in proportion to their `weight`. \
+              No stream sets `arrival` then.",
+        example: "{ poisson = \"10k/s\" }",
     },
     Key {
         name: "tolerated_errors",
@@ -410,7 +433,10 @@ pub const KEYS: &[Key] = &[
         doc: "The order of offsets. `sequential`: each worker goes through the working set from \
               its own starting point. `random`: every offset is equally likely. `zipf`: the k-th \
               most popular offset is chosen with a probability proportional to k^-skew. `hot_set`: \
-              a share of the accesses goes to a part of the area.",
+              a share of the accesses goes to a part of the area. `seek`: sequential, but this share \
+              of the operations, exact over every 1,000 of a worker, moves to a random offset, from \
+              which the worker continues. `stride`: each operation of a worker starts this far after \
+              its last one; each offset is used once before any is repeated.",
         example: "\"random\"",
     },
     Key {
@@ -513,10 +539,23 @@ pub const KEYS: &[Key] = &[
         presence: Default("\"closed\""),
         sweep: true,
         doc: "When operations become due. `closed`: the next one when one completes, after an \
-              optional think time. `constant` and `poisson`: at the stream's offered rate, \
+              optional think time, which is constant, `exponential` with a mean, or `uniform` \
+              between two times. `constant` and `poisson`: at the stream's offered rate, \
               independent of completions; time spent waiting to be issued counts in the response \
-              time. The offered rate includes the fsyncs of `fsync_every`.",
+              time. `schedule`: at rates that change by plan, see \
+              [Schedules](../guide/schedules.md). The offered rate includes the fsyncs of \
+              `fsync_every`.",
         example: "{ poisson = \"10k/s\" }",
+    },
+    Key {
+        name: "weight",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: 1000 },
+        presence: Default("1"),
+        sweep: true,
+        doc: "The stream's part of the rate of `arrival` in [run]: its weight over the sum of the \
+              weights of all streams.",
+        example: "3",
     },
     Key {
         name: "direct",
@@ -619,6 +658,7 @@ impl Kind {
                 | Kind::Count { .. }
                 | Kind::Share { .. }
                 | Kind::Rate
+                | Kind::ScheduledRate
                 | Kind::Skew
         )
     }
@@ -659,13 +699,22 @@ impl Kind {
                  1000000000/s"
                     .to_owned()
             }
+            Kind::ScheduledRate => {
+                "a rate such as \"10000/s\" or \"2.5k/s\", from 0.001/s to 1000000000/s, or 0"
+                    .to_owned()
+            }
+            Kind::ThinkTime => format!(
+                "{}; or {{ exponential = \"10ms\" }} or {{ uniform = [\"5ms\", \"15ms\"] }}",
+                THINK_TIME.allowed()
+            ),
             Kind::Skew => "a number above 0, up to 10, such as 1.1".to_owned(),
             Kind::TransferSizes => format!(
                 "{}; or several with their shares: {{ \"8k\" = \"70%\", \"64k\" = \"30%\" }}",
                 TRANSFER.allowed()
             ),
-            Kind::Pattern => "\"sequential\", \"random\", { zipf = 1.1 } or \
-                              { hot_set = { area = \"10%\", accesses = \"90%\" } }"
+            Kind::Pattern => "\"sequential\", \"random\", { zipf = 1.1 }, \
+                              { hot_set = { area = \"10%\", accesses = \"90%\" } }, \
+                              { seek = \"25%\" } or { stride = \"1MiB\" }"
                 .to_owned(),
             Kind::TargetNames => {
                 "names of [target.NAME] tables, in which `*` matches any text, such as \
@@ -673,7 +722,8 @@ impl Kind {
                     .to_owned()
             }
             Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
-                              { constant = \"10000/s\" } or { poisson = \"10k/s\" }"
+                              { constant = \"10000/s\" }, { poisson = \"10k/s\" } or \
+                              { schedule = [{ constant = \"1k/s\", for = \"10s\" }, …] }"
                 .to_owned(),
         }
     }

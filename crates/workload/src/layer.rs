@@ -73,7 +73,11 @@ fn defaults() -> &'static [Setting] {
             let Presence::Default(text) = key.presence else { continue };
             let source = Source::option(DEFAULTS_FILE, text);
             let node = DeValue::parse(text).expect("defaults are TOML values");
-            let mut reader = Reader { source: &source, problems: &mut problems };
+            let mut reader = Reader {
+                source: &source,
+                problems: &mut problems,
+                read_file: &crate::experiment::no_files,
+            };
             let choices = reader.choices(key, &node);
             settings.push(Setting { key, choices, span: source.span(0..text.len()) });
         }

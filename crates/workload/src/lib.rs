@@ -8,9 +8,10 @@
 //! Reading order: [`keys`] (the table of all keys), [`experiment`] (reading a file), [`resolve`] (from
 //! an experiment to a plan), [`plan`] and [`run`] (the resolved types), [`search`] (runs that are
 //! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
-//! [`arrival`], [`data`].
+//! [`arrival`], [`rate_schedule`], [`data`].
 
 pub mod arrival;
+mod arrival_reader;
 mod combination;
 pub mod connection;
 pub mod data;
@@ -29,6 +30,8 @@ pub mod pattern;
 pub mod plan;
 mod problem;
 pub mod random;
+pub mod rate_schedule;
+mod rate_trace;
 pub mod reach;
 mod reader;
 pub mod reference;

@@ -121,14 +121,20 @@ impl OpStream {
                         stream.access_pattern,
                         set.files,
                         positions_per_file,
+                        align_bytes,
                         stream.workers,
                     ),
                     in_parts: shapes
                         .iter()
                         .map(|(files, lanes)| {
                             let pattern = stream.access_pattern;
-                            let positions =
-                                Positions::new(pattern, *files, positions_per_file, *lanes);
+                            let positions = Positions::new(
+                                pattern,
+                                *files,
+                                positions_per_file,
+                                align_bytes,
+                                *lanes,
+                            );
                             ((*files, *lanes), positions)
                         })
                         .collect(),
@@ -194,12 +200,15 @@ impl OpStream {
 
     #[inline(always)]
     fn data_op(&self, lane: u32, step: u64, index: u64) -> Op {
-        let bits = random::at(self.position_seed, step * u64::from(self.lanes) + u64::from(lane));
+        let bits_of = |step: u64| {
+            random::at(self.position_seed, step * u64::from(self.lanes) + u64::from(lane))
+        };
+        let bits = bits_of(step);
         let size = if self.sizes.len() == 1 { &self.sizes[0] } else { self.size_class(bits) };
         let (file, position_in_file) = if let Some(parts) = &self.parts {
-            size.in_part(parts.of_lane(lane, self.lanes), step, bits)
+            size.in_part(parts.of_lane(lane, self.lanes), step, bits, bits_of)
         } else {
-            let position = size.positions.position(lane, step, bits);
+            let position = size.positions.position(lane, step, bits, bits_of);
             if size.one_file {
                 (0, position)
             } else {
@@ -249,11 +258,17 @@ impl Parts {
 impl SizeClass {
     /// The file and the position in it of step `step` of a worker that uses `part`.
     #[inline(never)]
-    fn in_part(&self, part: Part, step: u64, bits: u64) -> (u32, u64) {
+    fn in_part(
+        &self,
+        part: Part,
+        step: u64,
+        bits: u64,
+        bits_of: impl Fn(u64) -> u64,
+    ) -> (u32, u64) {
         let shape = (part.files, part.lanes);
         let found = self.in_parts.iter().find(|(known, _)| *known == shape);
         let (_, positions) = found.expect("every shape was prepared");
-        let position = positions.position(part.lane, step, bits);
+        let position = positions.position(part.lane, step, bits, bits_of);
         let index = (position / self.positions_per_file) as u32;
         (part.file(index), position % self.positions_per_file)
     }

@@ -10,7 +10,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::keys::{self, Key, Kind, Section};
 use crate::problem::unknown_key;
-use crate::reader::Reader;
+use crate::reader::{ReadFile, Reader};
 use crate::value::Value;
 use crate::written::{Experiment, Setting, StreamOverride};
 
@@ -51,10 +51,11 @@ const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or sea
 pub(crate) fn apply(
     experiment: &mut Experiment,
     overrides: &[Override],
+    read_file: ReadFile<'_>,
     problems: &mut Vec<Diagnostic>,
 ) {
     let search_in_file = experiment.search.clone();
-    apply_each(experiment, overrides, problems);
+    apply_each(experiment, overrides, read_file, problems);
     // Listed queue depths replace a search for queue depths, unless the command line requests both.
     if experiment.search == search_in_file && is_ladder(&search_in_file) && lists_depths(experiment)
     {
@@ -75,7 +76,12 @@ fn lists_depths(experiment: &Experiment) -> bool {
     settings.any(|setting| setting.key.name == "queue_depth" && setting.choices.len() > 1)
 }
 
-fn apply_each(experiment: &mut Experiment, overrides: &[Override], problems: &mut Vec<Diagnostic>) {
+fn apply_each(
+    experiment: &mut Experiment,
+    overrides: &[Override],
+    read_file: ReadFile<'_>,
+    problems: &mut Vec<Diagnostic>,
+) {
     for one in overrides {
         let source = Source::option(&one.flag, &one.text);
         let Some(destination) = destination(experiment, one, &source, problems) else { continue };
@@ -87,7 +93,7 @@ fn apply_each(experiment: &mut Experiment, overrides: &[Override], problems: &mu
             table.insert(Spanned::new(span.clone(), Cow::Borrowed(*field)), inner);
             Spanned::new(span.clone(), DeValue::Table(table))
         });
-        let mut reader = Reader { source: &source, problems: &mut *problems };
+        let mut reader = Reader { source: &source, problems: &mut *problems, read_file };
         let choices = reader.choices(destination.key, &node);
         let setting =
             Setting { key: destination.key, choices, span: source.span(destination.written) };

@@ -26,6 +26,31 @@ pub enum AccessPattern {
         /// Share of the operations on it, in thousandths.
         accesses_permille: u16,
     },
+    /// As [`AccessPattern::Sequential`], but of every 1,000 operations of a worker this many move to a
+    /// random position, from which the worker continues.
+    PartlySequential {
+        /// Operations at a random position, in thousandths; above 0.
+        seek_permille: u16,
+    },
+    /// Each operation starts this far after the last one of its worker and wraps at the end. Each
+    /// position is used once before any is repeated.
+    Stride {
+        /// The distance, a multiple of the transfer size.
+        stride_bytes: u64,
+    },
+}
+
+impl AccessPattern {
+    /// Whether each position follows from that of another operation, so that all transfers must be of one
+    /// size.
+    pub const fn is_ordered(self) -> bool {
+        matches!(
+            self,
+            AccessPattern::Sequential
+                | AccessPattern::PartlySequential { .. }
+                | AccessPattern::Stride { .. }
+        )
+    }
 }
 
 /// Chooses one of `positions` positions, as a pure function of random bits or of the step.
@@ -35,15 +60,21 @@ pub(crate) enum Positions {
     Uniform { positions: u64 },
     Zipf { positions: u64, popular: Zipf<f64>, multiplier: u64 },
     HotSet { hot: u64, cold: u64, accesses_permille: u64, files: u64, positions_per_file: u64 },
+    PartlySequential { positions: u64, lanes: u64, seeks: u64 },
+    Stride { positions: u64, lanes: u64, stride: u64, round: u64 },
 }
+
+/// Operations of a worker that have the exact share of seeks.
+const SEEK_BLOCK: u64 = 1000;
 
 impl Positions {
     /// Prepares `pattern` for `files` files with `positions_per_file` positions each, shared by `lanes`
-    /// workers.
+    /// workers. Positions are `align_bytes` apart.
     pub(crate) fn new(
         pattern: AccessPattern,
         files: u32,
         positions_per_file: u64,
+        align_bytes: u64,
         lanes: u32,
     ) -> Positions {
         let files = u64::from(files);
@@ -52,6 +83,17 @@ impl Positions {
         match pattern {
             AccessPattern::Sequential => {
                 Positions::Sequential { positions, lanes: u64::from(lanes) }
+            }
+            AccessPattern::PartlySequential { seek_permille } => Positions::PartlySequential {
+                positions,
+                lanes: u64::from(lanes),
+                seeks: u64::from(seek_permille),
+            },
+            AccessPattern::Stride { stride_bytes } => {
+                let stride = stride_bytes / align_bytes;
+                // After this many operations the first position is reached again.
+                let round = positions / greatest_common_divisor(stride, positions);
+                Positions::Stride { positions, lanes: u64::from(lanes), stride, round }
             }
             AccessPattern::Uniform => Positions::Uniform { positions },
             AccessPattern::Zipf { theta } => Positions::Zipf {
@@ -71,14 +113,34 @@ impl Positions {
         }
     }
 
-    /// The position of step `step` of worker `lane`; `bits` are 64 random bits of this operation.
+    /// The position of step `step` of worker `lane`; `bits` are 64 random bits of this operation, and
+    /// `bits_of` returns those of another step.
     #[inline]
-    pub(crate) fn position(&self, lane: u32, step: u64, bits: u64) -> u64 {
+    pub(crate) fn position(
+        &self,
+        lane: u32,
+        step: u64,
+        bits: u64,
+        bits_of: impl Fn(u64) -> u64,
+    ) -> u64 {
         match self {
             Positions::Uniform { positions } => random::below(bits, *positions),
             Positions::Sequential { positions, lanes } => {
-                let start = (u128::from(lane) * u128::from(*positions) / u128::from(*lanes)) as u64;
-                (start + step) % positions
+                (start(lane, *lanes, *positions) + step) % positions
+            }
+            Positions::PartlySequential { positions, lanes, seeks } => {
+                match last_seek(step, *seeks, &bits_of) {
+                    None => (start(lane, *lanes, *positions) + step) % positions,
+                    Some(seek) => {
+                        (random::below(bits_of(seek), *positions) + (step - seek)) % positions
+                    }
+                }
+            }
+            Positions::Stride { positions, lanes, stride, round } => {
+                let step = step % positions;
+                let (rounds, within) = (step / round, step % round);
+                let moved = u128::from(within) * u128::from(*stride) % u128::from(*positions);
+                (start(lane, *lanes, *positions) + moved as u64 + rounds) % positions
             }
             Positions::Zipf { positions, popular, multiplier } => {
                 let rank = popular.sample(&mut Adapter(CounterRng::new(bits))) as u64;
@@ -97,6 +159,27 @@ impl Positions {
             }
         }
     }
+}
+
+/// Where worker `lane` begins.
+fn start(lane: u32, lanes: u64, positions: u64) -> u64 {
+    (u128::from(lane) * u128::from(positions) / u128::from(lanes)) as u64
+}
+
+/// The last step up to `step` that moves to a random position, if there is one.
+///
+/// A block of 1,000 steps is divided into as many slots as it has seeks, and each slot has its seek at a
+/// random step. So the share is exact, and the last seek is in the slot of `step` or in the one before.
+#[inline]
+fn last_seek(step: u64, seeks: u64, bits_of: impl Fn(u64) -> u64) -> Option<u64> {
+    let slot = step / SEEK_BLOCK * seeks + step % SEEK_BLOCK * seeks / SEEK_BLOCK;
+    let first = |slot: u64| slot / seeks * SEEK_BLOCK + (slot % seeks * SEEK_BLOCK).div_ceil(seeks);
+    let seek_in = |slot: u64| {
+        let (start, end) = (first(slot), first(slot + 1));
+        start + random::below(random::mix64(bits_of(start)), end - start)
+    };
+    let seek = seek_in(slot);
+    if seek <= step { Some(seek) } else { Some(seek_in(slot.checked_sub(1)?)) }
 }
 
 /// A multiplier coprime to `positions`, near its golden section: `rank * multiplier mod positions` is a
@@ -157,18 +240,22 @@ mod tests {
         k * (1.0 - 2.0 / (9.0 * k) + z * (2.0 / (9.0 * k)).sqrt()).powi(3)
     }
 
+    fn at(positions: &Positions, lane: u32, step: u64) -> u64 {
+        positions.position(lane, step, random::at(7, step), |step| random::at(7, step))
+    }
+
     /// `counts[position]` after `draws` steps.
     fn draw(positions: &Positions, count: u64, draws: u64) -> Vec<u64> {
         let mut counts = vec![0; count as usize];
         for step in 0..draws {
-            counts[positions.position(0, step, random::at(7, step)) as usize] += 1;
+            counts[at(positions, 0, step) as usize] += 1;
         }
         counts
     }
 
     #[test]
     fn uniform_positions_are_equally_likely() {
-        let positions = Positions::new(AccessPattern::Uniform, 4, 250, 1);
+        let positions = Positions::new(AccessPattern::Uniform, 4, 250, 512, 1);
         let counts = draw(&positions, 1000, 400_000);
         let found = chi_square(&counts, |_| 400.0);
         assert!(found < one_percent_limit(999), "{found}");
@@ -177,7 +264,7 @@ mod tests {
     #[test]
     fn popularity_follows_the_power_law_of_the_rank() {
         for theta in [0.5, 1.0, 1.4] {
-            let positions = Positions::new(AccessPattern::Zipf { theta }, 2, 250, 1);
+            let positions = Positions::new(AccessPattern::Zipf { theta }, 2, 250, 512, 1);
             let counts = draw(&positions, 500, 400_000);
             let Positions::Zipf { multiplier, .. } = positions else {
                 unreachable!("zipf is zipf")
@@ -208,7 +295,7 @@ mod tests {
     #[test]
     fn the_hot_set_gets_its_share_at_the_start_of_each_file() {
         let pattern = AccessPattern::HotSet { area_permille: 200, accesses_permille: 800 };
-        let counts = draw(&Positions::new(pattern, 4, 100, 1), 400, 400_000);
+        let counts = draw(&Positions::new(pattern, 4, 100, 512, 1), 400, 400_000);
         let is_hot = |position: usize| position % 100 < 20;
         let found =
             chi_square(
@@ -227,8 +314,57 @@ mod tests {
             AccessPattern::Uniform,
             AccessPattern::Zipf { theta: 1.1 },
             AccessPattern::HotSet { area_permille: 1, accesses_permille: 1 },
+            AccessPattern::PartlySequential { seek_permille: 300 },
+            AccessPattern::Stride { stride_bytes: 1024 },
         ] {
-            assert_eq!(draw(&Positions::new(pattern, 1, 1, 3), 1, 100), [100]);
+            assert_eq!(draw(&Positions::new(pattern, 1, 1, 512, 3), 1, 100), [100]);
+        }
+    }
+
+    #[test]
+    fn every_block_of_1000_has_the_exact_share_of_seeks() {
+        for seek_permille in [1, 3, 250, 333, 500, 999, 1000] {
+            let pattern = AccessPattern::PartlySequential { seek_permille };
+            // So many positions that a random one is never the next.
+            let positions = Positions::new(pattern, 1, 1 << 50, 512, 4);
+            let is_seek = |step: u64| at(&positions, 2, step) != at(&positions, 2, step - 1) + 1;
+            for block in 0..20u64 {
+                let steps = (block * 1000).max(1)..(block + 1) * 1000;
+                let first = u64::from(
+                    block == 0
+                        && last_seek(0, u64::from(seek_permille), |step| random::at(7, step))
+                            == Some(0),
+                );
+                let seeks = steps.filter(|step| is_seek(*step)).count() as u64 + first;
+                assert_eq!(seeks, u64::from(seek_permille), "block {block}");
+            }
+        }
+    }
+
+    #[test]
+    fn seeks_go_to_every_position_equally_often() {
+        let pattern = AccessPattern::PartlySequential { seek_permille: 1000 };
+        let counts = draw(&Positions::new(pattern, 4, 250, 512, 1), 1000, 400_000);
+        let found = chi_square(&counts, |_| 400.0);
+        assert!(found < one_percent_limit(999), "{found}");
+    }
+
+    #[test]
+    fn a_stride_uses_each_position_once_before_any_is_repeated() {
+        for (stride, positions) in [(1u64, 12), (5, 12), (4, 12), (8, 12), (6, 1000), (999, 1000)] {
+            let pattern = AccessPattern::Stride { stride_bytes: stride * 8192 };
+            let of = Positions::new(pattern, 1, positions, 8192, 3);
+            for lane in 0..3 {
+                let visited: Vec<u64> = (0..positions).map(|step| at(&of, lane, step)).collect();
+                let mut sorted = visited.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..positions).collect::<Vec<_>>(), "stride {stride}");
+                assert_eq!(at(&of, lane, positions), visited[0], "then from the start");
+                let follows = |pair: &&[u64]| pair[1] == (pair[0] + stride) % positions;
+                let rounds = greatest_common_divisor(stride, positions);
+                let others = visited.windows(2).filter(|pair| !follows(pair)).count() as u64;
+                assert_eq!(others, rounds - 1, "only a new round starts elsewhere");
+            }
         }
     }
 }

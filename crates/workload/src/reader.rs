@@ -8,16 +8,22 @@ use toml::de::{DeTable, DeValue};
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
 use crate::arrival::Arrival;
-use crate::keys::{HOT_SHARE, Key, Kind, THINK_TIME, TRANSFER, WEIGHT};
+use crate::keys::{HOT_SHARE, Key, Kind, SEEKS, STRIDE, THINK_TIME, TRANSFER, WEIGHT};
 use crate::pattern::AccessPattern;
 use crate::run::WeightedSize;
 use crate::sweep;
 use crate::value::{Choice, Value};
 
+/// Reads the text of a file that an experiment names, relative to the experiment.
+///
+/// The error describes why it cannot be read.
+pub type ReadFile<'f> = &'f dyn Fn(&str) -> Result<String, String>;
+
 /// Reads the values of one text and collects its problems.
 pub(crate) struct Reader<'s, 'p> {
     pub(crate) source: &'s Source<'s>,
     pub(crate) problems: &'p mut Vec<Diagnostic>,
+    pub(crate) read_file: ReadFile<'s>,
 }
 
 /// A scalar that is not allowed, with a hint.
@@ -76,7 +82,7 @@ impl Reader<'_, '_> {
     }
 
     /// The values of one node: a scalar, a range, or a table with sweeps inside.
-    fn expand(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Choice> {
+    pub(crate) fn expand(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Choice> {
         let span = self.source.span(node.span());
         let at = |value| Choice { value, span: span.clone() };
         match (kind, node.get_ref()) {
@@ -109,6 +115,13 @@ impl Reader<'_, '_> {
             }
             (Kind::Arrival, DeValue::Table(table)) => {
                 self.arrival_table(table, &span).into_iter().map(at).collect()
+            }
+            (Kind::ThinkTime, DeValue::Table(table)) => {
+                self.think_time_table(table, &span).into_iter().map(at).collect()
+            }
+            (Kind::ThinkTime, _) => {
+                let times = self.expand(name, THINK_TIME, node).into_iter();
+                times.filter_map(constant_think_time).collect()
             }
             (_, DeValue::String(text)) if kind.is_number() && text.contains("..") => {
                 // Limits apply to the resulting values only: a step may be below the smallest value.
@@ -153,7 +166,7 @@ impl Reader<'_, '_> {
     }
 
     /// The values inside a table: one, or a sweep.
-    fn inner(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Value> {
+    pub(crate) fn inner(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Value> {
         let nodes: Vec<&Node<'_>> = match node.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
             _ => vec![node],
@@ -224,10 +237,22 @@ impl Reader<'_, '_> {
     }
 
     fn pattern_table(&mut self, table: &DeTable<'_>, span: &SourceSpan) -> Vec<Value> {
-        let Some((name, node)) = self.only_entry(table, span, Kind::Pattern, &["zipf", "hot_set"])
-        else {
+        let forms = ["zipf", "hot_set", "seek", "stride"];
+        let Some((name, node)) = self.only_entry(table, span, Kind::Pattern, &forms) else {
             return Vec::new();
         };
+        if name == "seek" || name == "stride" {
+            let kind = if name == "seek" { SEEKS } else { STRIDE };
+            let pattern = |value| match value {
+                Value::Share(seek_permille) => {
+                    Some(AccessPattern::PartlySequential { seek_permille })
+                }
+                Value::Bytes(stride_bytes) => Some(AccessPattern::Stride { stride_bytes }),
+                _ => None,
+            };
+            let values = self.inner(name, kind, node).into_iter();
+            return values.filter_map(pattern).map(Value::Pattern).collect();
+        }
         if name == "zipf" {
             let skews = self.inner("zipf", Kind::Skew, node);
             let zipf = |value| match value {
@@ -263,34 +288,8 @@ impl Reader<'_, '_> {
         patterns
     }
 
-    fn arrival_table(&mut self, table: &DeTable<'_>, span: &SourceSpan) -> Vec<Value> {
-        let kinds = ["closed", "constant", "poisson"];
-        let Some((name, node)) = self.only_entry(table, span, Kind::Arrival, &kinds) else {
-            return Vec::new();
-        };
-        if name == "closed" {
-            let mut found = self.fields(node, Kind::Arrival, &[("think_time", THINK_TIME)]);
-            let times = found.pop().flatten().unwrap_or_else(|| vec![Value::Duration(0)]);
-            let closed = |value| match value {
-                Value::Duration(think_time_ns) => {
-                    Some(Value::Arrival(Arrival::Closed { think_time_ns }))
-                }
-                _ => None,
-            };
-            return times.into_iter().filter_map(closed).collect();
-        }
-        let open = |value| match value {
-            Value::Rate(offered_rate) if name == "constant" => {
-                Some(Value::Arrival(Arrival::Constant { offered_rate }))
-            }
-            Value::Rate(offered_rate) => Some(Value::Arrival(Arrival::Poisson { offered_rate })),
-            _ => None,
-        };
-        self.inner(name, Kind::Rate, node).into_iter().filter_map(open).collect()
-    }
-
     /// The entry of a table that selects one of several forms.
-    fn only_entry<'t, 'i>(
+    pub(crate) fn only_entry<'t, 'i>(
         &mut self,
         table: &'t DeTable<'i>,
         span: &SourceSpan,
@@ -318,7 +317,7 @@ impl Reader<'_, '_> {
 
     /// The values of the named fields of a table, in the order of `fields`; `None` for a missing
     /// field.
-    fn fields(
+    pub(crate) fn fields(
         &mut self,
         node: &Node<'_>,
         whole: Kind,
@@ -340,7 +339,7 @@ impl Reader<'_, '_> {
             .collect()
     }
 
-    fn unknown_field<'k>(
+    pub(crate) fn unknown_field<'k>(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
         known: impl Iterator<Item = &'k str>,
@@ -358,6 +357,12 @@ fn text_of(choice: Choice) -> Option<String> {
         Value::Text(text) => Some(text),
         _ => None,
     }
+}
+
+fn constant_think_time(choice: Choice) -> Option<Choice> {
+    let Value::Duration(think_time_ns) = choice.value else { return None };
+    let value = Value::Arrival(Arrival::Closed { think_time_ns });
+    Some(Choice { value, span: choice.span })
 }
 
 fn single_size(choice: Choice) -> Option<Choice> {
@@ -411,7 +416,9 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
             let percent = written.parse::<f64>().unwrap_or(0.0) * 100.0;
             return hint(format!("write shares in percent: `\"{percent}%\"`"));
         }
-        Kind::Rate => Value::Rate(written.parse::<OpsPerSec>().map_err(|_| plain())?.get()),
+        Kind::Rate | Kind::ScheduledRate => {
+            Value::Rate(written.parse::<OpsPerSec>().map_err(|_| plain())?.get())
+        }
         Kind::Skew => Value::Skew(written.parse().map_err(|_| plain())?),
         Kind::Pattern if is_text => match written.as_str() {
             "sequential" => Value::Pattern(AccessPattern::Sequential),
@@ -443,6 +450,7 @@ fn within(kind: Kind, value: &Value) -> bool {
             (min_permille..=max_permille).contains(permille)
         }
         (Kind::Rate, Value::Rate(rate)) => (1e-3..=1e9).contains(rate),
+        (Kind::ScheduledRate, Value::Rate(rate)) => *rate == 0.0 || (1e-3..=1e9).contains(rate),
         (Kind::Skew, Value::Skew(theta)) => *theta > 0.0 && *theta <= 10.0,
         (Kind::Text, Value::Text(text)) => {
             !text.is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control)

@@ -320,7 +320,7 @@ fn load_points(
         variant.find_missing(problems);
         if let Some(search) = &search {
             let before = problems.len();
-            search.check(&variant.layers, problems);
+            search.check(&run, &variant.layers, problems);
             drop_repeated(problems, before);
         }
     }
@@ -479,14 +479,15 @@ impl<'e> Variant<'e> {
             let targets_used = combination::targets_used(run, &axis_values);
             let target_names: Vec<String> =
                 self.experiment.targets.iter().map(|target| target.name.clone()).collect();
-            let streams: Vec<Option<Stream>> = self
-                .experiment
-                .streams
+            let named = self.experiment.streams.iter().zip(&self.layers);
+            let named: Vec<_> = named.map(|(one, layer)| (one.name.as_str(), layer)).collect();
+            let shared = combination::shared_arrivals(run, &named, &axis_values, problems);
+            let streams: Vec<Option<Stream>> = named
                 .iter()
-                .zip(&self.layers)
-                .map(|(stream, layer)| {
+                .enumerate()
+                .map(|(position, (name, layer))| {
                     let at = StreamAt {
-                        name: &stream.name,
+                        name,
                         layer,
                         axis_values: &axis_values,
                         target,
@@ -494,6 +495,7 @@ impl<'e> Variant<'e> {
                         named_hosts,
                         target_names: &target_names,
                         targets_used,
+                        shared_arrival: shared.as_ref().and_then(|all| all.get(position)),
                     };
                     combination::stream(&at, problems)
                 })

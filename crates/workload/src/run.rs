@@ -4,6 +4,7 @@
 //! JSON.
 
 use serde::{Deserialize, Serialize};
+use units::OpsPerSec;
 
 use crate::arrival::Arrival;
 use crate::data::{DataPattern, TileMaker};
@@ -345,6 +346,11 @@ impl Stream {
             [position] if position > 0 => random::derive(seed, u64::from(position)),
             _ => seed,
         }
+    }
+
+    /// The mean offered rate in the window of a run with these phases; `None` for a closed loop.
+    pub fn offered_rate(&self, phases: &Phases) -> Option<OpsPerSec> {
+        self.arrival.offered_rate(phases.warm_up_ns, phases.total_ns())
     }
 
     /// The limit on outstanding operations over all workers (SNIA's OIO).

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::combination;
 use crate::keys::{self, Key, Kind, Section};
 use crate::limit::PriorKnowledge;
-use crate::pattern::AccessPattern;
 use crate::run::{Run, Stream, TargetSpec, WeightedSize};
 
 /// More runs than any tested system needed: 7 for the curve and two for each possible change.
@@ -76,5 +75,5 @@ fn fits_its_files(stream: &Stream) -> bool {
     };
     stream.transfer_sizes.iter().all(fits)
         && set.files >= stream.file_use.files_min(stream.workers)
-        && (stream.access_pattern != AccessPattern::Sequential || workers_fit())
+        && (!stream.access_pattern.is_ordered() || workers_fit())
 }

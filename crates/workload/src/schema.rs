@@ -5,7 +5,11 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::keys::{self, HOT_SHARE, Key, Kind, Presence, Section, THINK_TIME, TRANSFER, WEIGHT};
+use crate::arrival::Process;
+use crate::keys::{
+    self, DUTY, HOT_SHARE, Key, Kind, Presence, SCHEDULE_TIME, SEEKS, STRIDE, Section, THINK_TIME,
+    TRANSFER, WEIGHT,
+};
 
 /// Number and unit of a size; case is ignored.
 const SIZE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *([bB]|[bB]ytes?|[kKmMgGtTpP]([iI]?[bB]?))?";
@@ -142,6 +146,17 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
         Kind::Rate => {
             vec![text(RATE, sweep), json!({ "type": "number", "minimum": 0.001, "maximum": 1e9 })]
         }
+        Kind::ScheduledRate => {
+            vec![text(RATE, false), json!({ "type": "number", "minimum": 0, "maximum": 1e9 })]
+        }
+        Kind::ThinkTime => {
+            let mut forms = forms(THINK_TIME, sweep);
+            let time = json!({ "anyOf": self::forms(THINK_TIME, false) });
+            forms.push(table(&[("exponential", time.clone())], &["exponential"]));
+            let two = json!({ "type": "array", "items": time, "minItems": 2, "maxItems": 2 });
+            forms.push(table(&[("uniform", two)], &["uniform"]));
+            forms
+        }
         Kind::Skew => vec![
             text(SKEW, sweep),
             json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 10 }),
@@ -173,6 +188,8 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
                 )],
                 &["hot_set"],
             ),
+            table(&[("seek", nested(SEEKS, sweep))], &["seek"]),
+            table(&[("stride", nested(STRIDE, sweep))], &["stride"]),
         ],
         Kind::Arrival => vec![
             json!({ "const": "closed" }),
@@ -182,8 +199,36 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
             ),
             table(&[("constant", nested(Kind::Rate, sweep))], &["constant"]),
             table(&[("poisson", nested(Kind::Rate, sweep))], &["poisson"]),
+            schedule(),
         ],
     }
+}
+
+/// A schedule: a list of segments, and the process of arrivals within them.
+fn schedule() -> Json {
+    let one = |kind| json!({ "anyOf": forms(kind, false) });
+    let (rate, time) = (|| one(Kind::ScheduledRate), || one(SCHEDULE_TIME));
+    let timed = |name: &str, form: Json, required: &[&str]| {
+        table(&[(name, form), ("for", time())], required)
+    };
+    let two = json!({ "type": "array", "items": rate(), "minItems": 2, "maxItems": 2 });
+    let sine = [("mean", rate()), ("amplitude", rate()), ("period", time())];
+    let bursts = [
+        ("rate", rate()),
+        ("base", rate()),
+        ("period", time()),
+        ("length", time()),
+        ("duty", one(DUTY)),
+    ];
+    let segments = [
+        timed("constant", rate(), &["constant"]),
+        timed("ramp", two, &["ramp", "for"]),
+        timed("sine", table(&sine, &["mean", "amplitude", "period"]), &["sine"]),
+        timed("bursts", table(&bursts, &["rate", "period"]), &["bursts"]),
+        table(&[("trace", json!({ "type": "string", "minLength": 1 }))], &["trace"]),
+    ];
+    let list = json!({ "type": "array", "items": { "anyOf": segments }, "minItems": 1 });
+    table(&[("schedule", list), ("process", json!({ "enum": Process::NAMES }))], &["schedule"])
 }
 
 fn table(fields: &[(&str, Json)], required: &[&str]) -> Json {

@@ -75,7 +75,16 @@ impl SearchSettings {
     }
 
     /// Reports streams that cannot be searched, independent of sweeps.
-    pub(crate) fn check(&self, layers: &[Layer<'_>], problems: &mut Vec<Diagnostic>) {
+    pub(crate) fn check(
+        &self,
+        run: &Layer<'_>,
+        layers: &[Layer<'_>],
+        problems: &mut Vec<Diagnostic>,
+    ) {
+        if let Some(shared) = run.setting("arrival") {
+            let wrong = "a search chooses the arrival process itself";
+            problems.push(shared.span.diagnostic(wrong, "[run] without `arrival`"));
+        }
         if layers.len() > 1 {
             let wrong = self.span.diagnostic(
                 "a search needs exactly one stream",

@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(lanes(&stream, 2), [first, second].concat());
         let part = stream.on_target(2, 7);
         assert_eq!(
-            (part.workers, part.arrival.offered_rate().map(|rate| rate.get())),
+            (part.workers, part.arrival.offered_rate(0, 1).map(|rate| rate.get())),
             (4, Some(600.0))
         );
     }

@@ -82,16 +82,13 @@ impl fmt::Display for Value {
                 f64::from(*accesses_permille) / 10.0,
                 f64::from(*area_permille) / 10.0
             ),
-            Value::Arrival(Arrival::Closed { think_time_ns: 0 }) => f.write_str("closed"),
-            Value::Arrival(Arrival::Closed { think_time_ns }) => {
-                write!(f, "closed, think time {}", time(*think_time_ns))
+            Value::Pattern(AccessPattern::PartlySequential { seek_permille }) => {
+                write!(f, "sequential, {}% seeks", f64::from(*seek_permille) / 10.0)
             }
-            Value::Arrival(Arrival::Constant { offered_rate }) => {
-                write!(f, "constant {offered_rate}/s")
+            Value::Pattern(AccessPattern::Stride { stride_bytes }) => {
+                write!(f, "stride {}", exact_bytes(*stride_bytes))
             }
-            Value::Arrival(Arrival::Poisson { offered_rate }) => {
-                write!(f, "poisson {offered_rate}/s")
-            }
+            Value::Arrival(arrival) => write!(f, "{arrival}"),
         }
     }
 }

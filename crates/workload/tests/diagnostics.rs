@@ -80,14 +80,14 @@ stream = 'logs'
             x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, stream, variant (did you mean `name`?)
             x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (add a unit: `"30s"` for 30 seconds)
             x.toml:4:11: wrong value for `warm_up`, found `'5 apples'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
-            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline, hosts, targets, nconnect (`queue_depth` belongs to [stream.NAME])
+            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, arrival, tolerated_errors, operation_deadline, hosts, targets, nconnect (`queue_depth` belongs to [stream.NAME])
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (write shares in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
-            x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `random`?)
-            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (did you mean `random`?)
+            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
             x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (per second), from 0.001/s to 1000000000/s
             x.toml:14:9: stream `log` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-            x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
             x.toml:14:9: stream `log` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
             x.toml:14:9: stream `log` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
             x.toml:15:8: wrong value for `read`, found `'130%'`, allowed: a share from 0 % to 100 %
@@ -175,13 +175,13 @@ fn sections_of_the_wrong_form_are_refused() {
             x.toml:2:9: not a valid stream name (it is part of file names), found `run`, allowed: up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`
             x.toml:2:9: stream `run` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
             x.toml:2:9: stream `run` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-            x.toml:2:9: stream `run` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:2:9: stream `run` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
             x.toml:2:9: stream `run` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
             x.toml:2:9: stream `run` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
             x.toml:3:9: not a valid stream name (it is part of file names), found `'a b'`, allowed: up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`
             x.toml:3:9: stream `a b` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
             x.toml:3:9: stream `a b` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-            x.toml:3:9: stream `a b` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:3:9: stream `a b` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
             x.toml:3:9: stream `a b` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
             x.toml:3:9: stream `a b` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
         "#]],
@@ -222,19 +222,19 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_stream(
         "measure = '3s'\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
+            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
         "#]],
     );
     check_stream(
         "[run]\nread = '3%'\n",
         expect![[r#"
-            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline, hosts, targets, nconnect (`read` belongs to [stream.NAME])
+            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, arrival, tolerated_errors, operation_deadline, hosts, targets, nconnect (`read` belongs to [stream.NAME])
         "#]],
     );
     check_stream(
         "elephant = 3\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }
@@ -303,8 +303,8 @@ fn quantities_without_or_with_wrong_units_are_refused() {
     check_stream(
         "arrival = 1979-05-27\n",
         expect![[r#"
-        x.toml:9:11: wrong value for `arrival`, found `1979-05-27`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]],
+            x.toml:9:11: wrong value for `arrival`, found `1979-05-27`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] }
+        "#]],
     );
 }
 
@@ -362,13 +362,13 @@ fn wrong_patterns_and_arrivals_are_refused() {
     check_keys(
         &pattern("'zipf'"),
         expect![[r#"
-            x.toml:5:11: wrong value for `pattern`, found `'zipf'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (add the skew: { zipf = 1.1 })
+            x.toml:5:11: wrong value for `pattern`, found `'zipf'`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (add the skew: { zipf = 1.1 })
         "#]],
     );
     check_keys(
         &pattern("'uniform'"),
         expect![[r#"
-            x.toml:5:11: wrong value for `pattern`, found `'uniform'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (write "random")
+            x.toml:5:11: wrong value for `pattern`, found `'uniform'`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (write "random")
         "#]],
     );
     check_keys(
@@ -386,14 +386,14 @@ fn wrong_patterns_and_arrivals_are_refused() {
     check_keys(
         &pattern("{ ziff = 1 }"),
         expect![[r#"
-        x.toml:5:13: unknown key, found `ziff`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `zipf`?)
-    "#]],
+            x.toml:5:13: unknown key, found `ziff`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (did you mean `zipf`?)
+        "#]],
     );
     check_keys(
         &pattern("{ hot_set = { area = '10%' } }"),
         expect![[r#"
-        x.toml:5:23: `hot_set` lacks `accesses`, found `{ area = '10%' }`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } }
-    "#]],
+            x.toml:5:23: `hot_set` lacks `accesses`, found `{ area = '10%' }`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" }
+        "#]],
     );
     check_keys(
         &pattern("{ hot_set = { area = '0%', accesses = '100%' } }"),
@@ -405,13 +405,13 @@ fn wrong_patterns_and_arrivals_are_refused() {
     check_keys(
         &pattern("{ zipf = 1, hot_set = { area = '10%', accesses = '90%' } }"),
         expect![[r#"
-            x.toml:5:11: more than one form, found `{ zipf = 1, hot_set = { area = '10%', accesses = '90%' } }`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } }
+            x.toml:5:11: more than one form, found `{ zipf = 1, hot_set = { area = '10%', accesses = '90%' } }`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" }
         "#]],
     );
     check_stream(
         "arrival = 'poisson'\n",
         expect![[r#"
-            x.toml:9:11: wrong value for `arrival`, found `'poisson'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" } (add the offered rate: { poisson = "1000/s" })
+            x.toml:9:11: wrong value for `arrival`, found `'poisson'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] } (add the offered rate: { poisson = "1000/s" })
         "#]],
     );
     check_stream(
@@ -423,26 +423,26 @@ fn wrong_patterns_and_arrivals_are_refused() {
     check_stream(
         "arrival = { constant = '10/s', closed = { think_time = '1ms' } }\n",
         expect![[r#"
-            x.toml:9:11: more than one form, found `{ constant = '10/s', closed = { think_time = '1ms' } }`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
+            x.toml:9:11: more than one form, found `{ constant = '10/s', closed = { think_time = '1ms' } }`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] }
         "#]],
     );
     check_stream(
         "arrival = { poisson = '10/s', think_time = '1ms' }\n",
         expect![[r#"
-        x.toml:9:31: unknown key, found `think_time`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]],
+            x.toml:9:31: unknown key, found `think_time`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] }
+        "#]],
     );
     check_stream(
         "arrival = { closed = '1ms' }\n",
         expect![[r#"
-        x.toml:9:22: this is not a table, found `'1ms'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]],
+            x.toml:9:22: this is not a table, found `'1ms'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] }
+        "#]],
     );
     check_stream(
         "arrival = { closed = { think = '1ms' } }\n",
         expect![[r#"
-        x.toml:9:24: unknown key, found `think`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]],
+            x.toml:9:24: unknown key, found `think`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] }
+        "#]],
     );
 }
 
@@ -583,7 +583,7 @@ fn a_key_that_several_variants_lack_is_reported_once() {
          [[variant]]\nname='b'\nread='1%'\ntransfer_size='8k'\n\
          [[variant]]\nname='c'\nread='1%'\ntransfer_size='8k'\n",
         expect![[r#"
-            x.toml:2:9: stream `db` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:2:9: stream `db` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
         "#]],
     );
 }
@@ -605,13 +605,13 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_dept=1"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
         "#]],
     );
     check_set(
         &["measure=10s"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
+            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
         "#]],
     );
     check_set(
@@ -630,8 +630,8 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["arrival.poison=10/s"],
         expect![[r#"
-        --set:1:9: unknown key, found `poison`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" } (did you mean `poisson`?)
-    "#]],
+            --set:1:9: unknown key, found `poison`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" }, { poisson = "10k/s" } or { schedule = [{ constant = "1k/s", for = "10s" }, …] } (did you mean `poisson`?)
+        "#]],
     );
     check_set(
         &["transfer_size={'8k'='50%'"],
@@ -654,7 +654,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["="],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, sharing, read_what, targets, spread, arrival, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }

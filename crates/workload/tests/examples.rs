@@ -196,7 +196,9 @@ fn the_example_of_every_key_is_allowed() {
         stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
         stream.push(format!("{} = {}", key.name, key.example));
         let targets = if key.name == "targets" { "[target.vol1]\n" } else { "" };
-        let text = format!("name = 't'\n{targets}[stream.a]\n{}\n", stream.join("\n"));
+        // A weight needs a rate to share.
+        let run = if key.name == "weight" { "[run]\narrival = { poisson = 1 }\n" } else { "" };
+        let text = format!("name = 't'\n{targets}{run}[stream.a]\n{}\n", stream.join("\n"));
         parse(&text, "x").unwrap_or_else(|problems| panic!("{}: {problems:#?}", key.name));
     }
 }

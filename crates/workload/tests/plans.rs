@@ -315,7 +315,7 @@ fn later_settings_of_the_command_line_override_earlier_ones() {
 fn a_rate_is_per_second_with_or_without_the_unit() {
     let offered = |set: &str| {
         let plan = plan_with(TWO_STREAMS, &[set]);
-        plan.known_runs().next().unwrap().streams[0].arrival.offered_rate().map(OpsPerSec::get)
+        plan.known_runs().next().unwrap().streams[0].arrival.offered_rate(0, 1).map(OpsPerSec::get)
     };
     for rate in ["500", "500/s", "0.5k", "0.5k/s"] {
         assert_eq!(offered(&format!("db.arrival.poisson={rate}")), Some(500.0), "{rate}");
@@ -323,8 +323,8 @@ fn a_rate_is_per_second_with_or_without_the_unit() {
     let in_a_file =
         TWO_STREAMS.replace("queue_depth = 4", "queue_depth = 4\narrival = { poisson = 500 }");
     let plan = plan_with(&in_a_file, &[]);
-    let arrival = plan.known_runs().next().unwrap().streams[0].arrival;
-    assert_eq!(arrival.offered_rate(), Some(OpsPerSec::new(500.0)));
+    let arrival = plan.known_runs().next().unwrap().streams[0].arrival.clone();
+    assert_eq!(arrival.offered_rate(0, 1), Some(OpsPerSec::new(500.0)));
 }
 
 #[test]

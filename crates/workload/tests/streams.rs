@@ -22,6 +22,8 @@ fn patterns() -> impl Strategy<Value = AccessPattern> {
         (1..1000u16, 1..1000u16).prop_map(|(area_permille, accesses_permille)| {
             AccessPattern::HotSet { area_permille, accesses_permille }
         }),
+        (1..=1000u16).prop_map(|seek_permille| AccessPattern::PartlySequential { seek_permille }),
+        (1..9u64).prop_map(|sectors| AccessPattern::Stride { stride_bytes: sectors * 512 }),
     ]
 }
 
@@ -31,8 +33,11 @@ fn streams() -> impl Strategy<Value = Stream> {
     let set = (1..9u32, 16..64u64, 1..17u64);
     let load = (0..=1000u16, 1..9u32, prop::option::of(1..20u32));
     (patterns(), sizes, set, load).prop_map(|(pattern, mut sizes, set, load)| {
-        if pattern == AccessPattern::Sequential {
+        if pattern.is_ordered() {
             sizes.truncate(1);
+        }
+        if let AccessPattern::Stride { stride_bytes } = pattern {
+            sizes[0].0 = stride_bytes / 512;
         }
         let (files, file_tiles, area_tiles) = set;
         let (read_permille, workers, fsync_every_writes) = load;

@@ -93,7 +93,7 @@ fn warnings(record: &RunRecord, wires: &[RunWire]) -> Vec<(FlawKind, Warning)> {
             )),
             None => {
                 let planned = &record.run.streams[index];
-                let warnings = stream.warnings(planned.arrival.offered_rate().is_some());
+                let warnings = stream.warnings(planned.arrival.is_open());
                 let moves = |warning: &Warning| {
                     matches!(
                         warning,

@@ -113,7 +113,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("workers", workers.to_string()),
         ("targets", targets.count().to_string()),
         ("spread", targets.spread.name().to_owned()),
-        ("arrival", arrival_words(*arrival)),
+        ("arrival", arrival_words(arrival)),
         ("direct", direct.to_string()),
         ("dsync", dsync.to_string()),
         ("write_stability", write_stability.map_or("none", |s| s.name()).to_owned()),
@@ -145,17 +145,20 @@ fn pattern(pattern: AccessPattern) -> String {
         AccessPattern::Sequential => "sequential".to_owned(),
         AccessPattern::Uniform => "uniform".to_owned(),
         AccessPattern::Zipf { theta } => format!("zipf {theta}"),
+        AccessPattern::PartlySequential { seek_permille } => {
+            format!("sequential, {} seeks", percent(seek_permille))
+        }
+        AccessPattern::Stride { stride_bytes } => format!("stride {}", Bytes::new(stride_bytes)),
         AccessPattern::HotSet { area_permille, accesses_permille } => {
             format!("{} of accesses to {}", percent(accesses_permille), percent(area_permille))
         }
     }
 }
 
-fn arrival_words(arrival: Arrival) -> String {
-    match arrival {
-        Arrival::Closed { think_time_ns: 0 } => "closed".to_owned(),
-        Arrival::Closed { think_time_ns } => format!("closed, think time {}", time(think_time_ns)),
+fn arrival_words(arrival: &Arrival) -> String {
+    match *arrival {
         Arrival::Constant { offered_rate } => format!("constant {}", OpsPerSec::new(offered_rate)),
         Arrival::Poisson { offered_rate } => format!("poisson {}", OpsPerSec::new(offered_rate)),
+        _ => arrival.to_string(),
     }
 }

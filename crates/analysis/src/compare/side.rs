@@ -293,8 +293,8 @@ fn figures(
         .enumerate()
         .filter_map(|(s, stream)| of_interest(s).then_some(stream))
         .collect();
-    let open = streams.iter().any(|stream| stream.arrival.offered_rate().is_some());
-    let closed = streams.iter().any(|stream| stream.arrival.offered_rate().is_none());
+    let open = streams.iter().any(|stream| stream.arrival.is_open());
+    let closed = streams.iter().any(|stream| !stream.arrival.is_open());
     let mut sizes: Vec<u64> =
         streams.iter().flat_map(|s| &s.transfer_sizes).map(|size| size.size_bytes).collect();
     sizes.sort_unstable();

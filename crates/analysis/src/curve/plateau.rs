@@ -418,6 +418,10 @@ pub fn steps(points: &[&LoadPoint]) -> Vec<Option<Step>> {
 
 fn step(point: &LoadPoint, unloaded_s: f64) -> Option<Step> {
     let total = &point.merged.total;
+    if total.rate_varies {
+        // No single load: the target may be saturated in a part of the window only.
+        return None;
+    }
     let closed = point.merged.streams.iter().all(|stream| stream.offered_rate.is_none());
     let service_s = total.data.service.mean_ns?.value / 1e9;
     let (rate, runs, agrees) = point.rate_for_judgement()?;

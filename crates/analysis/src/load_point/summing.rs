@@ -4,10 +4,9 @@
 use metrics::histogram::Counts;
 use metrics::interval::KindInterval;
 use units::{Nanos, OpsPerSec};
-use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::{Run, Stream};
+use workload::plan::{Phases, Run, Stream};
 
 use super::{ALL_STREAMS, Generator, OpSummary, StreamSummary, Summary};
 use crate::estimate::{Estimate, of_repeats, with_repeats};
@@ -37,7 +36,7 @@ pub(super) fn summary(
         .enumerate()
         .map(|(s, stream)| {
             let repeats: Vec<&StreamSummary> = repeats.iter().map(|r| &r.streams[s]).collect();
-            let spec = StreamSpec::of(stream);
+            let spec = StreamSpec::of(stream, &run.phases);
             let cpu = workers(&|of_stream| of_stream == s);
             stream_summary(spec, &measured.streams[s], cpu, &repeats)
         })
@@ -55,7 +54,12 @@ pub(super) fn summary(
             Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
             &pick(|s| s.cpu_used),
         ),
-        total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
+        total: stream_summary(
+            StreamSpec::all(&run.streams, &run.phases),
+            &total,
+            workers(&|_| true),
+            &totals,
+        ),
         streams,
         host: host_state::summary(&measured.host, &hosts),
     }
@@ -72,19 +76,19 @@ struct StreamSpec {
 }
 
 impl StreamSpec {
-    fn of(stream: &Stream) -> StreamSpec {
+    fn of(stream: &Stream, phases: &Phases) -> StreamSpec {
         StreamSpec {
             name: stream.name.clone(),
             queue_depth_total: stream.queue_depth_total(),
             workers: stream.workers,
-            offered_rate: stream.arrival.offered_rate(),
-            think_time_ns: think_time_ns(stream),
-            poisson: is_poisson(stream),
+            offered_rate: stream.offered_rate(phases),
+            think_time_ns: stream.arrival.think_time_mean_ns(),
+            poisson: stream.arrival.is_poisson(),
         }
     }
 
     /// All streams together; with an offered rate only if every stream has one.
-    fn all(streams: &[Stream]) -> StreamSpec {
+    fn all(streams: &[Stream], phases: &Phases) -> StreamSpec {
         StreamSpec {
             name: match streams {
                 [only] => only.name.clone(),
@@ -94,25 +98,18 @@ impl StreamSpec {
             workers: streams.iter().map(|s| s.workers).sum(),
             offered_rate: streams
                 .iter()
-                .map(|s| s.arrival.offered_rate().map(OpsPerSec::get))
+                .map(|s| s.offered_rate(phases).map(OpsPerSec::get))
                 .sum::<Option<f64>>()
                 .map(OpsPerSec::new),
-            think_time_ns: streams.iter().map(think_time_ns).max().unwrap_or(0),
+            think_time_ns: streams
+                .iter()
+                .map(|stream| stream.arrival.think_time_mean_ns())
+                .max()
+                .unwrap_or(0),
             // The sum of Poisson processes is a Poisson process.
-            poisson: streams.iter().all(is_poisson),
+            poisson: streams.iter().all(|stream| stream.arrival.is_poisson()),
         }
     }
-}
-
-fn think_time_ns(stream: &Stream) -> u64 {
-    match stream.arrival {
-        Arrival::Closed { think_time_ns } => think_time_ns,
-        _ => 0,
-    }
-}
-
-fn is_poisson(stream: &Stream) -> bool {
-    matches!(stream.arrival, Arrival::Poisson { .. })
 }
 
 /// CPU time of a stream's workers in each interval: of all, and of the busiest worker per processor
@@ -182,6 +179,7 @@ fn stream_summary(
         .filter(|_| !measured.backlog_changed)
         .map(|(o, b)| o.value + b.value);
 
+    let weighted_length_ns = measured.weighted_length_ns();
     let data = measured.together(&[OpKind::Read, OpKind::Write]);
     let data_repeats: Vec<&OpSummary> = repeats.iter().map(|r| &r.data).collect();
     let kinds = OpKind::ALL
@@ -192,18 +190,23 @@ fn stream_summary(
             let of_repeats: Vec<&OpSummary> =
                 repeats.iter().filter_map(|r| mine(r).map(|k| &r.kinds[k])).collect();
             (ops.completed_total() + ops.failed_total() > 0)
-                .then(|| op_summary(kind.name(), ops, &measured.length_ns, &of_repeats))
+                .then(|| op_summary(kind.name(), ops, &weighted_length_ns, &of_repeats))
         })
         .collect();
     let fsync = &measured.kinds[OpKind::Fsync as usize];
     let all_repeats: Vec<&OpSummary> =
         repeats.iter().map(|r| r.all_kinds.as_ref().unwrap_or(&r.data)).collect();
     let all_kinds = (fsync.completed_total() + fsync.failed_total() > 0)
-        .then(|| op_summary("all", &all, &measured.length_ns, &all_repeats));
+        .then(|| op_summary("all", &all, &weighted_length_ns, &all_repeats));
     let repeat_count = repeats.len().max(1) as u64;
+    // A run that ended early covers a part of the schedule only.
+    let offered_rate = match measured.rate_varies {
+        true => measured.offered_rate().or(spec.offered_rate),
+        false => spec.offered_rate,
+    };
     StreamSummary {
         all_kinds,
-        data: op_summary("data", &data, &measured.length_ns, &data_repeats),
+        data: op_summary("data", &data, &weighted_length_ns, &data_repeats),
         kinds,
         outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
         backlog_mean: with_repeats(backlog, &pick(|s| s.backlog_mean)),
@@ -212,11 +215,7 @@ fn stream_summary(
             Estimate::of_ratio(&delay_sum_ns, &all.completed),
             &pick(|s| s.schedule_delay_mean_ns),
         ),
-        overload: overload::judge(
-            measured,
-            spec.offered_rate,
-            spec.queue_depth_total * repeat_count,
-        ),
+        overload: overload::judge(measured, offered_rate, spec.queue_depth_total * repeat_count),
         little_service: little(outstanding_value, service_mean_ns),
         little_response: little(both_value, response_mean_ns),
         errors: errors(measured),
@@ -231,7 +230,8 @@ fn stream_summary(
         name: spec.name,
         queue_depth_total: spec.queue_depth_total,
         workers: spec.workers,
-        offered_rate: spec.offered_rate,
+        offered_rate,
+        rate_varies: measured.rate_varies,
         think_time_ns: spec.think_time_ns,
         poisson: spec.poisson,
     }
@@ -240,14 +240,14 @@ fn stream_summary(
 fn op_summary(
     name: &'static str,
     ops: &Ops<'_>,
-    length_ns: &[f64],
+    weighted_length_ns: &[f64],
     repeats: &[&OpSummary],
 ) -> OpSummary {
-    let seconds: Vec<f64> = length_ns.iter().map(|ns| ns / 1e9).collect();
+    let seconds: Vec<f64> = weighted_length_ns.iter().map(|ns| ns / 1e9).collect();
     let pick = |pick: fn(&OpSummary) -> Option<Estimate>| of_repeats(repeats, pick);
     let service_mean = Estimate::of_ratio(&ops.service_sum_ns, &ops.completed);
     let response_mean = Estimate::of_ratio(&ops.response_sum_ns, &ops.completed);
-    let (service_percentiles, response_percentiles) = percentiles_of(ops, length_ns.len(), repeats);
+    let (service_percentiles, response_percentiles) = percentiles_of(ops, seconds.len(), repeats);
     OpSummary {
         name,
         completed: ops.completed_total(),

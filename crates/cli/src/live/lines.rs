@@ -260,6 +260,7 @@ mod tests {
         end_ns: 12_000_000_000,
         phase: PointPhase::Measure,
         achieved_rate: OpsPerSec::new(102_345.4),
+        offered_rate: None,
         throughput: BytesPerSec::new(838_000_000.0),
         response_mean: Some(Nanos(60_300.0)),
         response_p99_ns: Some(1_909_000),

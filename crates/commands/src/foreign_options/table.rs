@@ -201,6 +201,11 @@ pub const OPTIONS: &[ForeignOption] = &[
         Some(("zipf", skew)) if skew.parse::<f64>().is_ok() => set("pattern.zipf", skew.to_owned()),
         _ => Err("none: --set pattern.zipf=SKEW or pattern.hot_set={...}".to_owned()),
     }),
+    fio(&["percentage_random"], "25", |value, _| match value {
+        "100" => set("pattern", "random".to_owned()),
+        "0" => set("pattern", "sequential".to_owned()),
+        value => set("pattern.seek", share(value)?),
+    }),
     fio(&["randseed"], "7", |value, _| option("--seed", count(value)?.to_string())),
     fio(&["loops"], "3", |value, _| option("--repeats", count(value)?.to_string())),
     fio(&["status_interval"], "1", |value, _| option("--interval", time(value)?)),
@@ -218,8 +223,7 @@ pub const OPTIONS: &[ForeignOption] = &[
     vdbench(&["seekpct"], "100", |value, _| match value {
         "100" | "rand" | "random" => set("pattern", "random".to_owned()),
         "0" | "seq" | "eof" | "sequential" => set("pattern", "sequential".to_owned()),
-        _ => Err("none: a stream is random or sequential; an experiment can have several streams"
-            .to_owned()),
+        value => set("pattern.seek", share(value)?),
     }),
     vdbench(&["threads"], "32", |value, _| set("queue_depth", count(value)?.to_string())),
     vdbench(&["iorate"], "1000", |value, given| match value {

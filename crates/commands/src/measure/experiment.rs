@@ -146,6 +146,7 @@ pub(crate) fn plan_builtin(
     let source = ExperimentSource {
         text: builtin.text.to_owned(),
         name: builtin.name.to_owned(),
+        folder: PathBuf::new(),
         is_quick: false,
         is_profile: !builtin.file_size_given,
         presets: builtin.presets,
@@ -178,8 +179,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
         let plan = draft(options, &source, &overrides).map_err(refused)?;
         overrides.extend(working_set::overrides(&plan, total)?);
     }
-    let experiment =
-        experiment::parse_with(&source.text, &source.name, &overrides).map_err(refused)?;
+    let experiment = source.parse(&overrides).map_err(refused)?;
     let mut assumed = source.assumed.clone();
     let targets =
         targets(options, &experiment).map_err(|wrong| wrong.into_failure(&source.text))?;
@@ -216,6 +216,8 @@ struct ExperimentSource {
     text: String,
     /// The file as the user named it, or `profile:NAME`.
     name: String,
+    /// The folder of its file; empty, for the current one, if it has none.
+    folder: PathBuf,
     /// The text is a quick profile already.
     is_quick: bool,
     /// It is a built-in experiment with its default file size.
@@ -225,6 +227,16 @@ struct ExperimentSource {
 }
 
 impl ExperimentSource {
+    /// Reads the experiment; files that it names are relative to its own file, or to the current
+    /// directory if it has none.
+    fn parse(&self, overrides: &[Override]) -> Result<Experiment, Vec<Diagnostic>> {
+        let read_file = |path: &str| {
+            let path = self.folder.join(path);
+            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+        };
+        experiment::parse_with_files(&self.text, &self.name, overrides, &read_file)
+    }
+
     fn find(options: &ExperimentOptions) -> Result<ExperimentSource, Failure> {
         if let Some(path) = &options.workload {
             let text = std::fs::read_to_string(path)
@@ -234,6 +246,7 @@ impl ExperimentSource {
             return Ok(ExperimentSource {
                 text,
                 name,
+                folder: path.parent().map(PathBuf::from).unwrap_or_default(),
                 is_quick: false,
                 is_profile: false,
                 presets: Vec::new(),
@@ -253,6 +266,7 @@ impl ExperimentSource {
         Ok(ExperimentSource {
             text: profile(name)?.to_owned(),
             name: format!("profile:{name}"),
+            folder: PathBuf::new(),
             is_quick: name.ends_with(experiment::QUICK),
             is_profile: true,
             presets: Vec::new(),
@@ -307,7 +321,7 @@ fn draft(
     source: &ExperimentSource,
     overrides: &[Override],
 ) -> Result<Plan, Vec<Diagnostic>> {
-    let experiment = experiment::parse_with(&source.text, &source.name, overrides)?;
+    let experiment = source.parse(overrides)?;
     let resolve_options =
         ResolveOptions { hosts: options.hosts.unwrap_or(1), ..ResolveOptions::LOCAL };
     // An unusable target is reported when the plan is made.

@@ -52,6 +52,7 @@ pub(super) fn over_time(
         panel(runs, axis("ops and CPUs", Scale::Linear), &[(outstanding, false)]),
     ];
     if let Some(panel) = panels.first_mut() {
+        panel.series.extend(offered(runs));
         let labelled = runs.iter().filter(|run| !run.label.is_empty());
         let mark = |run: &Segment<'_>| Mark { name: run.label.clone(), x: run.start_s };
         let lost = runs.iter().filter_map(|run| {
@@ -75,6 +76,30 @@ pub(super) fn over_time(
     };
     let alternative = Alternative::Caption;
     Chart { name, title, caption, panels, alternative, colours, ..Chart::default() }
+}
+
+/// The offered rates of the streams whose rates change by plan.
+fn offered(runs: &[Segment<'_>]) -> Vec<Series> {
+    let rate: Quantity<'_> = &|p| p.offered_rate.map(|rate| rate.get());
+    let changes = |index: usize| {
+        let streams = runs.iter().filter_map(|run| run.streams.get(index));
+        let mut points = streams.map(|stream| &stream.points);
+        points.any(|points| points.windows(2).any(|pair| rate(&pair[0]) != rate(&pair[1])))
+    };
+    let names = names(runs);
+    let changing = names.iter().enumerate().filter(|(index, _)| changes(*index));
+    let series = changing.map(|(index, name)| {
+        let name = match names.len() {
+            1 => "offered".to_owned(),
+            _ => format!("{name}, offered"),
+        };
+        let mut series = of_stream(runs, index, &name, rate, false);
+        if let Shape::Line { stroke, .. } = &mut series.shape {
+            *stroke = Stroke::Model;
+        }
+        series
+    });
+    series.collect()
 }
 
 /// The names of the streams, which all runs of a curve have.

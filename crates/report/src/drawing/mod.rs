@@ -171,7 +171,7 @@ pub enum Stroke {
     Solid,
     /// Measured: the 99th percentile next to the mean, thinner and with smaller symbols.
     Thin,
-    /// Not measured: a fitted model.
+    /// Not measured: a fitted model, or the rates that a plan offers.
     Model,
     /// No line: a ring around each point, which belongs to another series.
     Rings,

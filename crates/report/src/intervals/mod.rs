@@ -166,6 +166,11 @@ pub const COLUMNS: &[Column] = &[
     integer("completed", "operations that succeeded in the interval", |row| Some(row.completed)),
     integer("failed", "operations that failed", |row| Some(row.failed)),
     integer("moved_bytes", "bytes moved by those that succeeded", |row| Some(row.bytes)),
+    number(
+        "offered_rate_ops_per_sec",
+        "mean offered rate in the interval, of the whole stream; empty in a closed loop",
+        |row| row.offered_rate.map(|rate| rate.get()),
+    ),
     number("achieved_rate_ops_per_sec", "operations completed per second", |row| {
         row.achieved_rate.map(|rate| rate.get())
     }),

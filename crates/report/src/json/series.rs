@@ -34,6 +34,8 @@ pub(super) struct SeriesPointJson {
     phase: &'static str,
     /// Reads and writes completed per second.
     achieved_rate_ops_per_sec: f64,
+    /// Mean offered rate, fsyncs included; null in a closed loop.
+    offered_rate_ops_per_sec: Option<f64>,
     /// Bytes moved per second.
     throughput_bytes_per_sec: f64,
     /// Mean response time of reads and writes; null if none completed.
@@ -56,6 +58,7 @@ pub(super) fn series(series: &Series) -> SeriesJson<'_> {
         end_ns: p.end_ns,
         phase: p.phase.name(),
         achieved_rate_ops_per_sec: exported(p.achieved_rate.get()),
+        offered_rate_ops_per_sec: p.offered_rate.map(|rate| exported(rate.get())),
         throughput_bytes_per_sec: exported(p.throughput.get()),
         response_mean_ns: p.response_mean.map(|mean| exported(mean.0)),
         response_p99_ns: p.response_p99_ns,

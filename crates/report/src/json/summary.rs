@@ -38,8 +38,11 @@ pub(super) struct StreamJson<'a> {
     queue_depth_total: u64,
     /// The number of workers.
     workers: u32,
-    /// The offered rate; null in a closed loop.
+    /// The mean offered rate in the window; null in a closed loop.
     offered_rate_ops_per_sec: Option<f64>,
+    /// Only if the offered rate changes by plan: true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    offered_rate_varies: bool,
     /// Reads, writes and fsyncs together, to compare with the offered rate.
     achieved_rate_all_kinds_ops_per_sec: Option<EstimateJson>,
     /// Reads and writes.
@@ -122,6 +125,7 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         queue_depth_total: stream.queue_depth_total,
         workers: stream.workers,
         offered_rate_ops_per_sec: stream.offered_rate.map(|rate| exported(rate.get())),
+        offered_rate_varies: stream.rate_varies,
         achieved_rate_all_kinds_ops_per_sec: stream.achieved_rate_all_kinds().map(estimate),
         data: op(&stream.data, depth),
         kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),

@@ -50,8 +50,8 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
     if !named("queue_depth") {
         parts.push(format!("queue depth {}", stream.queue_depth));
     }
-    let mut arrival = arrival_words(stream.arrival);
-    if stream.arrival.offered_rate().is_some() && stream.fsync_every_writes.is_some() {
+    let mut arrival = arrival_words(&stream.arrival);
+    if stream.arrival.is_open() && stream.fsync_every_writes.is_some() {
         arrival.push_str(" (fsyncs included)");
     }
     parts.push(or_named("arrival", arrival));
@@ -121,6 +121,12 @@ fn pattern_words(pattern: AccessPattern) -> String {
         AccessPattern::Sequential => "sequential".to_owned(),
         AccessPattern::Uniform => "uniform random".to_owned(),
         AccessPattern::Zipf { theta } => format!("zipf {theta}"),
+        AccessPattern::PartlySequential { seek_permille } => {
+            format!("sequential with {}% seeks", percent(seek_permille))
+        }
+        AccessPattern::Stride { stride_bytes } => {
+            format!("stride of {}", Bytes::new(stride_bytes))
+        }
         AccessPattern::HotSet { area_permille, accesses_permille } => format!(
             "hot set ({}% of operations on {}%)",
             percent(accesses_permille),
@@ -129,8 +135,8 @@ fn pattern_words(pattern: AccessPattern) -> String {
     }
 }
 
-fn arrival_words(arrival: Arrival) -> String {
-    match arrival {
+fn arrival_words(arrival: &Arrival) -> String {
+    match *arrival {
         Arrival::Closed { think_time_ns: 0 } => "closed loop".to_owned(),
         Arrival::Closed { think_time_ns } => {
             format!(
@@ -142,5 +148,6 @@ fn arrival_words(arrival: Arrival) -> String {
             format!("constant {}", OpsPerSec::new(offered_rate))
         }
         Arrival::Poisson { offered_rate } => format!("poisson {}", OpsPerSec::new(offered_rate)),
+        Arrival::Thinking { .. } | Arrival::Scheduled { .. } => arrival.to_string(),
     }
 }

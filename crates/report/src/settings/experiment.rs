@@ -102,6 +102,10 @@ fn pattern(pattern: AccessPattern) -> String {
         AccessPattern::Sequential => quoted("sequential"),
         AccessPattern::Uniform => quoted("random"),
         AccessPattern::Zipf { theta } => format!("{{ zipf = {theta} }}"),
+        AccessPattern::PartlySequential { seek_permille } => {
+            format!("{{ seek = \"{}%\" }}", percent(seek_permille))
+        }
+        AccessPattern::Stride { stride_bytes } => format!("{{ stride = {} }}", bytes(stride_bytes)),
         AccessPattern::HotSet { area_permille, accesses_permille } => {
             let share = |permille: u16| {
                 quoted(&Percent::from_permille(permille).unwrap_or(Percent::ALL).to_string())

@@ -2,6 +2,7 @@
 
 use analysis::tune::findings::HostShare;
 use workload::pattern::AccessPattern;
+use workload::plan::Stream;
 
 use super::{Load, seconds, size};
 
@@ -29,13 +30,20 @@ pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     let set_bytes = u64::from(stream.working_set.files) * stream.working_set.area_bytes;
     set("filesize", size(stream.working_set.area_bytes));
     set("size", size(set_bytes));
-    set("rw", kind(stream.access_pattern, stream.read_permille).to_owned());
+    set("rw", kind(stream));
     if !matches!(stream.read_permille, 0 | 1000) {
         set("rwmixread", (f64::from(stream.read_permille) / 10.0).round().to_string());
     }
     sizes(load, &mut set);
     match stream.access_pattern {
-        AccessPattern::Sequential => set("file_service_type", "sequential".to_owned()),
+        AccessPattern::Sequential | AccessPattern::Stride { .. } => {
+            set("file_service_type", "sequential".to_owned());
+        }
+        AccessPattern::PartlySequential { seek_permille } => {
+            set("norandommap", "1".to_owned());
+            let seeks = (f64::from(seek_permille) / 10.0).round().max(1.0);
+            set("percentage_random", seeks.to_string());
+        }
         AccessPattern::Uniform => {
             set("norandommap", "1".to_owned());
             set("file_service_type", "random".to_owned());
@@ -70,14 +78,25 @@ pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     lines
 }
 
-fn kind(pattern: AccessPattern, read_permille: u16) -> &'static str {
-    match (pattern, read_permille) {
-        (AccessPattern::Sequential, 1000) => "read",
-        (AccessPattern::Sequential, 0) => "write",
-        (AccessPattern::Sequential, _) => "rw",
-        (_, 1000) => "randread",
-        (_, 0) => "randwrite",
-        _ => "randrw",
+/// The direction and order; with a stride also the bytes that are skipped after each transfer.
+fn kind(stream: &Stream) -> String {
+    use AccessPattern::{Sequential, Stride};
+    let is_random = !matches!(stream.access_pattern, Sequential | Stride { .. });
+    let direction = match (is_random, stream.read_permille) {
+        (false, 1000) => "read",
+        (false, 0) => "write",
+        (false, _) => "rw",
+        (true, 1000) => "randread",
+        (true, 0) => "randwrite",
+        (true, _) => "randrw",
+    };
+    let skipped = match stream.access_pattern {
+        Stride { stride_bytes } => stride_bytes.saturating_sub(stream.transfer_size_max_bytes()),
+        _ => 0,
+    };
+    match skipped {
+        0 => direction.to_owned(),
+        skipped => format!("{direction}:{}", size(skipped)),
     }
 }
 

@@ -16,7 +16,9 @@ pub fn lines(load: &Load<'_>, hosts: &[HostShare]) -> Result<Vec<String>, &'stat
     let stream = load.stream;
     let seek = match stream.access_pattern {
         AccessPattern::Sequential => 0,
-        AccessPattern::Uniform => 100,
+        AccessPattern::Uniform => 1000,
+        AccessPattern::PartlySequential { seek_permille } => seek_permille,
+        AccessPattern::Stride { .. } => return Err("Vdbench draws the length of each stride"),
         AccessPattern::Zipf { .. } => return Err("Vdbench has no Zipf distribution"),
         AccessPattern::HotSet { .. } => return Err("Vdbench has no hot set of this form"),
     };
@@ -52,8 +54,9 @@ pub fn lines(load: &Load<'_>, hosts: &[HostShare]) -> Result<Vec<String>, &'stat
         }
     }
     lines.push(format!(
-        "wd=wd1,sd=sd*,rdpct={},seekpct={seek},xfersize={}",
+        "wd=wd1,sd=sd*,rdpct={},seekpct={},xfersize={}",
         percent(stream.read_permille),
+        percent(seek),
         sizes(load)
     ));
     let rate: Option<f64> = hosts.iter().map(|s| Some(s.rate?.get() * s.hosts as f64)).sum();

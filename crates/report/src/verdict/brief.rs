@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::curve::plateau::{Reason, State};
+use analysis::load_point::Summary;
 use analysis::verdict::known::Origin;
 use analysis::verdict::{Answer, Evidence, Limit, Verdict};
 use units::OpsPerSec;
@@ -42,7 +43,7 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
             };
             vec![format!("Not enough data: {reason}.")]
         }
-        [] => vec!["Not enough data: no load point has a complete interval.".to_owned()],
+        [] => vec![without_verdict(findings).to_owned()],
         [only] => {
             let mut sentences = vec![with_amount(only)];
             sentences.extend(contradiction(only));
@@ -53,6 +54,23 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
     };
     sentences.truncate(2);
     Brief { sentences, tone: tone(&groups), is_one_answer: groups.len() < 2 }
+}
+
+/// Why load points of all hosts have no verdict.
+fn without_verdict(findings: &Findings) -> &'static str {
+    let mut measured = findings.load_points.iter().map(|point| &point.merged);
+    let is_measured = |merged: &&Summary| merged.intervals > 0;
+    if measured.clone().filter(is_measured).any(|merged| merged.total.rate_varies) {
+        return "No verdict: the offered rate changes by plan, and a verdict needs a steady load. To \
+                find the limit, measure constant rates or a closed loop.";
+    }
+    match measured.any(|merged| is_measured(&merged) && merged.is_mixed()) {
+        true => {
+            "No verdict: a closed loop ran next to offered rates, so there is no single load. To \
+             find the limit, measure the streams separately."
+        }
+        false => "Not enough data: no load point has a complete interval.",
+    }
 }
 
 fn tone(groups: &[Vec<&Verdict>]) -> Tone {

@@ -191,7 +191,7 @@ fn every_interval_is_balanced() {
     ];
     for arrival in [CLOSED, constant(3000.0), poisson(3000.0)] {
         for queue_depth in [1, 7, 128] {
-            let simulated = faulty(faults.clone(), stream(arrival, queue_depth));
+            let simulated = faulty(faults.clone(), stream(arrival.clone(), queue_depth));
             assert_balanced(&simulated.record);
             let whole = whole(&simulated.record, 0);
             assert_eq!(whole.issued, simulated.seen.len() as u64);

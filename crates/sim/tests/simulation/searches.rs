@@ -140,7 +140,7 @@ fn an_open_curve_follows_the_queueing_formula_and_ends_with_the_first_overload()
     let room = plan.model_streams().next().unwrap().queue_depth;
     assert_eq!(room, 512);
     for record in &record.runs {
-        let offered = record.run.streams[0].arrival.offered_rate();
+        let offered = record.run.streams[0].offered_rate(&record.run.phases);
         if offered.is_some_and(|offered| offered.get() < 3900.0) {
             assert!(record.intervals.iter().all(|i| i.streams[0].backlog_end == 0), "{offered:?}");
         }

@@ -1,7 +1,8 @@
 //! Arrivals compared with the declared process.
 
 use proptest::prelude::*;
-use workload::arrival::{constant_due_ns, poisson_gap_ns};
+use workload::arrival::{ThinkTime, constant_due_ns, poisson_gap_ns};
+use workload::random;
 
 use crate::statistics::kolmogorov;
 
@@ -76,6 +77,32 @@ fn constant_arrivals_of_all_lanes_are_evenly_spaced() {
         instants.sort_unstable();
         assert!(instants.windows(2).all(|pair| pair[1] - pair[0] == 100_000), "{lanes} lanes");
     }
+}
+
+/// Kolmogorov's statistic of 50,000 think times against a distribution function. It exceeds 1.628 with a
+/// probability of 1 % for times that have the distribution.
+fn think_times(think_time: ThinkTime, distribution: impl Fn(f64) -> f64) -> f64 {
+    let mut times: Vec<f64> =
+        (0..50_000).map(|index| think_time.draw_ns(random::at(3, index)) as f64).collect();
+    times.sort_by(f64::total_cmp);
+    kolmogorov(&times, distribution)
+}
+
+#[test]
+fn think_times_have_their_distribution_and_no_similar_one() {
+    let exponential = ThinkTime::Exponential { mean_ns: 10_000_000 };
+    let of_mean = |mean: f64| move |ns: f64| 1.0 - (-ns / mean).exp();
+    let found = think_times(exponential, of_mean(1e7));
+    assert!(found < 1.628, "exponential: {found}");
+    let uniform = ThinkTime::Uniform { min_ns: 5_000_000, max_ns: 15_000_000 };
+    let between = |min: f64, max: f64| move |ns: f64| ((ns - min) / (max - min)).clamp(0.0, 1.0);
+    let found = think_times(uniform, between(5e6, 15e6));
+    assert!(found < 1.628, "uniform: {found}");
+    // The test can fail: a mean 3 % too high, bounds 5 % too wide, and the other distribution.
+    assert!(think_times(exponential, of_mean(1.03e7)) > 1.628);
+    assert!(think_times(uniform, between(4.75e6, 15.25e6)) > 1.628);
+    assert!(think_times(uniform, of_mean(1e7)) > 1.628);
+    assert_eq!([exponential.mean_ns(), uniform.mean_ns()], [10_000_000; 2]);
 }
 
 proptest! {
