@@ -19,6 +19,7 @@ mod predictions;
 mod queues;
 mod repeatable;
 mod scaling_out;
+mod schedules;
 mod searches;
 mod stall;
 mod tune;
