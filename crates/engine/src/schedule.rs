@@ -301,8 +301,8 @@ impl ScheduledInstants {
 
     #[inline]
     fn find_due(&mut self) {
-        // Beyond the longest run if the schedule offers no more.
-        let due_ns = self.schedule.time_ns(self.position.count);
+        // Never, if the schedule offers no more.
+        let due_ns = self.schedule.time_ns(self.position.count).filter(|ns| ns.is_finite());
         self.position.due_ns = due_ns.map_or(u64::MAX, |ns| ns.round() as u64);
     }
 }

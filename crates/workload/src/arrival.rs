@@ -89,7 +89,7 @@ impl ThinkTime {
         match self {
             ThinkTime::Exponential { mean_ns } => (exponential(bits) * mean_ns as f64) as u64,
             ThinkTime::Uniform { min_ns, max_ns } => {
-                min_ns + random::below(bits, (max_ns - min_ns).saturating_add(1))
+                min_ns + random::below(bits, max_ns.saturating_sub(min_ns).saturating_add(1))
             }
         }
     }
@@ -98,7 +98,7 @@ impl ThinkTime {
     pub const fn mean_ns(self) -> u64 {
         match self {
             ThinkTime::Exponential { mean_ns } => mean_ns,
-            ThinkTime::Uniform { min_ns, max_ns } => min_ns + (max_ns - min_ns) / 2,
+            ThinkTime::Uniform { min_ns, max_ns } => min_ns + max_ns.saturating_sub(min_ns) / 2,
         }
     }
 }

@@ -81,7 +81,8 @@ impl Positions {
         let positions = positions_per_file * files;
         assert!(positions > 0, "a working set has at least one position");
         match pattern {
-            AccessPattern::Sequential => {
+            // Only a damaged record has no seeks.
+            AccessPattern::Sequential | AccessPattern::PartlySequential { seek_permille: 0 } => {
                 Positions::Sequential { positions, lanes: u64::from(lanes) }
             }
             AccessPattern::PartlySequential { seek_permille } => Positions::PartlySequential {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::combination;
 use crate::keys::{self, Key, Kind, Section};
 use crate::limit::PriorKnowledge;
+use crate::pattern::AccessPattern;
 use crate::run::{Run, Stream, TargetSpec, WeightedSize};
 
 /// More runs than any tested system needed: 7 for the curve and two for each possible change.
@@ -73,7 +74,14 @@ fn fits_its_files(stream: &Stream) -> bool {
         stream.transfer_sizes.len() == 1
             && starts * u64::from(set.files) >= u64::from(stream.workers)
     };
+    let stride_fits = match stream.access_pattern {
+        AccessPattern::Stride { stride_bytes } => {
+            stride_bytes.is_multiple_of(stream.transfer_size_max_bytes().max(1))
+        }
+        _ => true,
+    };
     stream.transfer_sizes.iter().all(fits)
+        && stride_fits
         && set.files >= stream.file_use.files_min(stream.workers)
         && (!stream.access_pattern.is_ordered() || workers_fit())
 }
