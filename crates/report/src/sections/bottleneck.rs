@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::Findings;
 use analysis::curve::Curve;
+use analysis::load_point::Summary;
 use analysis::verdict::{Answer, Verdict};
 
 use crate::document::{Block, Section};
@@ -20,14 +21,35 @@ pub(super) const NAMES_MAX: usize = 8;
 
 /// The section; `None` if nothing was measured.
 pub(super) fn section(findings: &Findings) -> Option<Section> {
-    let blocks: Vec<Block> =
+    let mut blocks: Vec<Block> =
         by_answer(findings).iter().flat_map(|same| of_answer(findings, same)).collect();
+    let reason = without_verdict(findings).map(str::to_owned);
+    blocks.extend(reason.map(Block::Paragraph));
     (!blocks.is_empty()).then(|| Section {
         id: BOTTLENECK,
         title: "Bottleneck".to_owned(),
         blocks,
         method: vec!["Verdicts"],
     })
+}
+
+/// Why load points that were measured have no verdict; `None` if one of them has.
+pub(crate) fn without_verdict(findings: &Findings) -> Option<&'static str> {
+    let all = findings.load_points.iter().map(|point| &point.merged);
+    let measured: Vec<&Summary> = all.filter(|merged| merged.intervals > 0).collect();
+    if findings.answers().next().is_some() {
+        return None;
+    }
+    if measured.iter().any(|merged| merged.total.rate_varies) {
+        return Some(
+            "No verdict: the offered rate changes by plan, and a verdict needs a steady load. To \
+             find the limit, measure constant rates or a closed loop.",
+        );
+    }
+    measured.iter().any(|merged| merged.is_mixed()).then_some(
+        "No verdict: a closed loop ran next to offered rates, so there is no single load. To find \
+         the limit, measure the streams separately.",
+    )
 }
 
 /// Verdicts grouped by their answer, in the order of the first of each group.

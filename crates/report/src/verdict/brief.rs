@@ -2,7 +2,6 @@
 
 use analysis::Findings;
 use analysis::curve::plateau::{Reason, State};
-use analysis::load_point::Summary;
 use analysis::verdict::known::Origin;
 use analysis::verdict::{Answer, Evidence, Limit, Verdict};
 use units::OpsPerSec;
@@ -10,7 +9,7 @@ use units::OpsPerSec;
 use super::{certainty, evidence, headline, next_command, one_of};
 use crate::look::Tone;
 use crate::number::mib;
-use crate::sections::bottleneck::{by_answer, least_certain};
+use crate::sections::bottleneck::{by_answer, least_certain, without_verdict};
 
 /// More workloads are counted, not named.
 const NAMES_MAX: usize = 2;
@@ -43,7 +42,12 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
             };
             vec![format!("Not enough data: {reason}.")]
         }
-        [] => vec![without_verdict(findings).to_owned()],
+        [] => {
+            let reason = without_verdict(findings);
+            let reason =
+                reason.unwrap_or("Not enough data: no load point has a complete interval.");
+            vec![reason.to_owned()]
+        }
         [only] => {
             let mut sentences = vec![with_amount(only)];
             sentences.extend(contradiction(only));
@@ -54,23 +58,6 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
     };
     sentences.truncate(2);
     Brief { sentences, tone: tone(&groups), is_one_answer: groups.len() < 2 }
-}
-
-/// Why load points of all hosts have no verdict.
-fn without_verdict(findings: &Findings) -> &'static str {
-    let mut measured = findings.load_points.iter().map(|point| &point.merged);
-    let is_measured = |merged: &&Summary| merged.intervals > 0;
-    if measured.clone().filter(is_measured).any(|merged| merged.total.rate_varies) {
-        return "No verdict: the offered rate changes by plan, and a verdict needs a steady load. To \
-                find the limit, measure constant rates or a closed loop.";
-    }
-    match measured.any(|merged| is_measured(&merged) && merged.is_mixed()) {
-        true => {
-            "No verdict: a closed loop ran next to offered rates, so there is no single load. To \
-             find the limit, measure the streams separately."
-        }
-        false => "Not enough data: no load point has a complete interval.",
-    }
 }
 
 fn tone(groups: &[Vec<&Verdict>]) -> Tone {
