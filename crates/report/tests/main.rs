@@ -15,5 +15,6 @@ mod outputs;
 mod page;
 mod published;
 mod reports;
+mod schedules;
 mod sheets;
 mod tune;

@@ -2,10 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod fixture;
-
+use crate::fixture::records::{done, experiment, interval, kind, reads, run, stream};
 use analysis::analyze;
-use fixture::records::{done, experiment, interval, kind, reads, run, stream};
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
 use report::drawing::theme::Theme;
