@@ -361,8 +361,8 @@ impl Thread {
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Scheduled { schedule, process, part } => {
-                let place = (lane, lanes);
-                let instants = ScheduledInstants::new(schedule, process, part, seed, place);
+                let worker = (lane, lanes);
+                let instants = ScheduledInstants::new(schedule, process, part, seed, worker);
                 let schedule = job.open(instants);
                 self.with_data(job, schedule, target, handover, tally)
             }

@@ -128,8 +128,8 @@ pub(crate) fn lanes<D: Findings + 'static>(
                     SimLane::boxed(id, assigned, ops, thinking, data)
                 }
                 Arrival::Scheduled { schedule, process, part } => {
-                    let place = (lane, workers);
-                    let instants = ScheduledInstants::new(schedule, process, part, seed, place);
+                    let worker = (lane, workers);
+                    let instants = ScheduledInstants::new(schedule, process, part, seed, worker);
                     SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
             });
