@@ -281,12 +281,11 @@ fn rounded_size(bytes: u64) -> u64 {
     (sectors.max(1) * SECTOR_BYTES).min(TRANSFER_MAX_BYTES)
 }
 
-/// Names, sizes with shares in thousandths, and the shares of the streams of a class in all operations.
-fn split_by_size(
-    class: &Share,
-    left_out: &mut Vec<LeftOut>,
-    total: f64,
-) -> Vec<(String, Vec<(u64, u16)>, f64)> {
+/// A name, sizes with their shares in thousandths, and the share in all operations of a stream.
+type SizedStream = (String, Vec<(u64, u16)>, f64);
+
+/// The streams of a class.
+fn split_by_size(class: &Share, left_out: &mut Vec<LeftOut>, total: f64) -> Vec<SizedStream> {
     let of_class = class.operations();
     let is_common = |operations: u64| operations as f64 >= SIZE_SHARE_MIN * of_class as f64;
     let most = SIZES_MAX[usize::from(class.class == Class::Random)];

@@ -240,7 +240,7 @@ impl Reader<'_, '_> {
                 return None;
             }
         };
-        rate_trace::segments(&path, &text).map_err(|wrong| self.problems.push(wrong)).ok()
+        rate_trace::segments(&path, &text).map_err(|wrong| self.problems.push(*wrong)).ok()
     }
 
     /// The table of a part of a schedule, without unknown keys.

@@ -22,10 +22,10 @@ const FORM: &str =
 ///
 /// # Errors
 /// The first problem.
-pub(crate) fn segments(name: &str, text: &str) -> Result<Vec<Segment>, Diagnostic> {
+pub(crate) fn segments(name: &str, text: &str) -> Result<Vec<Segment>, Box<Diagnostic>> {
     let source = Source::option(name, text);
     let refuse = |span: Range<usize>, wrong: &str, allowed: &str| {
-        Err(source.span(span).diagnostic(wrong, allowed))
+        Err(Box::new(source.span(span).diagnostic(wrong, allowed)))
     };
     let mut rows: Vec<(u64, f64)> = Vec::new();
     for (at, line) in lines(text) {

@@ -135,7 +135,7 @@ impl<R: BufRead> Packets<R> {
                 self.is_big_endian = self.data[8..12] == [0x1a, 0x2b, 0x3c, 0x4d];
             }
             let (kind, length) = (self.u32(0), self.u32(4) as usize);
-            if length < 12 || length > LENGTH_MAX || !length.is_multiple_of(4) {
+            if !(12..=LENGTH_MAX).contains(&length) || !length.is_multiple_of(4) {
                 self.is_ended = true;
                 return Ok(Next::Damaged(at, Damage::Length));
             }

@@ -53,8 +53,11 @@ fn counts(issued_ns: &[u64], seconds: u64) -> Vec<f64> {
     counts
 }
 
+/// A name, durations in seconds with rates, and the integral of the rate over the first seconds.
+type Known = (&'static str, Vec<(Option<u64>, SegmentRate)>, fn(f64) -> f64);
+
 /// Schedules of 20 seconds, each with the rate's integral from the start, in closed form.
-fn schedules() -> Vec<(&'static str, Vec<(Option<u64>, SegmentRate)>, fn(f64) -> f64)> {
+fn schedules() -> Vec<Known> {
     use std::f64::consts::TAU;
     let constant = |rate| SegmentRate::Constant { rate };
     vec![
