@@ -428,7 +428,7 @@ impl Controller {
     }
 
     fn refuse_another_build(&self, hello: &Hello) -> Result<(), Lost> {
-        let Build { version, sha256, .. } = &hello.build;
+        let Build { version, id, .. } = &hello.build;
         if hello.protocol != PROTOCOL || *version != self.build.version {
             return Err(Lost::Version {
                 theirs: version.clone(),
@@ -440,8 +440,8 @@ impl Controller {
             false => Ok(()),
             true => Err(Lost::Build {
                 version: version.clone(),
-                theirs: sha256.clone().unwrap_or_default(),
-                ours: self.build.sha256.clone().unwrap_or_default(),
+                theirs: id.clone().unwrap_or_default(),
+                ours: self.build.id.clone().unwrap_or_default(),
             }),
         }
     }
@@ -500,9 +500,9 @@ mod tests {
         Hello { protocol: PROTOCOL, build, ..Hello::default() }
     }
 
-    fn build(version: &str, sha256: &str) -> Build {
-        let sha256 = Some(sha256.to_owned());
-        Build { version: version.to_owned(), architecture: "x".to_owned(), sha256 }
+    fn build(version: &str, id: &str) -> Build {
+        let id = Some(id.to_owned());
+        Build { version: version.to_owned(), architecture: "x".to_owned(), id }
     }
 
     fn controller(copies: &[bool]) -> Controller {
@@ -571,8 +571,8 @@ mod tests {
     #[test]
     fn another_build_of_the_same_version_is_refused_with_both_hashes() {
         let mut controller = controller(&[false; 2]);
-        for (host, sha256) in [(0, "bb"), (1, "aa")] {
-            let hello = Message::Hello(hello_of(build("1", sha256)));
+        for (host, id) in [(0, "bb"), (1, "aa")] {
+            let hello = Message::Hello(hello_of(build("1", id)));
             controller.received(host, &hello.to_frame(), 0);
         }
         let lost = lost(&mut controller);

@@ -74,17 +74,17 @@ pub struct Build {
     pub version: String,
     /// The processor architecture that it is compiled for.
     pub architecture: String,
-    /// SHA-256 of its file, in hexadecimal: two builds may have one version. `None` for an agent that its
-    /// controller started from its own file, and if the file cannot be read.
-    pub sha256: Option<String>,
+    /// Identifies its content, in hexadecimal: two builds may have one version. `None` for an agent that
+    /// its controller started from its own file, and if the file cannot be read.
+    pub id: Option<String>,
 }
 
 impl Build {
     /// Whether it certainly differs from another build of the same version. Builds for two architectures
     /// have different files, so those are not compared.
     pub(crate) fn differs_from(&self, other: &Build) -> bool {
-        let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
-        self.architecture == other.architecture && hashes.is_some_and(|(ours, other)| ours != other)
+        let ids = self.id.as_ref().zip(other.id.as_ref());
+        self.architecture == other.architecture && ids.is_some_and(|(ours, other)| ours != other)
     }
 }
 
@@ -240,10 +240,10 @@ mod tests {
     use super::*;
 
     fn hello() -> Hello {
-        let sha256 = Some("ab".repeat(32));
+        let id = Some("ab".repeat(20));
         Hello {
             protocol: PROTOCOL,
-            build: Build { version: "0.1.0".to_owned(), architecture: "x86_64".to_owned(), sha256 },
+            build: Build { version: "0.1.0".to_owned(), architecture: "x86_64".to_owned(), id },
             host_name: "vm01".to_owned(),
             boot_id: "b".to_owned(),
             namespaces: "pid:[1] net:[2]".to_owned(),
@@ -326,10 +326,10 @@ mod tests {
 
     #[test]
     fn builds_differ_by_their_files_unless_they_are_for_different_architectures() {
-        let build = |architecture: &str, sha256: Option<&str>| Build {
+        let build = |architecture: &str, id: Option<&str>| Build {
             version: "1".to_owned(),
             architecture: architecture.to_owned(),
-            sha256: sha256.map(str::to_owned),
+            id: id.map(str::to_owned),
         };
         let ours = build("x86_64", Some("aa"));
         assert!(ours.differs_from(&build("x86_64", Some("bb"))));

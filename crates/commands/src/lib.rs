@@ -9,6 +9,7 @@
 //!
 //! Reading order: [`outcome`] (how a command ends), [`measure`], then the others by task.
 
+mod build_id;
 pub mod check;
 pub mod compare;
 pub mod conditions;

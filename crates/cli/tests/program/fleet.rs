@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -234,11 +234,14 @@ fn the_program_is_copied_once_and_a_damaged_copy_is_replaced() {
 fn another_build_of_the_same_version_is_refused() {
     let dir = TestDir::new();
     let other = dir.path().join("other");
-    fs::copy(PROGRAM, &other).expect("copy the program");
-    // What follows the sections of a program is not loaded.
-    let mut file = fs::OpenOptions::new().append(true).open(&other).expect("open the copy");
-    file.write_all(b"another build").expect("change the copy");
-    drop(file);
+    let mut program = fs::read(PROGRAM).expect("read the program");
+    // The header of the note with the build ID (elf(5), `NT_GNU_BUILD_ID`), which follows it.
+    let header = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+    let start = &program[..1 << 16];
+    let at = start.windows(header.len()).position(|bytes| bytes == header).expect("a build ID");
+    program[at + header.len()] ^= 1;
+    fs::write(&other, program).expect("write the copy");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("make it executable");
     let other = other.display().to_string();
     let hosts = ["--hosts", "exec:env NAME={host}", "--hosts", "a", "--agent", &other];
     let ended = dir.run(&[&["run", "null:", "--hosts", "local:1"][..], &hosts].concat());

@@ -36,6 +36,7 @@ use cluster::pipes::Pipes;
 use metrics::fleet::{Reach, ReachedHost};
 use sha2::{Digest, Sha256};
 
+use crate::build_id::build_id;
 use crate::measure::environment;
 use crate::outcome::Failure;
 use request::Request;
@@ -153,18 +154,18 @@ impl Fleet {
     }
 }
 
-/// This build, with the hash that agents on these hosts have.
+/// This build, with the ID that agents on these hosts have.
 fn build_for(hosts: &[Host], version: &str) -> Build {
     build(version, hosts.iter().any(|host| host.launcher != Launcher::Local))
 }
 
 /// This build.
-fn build(version: &str, with_hash: bool) -> Build {
+fn build(version: &str, with_id: bool) -> Build {
     Build {
         version: version.to_owned(),
         architecture: std::env::consts::ARCH.to_owned(),
         // A host where the program cannot be read is compared by its version.
-        sha256: with_hash.then(environment::binary_hash).and_then(Result::ok),
+        id: with_id.then(build_id).and_then(Result::ok),
     }
 }
 

@@ -1,21 +1,17 @@
 //! The environment that is stored with the results: host, target, command and this binary.
 
-use std::io::Read;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::OnceLock;
 
-use anyhow::Context;
 use host::Root;
 use metrics::environment::{Environment, fact_of_target};
 use metrics::fleet::FleetHost;
-use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
 use target::storage::DirectIo;
 use units::Bytes;
 use workload::limit::{PriorKnowledge, StatedLimit};
 use workload::plan::Plan;
 
+use crate::build_id::build_id;
 use crate::outcome::Failure;
 
 /// The environment of a run of `plan` on this host.
@@ -57,7 +53,7 @@ pub(crate) fn of_host(
     }
     let mut add = |name: &str, value: String| environment.other.push((name.to_owned(), value));
     add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
-    add("fourcorners.sha256", binary_hash()?);
+    add("fourcorners.build_id", build_id()?);
     Ok(environment)
 }
 
@@ -120,31 +116,6 @@ pub(crate) fn of_fleet(
     environment
 }
 
-/// SHA-256 of the running binary, in hexadecimal: builds can share a version number. Computed once, in
-/// 15 ms for a release and 100 ms for a debug build.
-pub(crate) fn binary_hash() -> Result<String, Failure> {
-    static HASH: OnceLock<String> = OnceLock::new();
-    if let Some(hash) = HASH.get() {
-        return Ok(hash.clone());
-    }
-    let hash = hash_of(Path::new("/proc/self/exe")).context("hash this program");
-    let hash = hash.map_err(Failure::internal)?;
-    Ok(HASH.get_or_init(|| hash).clone())
-}
-
-fn hash_of(path: &Path) -> std::io::Result<String> {
-    let mut file = std::fs::File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut chunk = vec![0u8; 1 << 16];
-    loop {
-        match file.read(&mut chunk)? {
-            0 => break,
-            count => hash.update(&chunk[..count]),
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,16 +140,5 @@ mod tests {
         assert_eq!((same.prior.processors, same.prior.null_round_trip_ns), (None, None));
         let unequal = of(&[host("Standard_D8s_v5"), host("Standard_D16s_v5")]);
         assert_eq!((unequal.vm_size, unequal.mount_connections), (None, Some(4)));
-    }
-
-    #[test]
-    fn the_hash_is_that_of_sha256() {
-        let file = tempfile::NamedTempFile::new().expect("make a file");
-        std::fs::write(file.path(), "abc").expect("write it");
-        // FIPS 180-2, appendix B.1.
-        assert_eq!(
-            hash_of(file.path()).expect("hash it"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
     }
 }
