@@ -537,8 +537,8 @@ mod tests {
             let mut all = Vec::new();
             for lane in 0..3 {
                 let of = schedule.clone();
-                let worker = (lane, 3);
-                let mut instants = ScheduledInstants::new(of, Process::Constant, part, 1, worker);
+                let mut instants =
+                    ScheduledInstants::new(of, Process::Constant, part, 1, (lane, 3));
                 while instants.peek_ns() < 10_000_000_000 {
                     all.push(instants.peek_ns());
                     instants.skip(1);

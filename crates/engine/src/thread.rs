@@ -361,8 +361,7 @@ impl Thread {
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Scheduled { schedule, process, part } => {
-                let worker = (lane, lanes);
-                let instants = ScheduledInstants::new(schedule, process, part, seed, worker);
+                let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, lanes));
                 let schedule = job.open(instants);
                 self.with_data(job, schedule, target, handover, tally)
             }

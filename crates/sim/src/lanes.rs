@@ -128,8 +128,8 @@ pub(crate) fn lanes<D: Findings + 'static>(
                     SimLane::boxed(id, assigned, ops, thinking, data)
                 }
                 Arrival::Scheduled { schedule, process, part } => {
-                    let worker = (lane, workers);
-                    let instants = ScheduledInstants::new(schedule, process, part, seed, worker);
+                    let instants =
+                        ScheduledInstants::new(schedule, process, part, seed, (lane, workers));
                     SimLane::boxed(id, assigned, ops, Open::new(instants), data)
                 }
             });

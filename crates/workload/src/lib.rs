@@ -41,6 +41,7 @@ pub mod scale;
 pub mod schema;
 pub mod search;
 mod search_settings;
+mod shared_arrival;
 mod stream_targets;
 mod sweep;
 pub mod value;

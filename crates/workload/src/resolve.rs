@@ -20,6 +20,7 @@ use crate::random;
 use crate::run::{IoMethod, Phases, Run, Stream, TargetSpec};
 use crate::search::Repeats;
 use crate::search_settings::{self, SearchSettings};
+use crate::shared_arrival;
 use crate::value::Value;
 use crate::written::{Experiment, Setting, StreamOverride, StreamSettings, VariantSettings};
 
@@ -481,7 +482,7 @@ impl<'e> Variant<'e> {
                 self.experiment.targets.iter().map(|target| target.name.clone()).collect();
             let named = self.experiment.streams.iter().zip(&self.layers);
             let named: Vec<_> = named.map(|(one, layer)| (one.name.as_str(), layer)).collect();
-            let shared = combination::shared_arrivals(run, &named, &axis_values, problems);
+            let shared = shared_arrival::parts(run, &named, &axis_values, problems);
             let streams: Vec<Option<Stream>> = named
                 .iter()
                 .enumerate()

@@ -53,7 +53,7 @@ fn counts(issued_ns: &[u64], seconds: u64) -> Vec<f64> {
     counts
 }
 
-/// A name, durations in seconds with rates, and the integral of the rate over the first seconds.
+/// A name, segments, and the integral of their rates.
 type Known = (&'static str, Vec<(Option<u64>, SegmentRate)>, fn(f64) -> f64);
 
 /// Schedules of 20 seconds, each with the rate's integral from the start, in closed form.
