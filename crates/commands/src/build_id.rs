@@ -29,11 +29,7 @@ pub(crate) fn build_id() -> Result<String, Failure> {
 fn id_of(path: &Path) -> io::Result<String> {
     match written_by_linker(path)? {
         Some(id) => Ok(hexadecimal(&id)),
-        None => {
-            let mut hash = Sha256::new();
-            io::copy(&mut File::open(path)?, &mut hash)?;
-            Ok(hexadecimal(&hash.finalize()))
-        }
+        None => Ok(hexadecimal(&Sha256::digest(std::fs::read(path)?))),
     }
 }
 

@@ -2,7 +2,6 @@
 //! srun and kubectl. Requires root, as in CI.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -37,7 +37,6 @@ use metrics::fleet::{Reach, ReachedHost};
 use sha2::{Digest, Sha256};
 
 use crate::build_id::build_id;
-use crate::measure::environment;
 use crate::outcome::Failure;
 use request::Request;
 
