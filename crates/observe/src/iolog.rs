@@ -47,9 +47,19 @@ pub(crate) fn read(
         }
     };
     let unit_ns = unit.unwrap_or(TimeUnit::Micro).ns();
+    // fio appends the log of another run, whose times begin at 0 again.
+    let (mut start_ns, mut last_ns) = (0u64, 0);
     while let Some((at, line)) = lines.next()? {
+        if line == header {
+            start_ns = last_ns;
+            continue;
+        }
         let (time, rest) = match has_times.then(|| time_of(&line)) {
-            Some(Some((time, rest))) => (time.checked_mul(unit_ns), rest),
+            Some(Some((time, rest))) => {
+                let time = time.checked_mul(unit_ns).and_then(|ns| ns.checked_add(start_ns));
+                last_ns = last_ns.max(time.unwrap_or(0));
+                (time, rest)
+            }
             Some(None) => (None, ""),
             None => (None, line.as_str()),
         };

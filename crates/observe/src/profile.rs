@@ -7,6 +7,10 @@ use crate::observation::{
 
 /// A class of operations with a smaller share is offered as part of the other one.
 const CLASS_SHARE_MIN: f64 = 0.02;
+/// Sequential operations are a class if there are this many times as many as by chance, and as many
+/// standard deviations of a Poisson count more.
+const CHANCE_FACTOR: f64 = 1.5;
+const CHANCE_DEVIATIONS: f64 = 5.0;
 /// A file is part of a class if this share of its operations is.
 const FILE_SHARE_MIN: f64 = 0.1;
 /// A transfer size with a smaller share of its class is left out.
@@ -233,13 +237,14 @@ impl Profile {
 fn classes(observation: &Observation, left_out: &mut Vec<LeftOut>) -> Vec<Share> {
     let total = observation.operations() as f64;
     let sequential = observation.runs.sequential as f64 / total;
-    let by_chance = 1.5 * observation.runs.by_chance / total;
-    let minimum = CLASS_SHARE_MIN.max(by_chance);
+    let by_chance = observation.runs.by_chance;
+    let beyond_chance = CHANCE_FACTOR * by_chance + CHANCE_DEVIATIONS * by_chance.max(1.0).sqrt();
+    let minimum = CLASS_SHARE_MIN.max(beyond_chance / total);
     // The first operation of every run counts as random.
     let first = observation.runs.runs as f64 / total;
     let all = |class| share(observation, class, |size| size.operations);
     if sequential < minimum {
-        if observation.runs.sequential > 0 && sequential > by_chance {
+        if observation.runs.sequential as f64 > beyond_chance {
             left_out.push(LeftOut::SmallClass { share: sequential });
         }
         return vec![all(Class::Random)];

@@ -122,6 +122,14 @@ fn the_unit_of_a_log_changes_only_its_times() {
 }
 
 #[test]
+fn runs_that_fio_appends_to_a_log_follow_each_other() {
+    let run = "fio version 3 iolog\n0 /f read 0 4096\n1000 /f read 4096 4096\n";
+    let found = observed(run.repeat(3).as_bytes());
+    assert_eq!((found.operations(), damaged(&found)), (6, 0));
+    assert_eq!(found.duration_ns, Some(3_000_000));
+}
+
+#[test]
 fn a_log_of_version_2_has_no_times_and_its_waits_are_no_operations() {
     let log =
         b"fio version 2 iolog\n/a file add\n/a file open\n/a file write 0 8192\n/a file wait 100\n\
