@@ -8,6 +8,7 @@ use commands::keep::{refuse_unwritable, refuse_unwritable_sheet};
 use commands::observe::{observe_file, write_experiment};
 use commands::outcome::{Exit, Outcome};
 use report::observe::{json, sheet};
+use units::counted;
 
 use super::sheet_output::SheetOutput;
 use crate::observe_args::ObserveArguments;
@@ -33,8 +34,11 @@ pub(crate) fn run(arguments: &ObserveArguments, terminal: &Terminal) -> Outcome 
     output.write(&sheet(&observation, &profile), write_json, terminal)?;
     if let Some(path) = &arguments.output {
         let path = path.display();
-        terminal
-            .note(&format!("experiment  {path}\nmore        fourcorners plan TARGET -w {path}"));
+        let points = counted(profile.left_out.len() as u64, "point");
+        terminal.note(&format!(
+            "experiment  {path}\nleft out    {points}, listed in its comments and by --full\n\
+             more        fourcorners plan TARGET -w {path}"
+        ));
     }
     Ok(Exit::Done)
 }

@@ -57,8 +57,11 @@ fn an_observation_is_printed_within_the_terminal_and_in_json() {
 fn an_observed_profile_is_planned() {
     let dir = TestDir::new();
     dir.file("app.strace", &trace());
-    let shown = dir.ok(&["observe", "app.strace", "--output", "app.toml", "--report", "app.html"]);
-    assert!(shown.contains("Not in the experiment"), "{shown}");
+    let full = ["observe", "app.strace", "--full", "--report", "app.html"];
+    let ended = dir.run(&[&full[..], &["--output", "app.toml"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("Not in the experiment"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("points, listed in its comments"), "{}", ended.stderr);
     let text = std::fs::read_to_string(dir.path().join("app.toml")).expect("read the experiment");
     for line in [
         "name = \"observed-app\"",
