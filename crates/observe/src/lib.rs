@@ -5,10 +5,10 @@
 //! wording (crate `report`).
 //!
 //! Traces are larger than memory, so every reader streams and every figure has a bound on its memory:
-//! [`blocks`] samples by hash, [`files`] and [`runs`] have a maximum, [`observer`] sorts operations by
+//! `blocks` samples by hash, `files` and `runs` have a maximum, `observer` sorts operations by
 //! their begin within a window. Damaged records are counted, not fatal.
 //!
-//! Reading order: [`observation`] (the result), [`observer`] (what computes it), the readers
+//! Reading order: [`observation`] (the result), `observer` (what computes it), the readers
 //! `iolog`, `strace` and `capture`, then [`profile`].
 
 mod blocks;
