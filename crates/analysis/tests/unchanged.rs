@@ -43,11 +43,11 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            c651a8306d6d8978 load points
+            7228ae3f31a5972c load points
             9c760282bad2ab47 curves
             388968f1b1e1d30b steadiness
             3bbe36fae1bbafe0 verdicts
-            d5c0e5ecb35781d0 series
+            8cee86f2361662ac series
             93f835cea1d59758 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
@@ -65,11 +65,11 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            7bc1ff0bd1a89bd8 load points
+            b6bd4c26d0078494 load points
             762580deca49cb2a curves
             2e7898749e2b357d steadiness
             c950543b3ed804b6 verdicts
-            9b8aef05974416cc series
+            57336d2c5570ff38 series
             1ee25a901b0c2c92 heat
             5728c260dd887c05 wire
             35dbe1d964a12a32 searches
@@ -87,11 +87,11 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            e64640c4e67ea607 load points
+            4997226bd6e66297 load points
             d49a08e976fd77e7 curves
             696cc4f31c717bfb steadiness
             8ecf398597efcc43 verdicts
-            d98c1ee1db3d512b series
+            f0cca8ec6abaf577 series
             f80940db3165aea9 heat
             6dc8a865ad192ab9 wire
             5b275de6e97a9fd5 searches
@@ -109,11 +109,11 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            b7eb6acbe66ea51a load points
+            0b323d10946e0332 load points
             a2791ffafbb3fb86 curves
             5c159f73379acc82 steadiness
             e8469421953c1029 verdicts
-            79d1bb8c4849dcae series
+            c17af70c631950ea series
             67d00ae91be97a6d heat
             343878b2e237fafa wire
             c96dc664258b3f5b searches
@@ -131,11 +131,11 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            cb2bcde0d99f4b2d load points
+            e2836928d61b06e9 load points
             b834c10ce4a853f2 curves
             bc642115509d99c6 steadiness
             b00f415dce4de64e verdicts
-            989df130e15ec884 series
+            efa6afbd8b6b34cc series
             1f77199a675e3b27 heat
             1f9c6f7d8281ee8f wire
             8b5e25d9d37c5aa0 searches
@@ -153,11 +153,11 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            07140c66c0b287b3 load points
+            f944c644bf2e879b load points
             6979943f483094b6 curves
             64aae667662d5740 steadiness
             abf3771c60715ea6 verdicts
-            ce237ca9d9e3b336 series
+            569f83c03f127236 series
             6bfe5dc6daa68a7a heat
             1f9c6f7d8281ee8f wire
             385cc372ceb3bec1 searches
@@ -175,11 +175,11 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            58fd0656edf1cf06 load points
+            94de59e2640e388e load points
             7260be7bb73461de curves
             9c7e4f1ddda7f677 steadiness
             28b81fe7b9d4e0ee verdicts
-            1f0deefdfc96b52b series
+            378e5bbf3c7446cb series
             77d2e77276bbb2b3 heat
             6dc8a865ad192ab9 wire
             342d65fa8c226fc3 searches
@@ -199,11 +199,11 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            28384c8a5db640f8 load points
+            af3b7c7f8df8b564 load points
             ae70130dd0f1fca5 curves
             9e5344d226acc026 steadiness
             0336a74be9819b7a verdicts
-            2aff115079830d42 series
+            65bd70d3a3a415d2 series
             08269c554b517809 heat
             555e3086399ce157 wire
             09612b07b5ecb5a5 searches

@@ -75,7 +75,7 @@ fn an_observed_profile_is_planned() {
     }
     let plan = dir.ok(&["plan", "target", "-w", "app.toml", "--json"]);
     let plan: Value = serde_json::from_str(&plan).expect("JSON");
-    let streams = &plan["runs"][0]["streams"];
+    let streams = &plan["steps"][0]["fixed"]["streams"];
     assert_eq!(streams.as_array().map(Vec::len), Some(2), "{plan}");
     // The same on stdout, and nothing else there.
     assert_eq!(dir.ok(&["observe", "app.strace", "-o", "-"]), text);

@@ -135,7 +135,12 @@ impl Hub {
         {
             sshd.args(["-o", option]);
         }
-        sshd.args(["-o", &format!("SetEnv=FLEET_HOST=h{number}")]);
+        // A separate home: the shell of a connection executes the start files there, and those of the
+        // user who runs the tests may take seconds.
+        let home = self.root.join(format!("h{number}"));
+        fs::create_dir_all(&home).expect("make a home");
+        let variables = format!("SetEnv=FLEET_HOST=h{number} HOME={}", home.display());
+        sshd.args(["-o", &variables]);
         sshd.args(["-o", &format!("AuthorizedKeysFile={keys}")]);
         let errors = fs::File::create(self.log(number)).expect("make a log");
         sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
