@@ -384,8 +384,12 @@ impl EndedProcess {
     }
 }
 
-/// The last line of what a process wrote on standard error, without what Rust's runtime adds to a panic or
-/// to a failed allocation.
+/// What Rust's runtime adds to the message of a panic, also where there is no memory to unwind the stack,
+/// or of a failed allocation.
+const ADDED_LINES: [&str; 3] =
+    ["note: ", "skipping backtrace", "fatal runtime error: failed to initiate panic"];
+
+/// The last line of what a process wrote on standard error, without [`ADDED_LINES`].
 fn reason_in(words: &str) -> &str {
     // Rust's runtime writes this message in three parts, which those of other threads may separate.
     let parts = ["memory allocation of ", " bytes failed"].map(|part| words.matches(part).count());
@@ -393,8 +397,7 @@ fn reason_in(words: &str) -> &str {
         return "memory allocations of several threads failed";
     }
     let lines = words.lines().map(str::trim).take_while(|line| *line != "stack backtrace:");
-    let is_added =
-        |line: &str| line.starts_with("note: ") || line.starts_with("skipping backtrace");
+    let is_added = |line: &str| ADDED_LINES.iter().any(|added| line.starts_with(added));
     lines.filter(|line| !line.is_empty() && !is_added(line)).last().unwrap_or_default()
 }
 
@@ -418,6 +421,12 @@ mod tests {
             (format!("{panic}{note}"), "the reason"),
             (format!("{panic}stack backtrace:\n   0: main\n  at a.rs:1\n{note}"), "the reason"),
             (format!("{allocation}{note}"), allocation.trim()),
+            (
+                format!(
+                    "{panic}{note}fatal runtime error: failed to initiate panic, error 5, aborting\n"
+                ),
+                "the reason",
+            ),
             (
                 format!(
                     "memory allocation of memory allocation of 88 bytes failed\n bytes failed\n{note}"
