@@ -384,10 +384,14 @@ impl EndedProcess {
     }
 }
 
-/// What Rust's runtime adds to the message of a panic, also where there is no memory to unwind the stack,
-/// or of a failed allocation.
-const ADDED_LINES: [&str; 3] =
-    ["note: ", "skipping backtrace", "fatal runtime error: failed to initiate panic"];
+/// What Rust's runtime and this program add to the message of a panic, also where there is no memory to
+/// unwind the stack, or of a failed allocation.
+const ADDED_LINES: [&str; 4] = [
+    "note: ",
+    "skipping backtrace",
+    "fatal runtime error: failed to initiate panic",
+    "Include these lines",
+];
 
 /// The last line of what a process wrote on standard error, without [`ADDED_LINES`].
 fn reason_in(words: &str) -> &str {

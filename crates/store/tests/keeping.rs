@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::samples;
+#[allow(dead_code, reason = "this test needs only plans")]
+mod samples;
+
 use std::fs;
 
 use metrics::environment::Environment;

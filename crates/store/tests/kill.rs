@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::samples;
+mod samples;
+
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -3,7 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::samples;
+mod samples;
+
 use std::fs;
 use std::path::Path;
 
