@@ -77,6 +77,9 @@ fn an_observed_profile_is_planned() {
     let plan: Value = serde_json::from_str(&plan).expect("JSON");
     let streams = &plan["steps"][0]["fixed"]["streams"];
     assert_eq!(streams.as_array().map(Vec::len), Some(2), "{plan}");
+    // One operation in a millisecond: 99 of 400 continue the log.
+    let rate = |at: usize| streams[at]["arrival"]["constant"]["offered_rate"].as_f64();
+    assert_eq!((rate(0), rate(1)), (Some(247.5), Some(752.5)));
     // The same on stdout, and nothing else there.
     assert_eq!(dir.ok(&["observe", "app.strace", "-o", "-"]), text);
     // Below a path, with one stream.
