@@ -45,9 +45,13 @@ pub(super) struct Size {
 struct Drawn {
     lines: Vec<Line>,
     is_colored: bool,
+    /// Rows of an earlier screen above the first line: the terminal became narrower after its width
+    /// was read and before the cursor moved.
+    rows_left: usize,
 }
 
-static DRAWN: Mutex<Drawn> = Mutex::new(Drawn { lines: Vec::new(), is_colored: false });
+static DRAWN: Mutex<Drawn> =
+    Mutex::new(Drawn { lines: Vec::new(), is_colored: false, rows_left: 0 });
 
 const RESET: &str = "\x1b[0m";
 const ERASE_LINE_END: &str = "\x1b[K";
@@ -69,39 +73,44 @@ pub(super) fn size() -> Size {
 /// stay in its history.
 pub(super) fn draw(lines: Vec<Line>, is_colored: bool) {
     let mut drawn = drawn();
-    let mut out = drawn.to_top(size().columns);
-    *drawn = Drawn { lines, is_colored };
-    drawn.append_to(&mut out);
-    write(&out);
+    drawn.is_colored = is_colored;
+    drawn.replace("", lines);
 }
 
 /// Removes the screen.
 pub(crate) fn clear() {
     let mut drawn = drawn();
     if !drawn.lines.is_empty() {
-        write(&format!("{}{ERASE_BELOW}", drawn.to_top(size().columns)));
-        drawn.lines.clear();
+        drawn.replace("", Vec::new());
     }
 }
 
 /// Writes whole lines to stderr, above the screen if there is one.
 pub(crate) fn write_above(text: &str) {
-    let drawn = drawn();
+    let mut drawn = drawn();
     if drawn.lines.is_empty() {
         write(text);
-        return;
+    } else {
+        let lines = drawn.lines.clone();
+        drawn.replace(&format!("{ERASE_BELOW}{text}"), lines);
     }
-    let mut out = format!("{}{ERASE_BELOW}{text}", drawn.to_top(size().columns));
-    drawn.append_to(&mut out);
-    write(&out);
 }
 
 impl Drawn {
-    /// Moves the cursor to the screen's first row. Terminals break lines again when they become
-    /// narrower, so a line may have become several rows.
+    /// Writes `above` and then `lines` over the screen.
+    fn replace(&mut self, above: &str, lines: Vec<Line>) {
+        let columns = size().columns;
+        let mut out = self.to_top(columns);
+        out.push_str(above);
+        let before = std::mem::replace(&mut self.lines, lines);
+        self.append_to(&mut out);
+        write(&out);
+        self.rows_left = rows(&before, size().columns).saturating_sub(rows(&before, columns));
+    }
+
+    /// Moves the cursor to the screen's first row.
     fn to_top(&self, columns: usize) -> String {
-        let rows = |line: &Line| line.text.chars().count().div_ceil(columns.max(1)).max(1);
-        match self.lines.iter().map(rows).sum() {
+        match self.rows_left + rows(&self.lines, columns) {
             0 => "\r".to_owned(),
             rows => format!("\r\x1b[{rows}A"),
         }
@@ -120,6 +129,12 @@ impl Drawn {
         }
         out.push_str(ERASE_BELOW);
     }
+}
+
+/// Rows of `lines`. Terminals break lines again when they become narrower, so a line may have become
+/// several rows.
+fn rows(lines: &[Line], columns: usize) -> usize {
+    lines.iter().map(|line| line.text.chars().count().div_ceil(columns.max(1)).max(1)).sum()
 }
 
 fn drawn() -> MutexGuard<'static, Drawn> {
@@ -143,10 +158,13 @@ mod tests {
     #[test]
     fn the_cursor_moves_up_by_the_rows_that_the_lines_have_at_the_present_width() {
         let lines = vec![line(&"x".repeat(79), Emphasis::Normal), line("", Emphasis::Normal)];
-        let drawn = Drawn { lines, is_colored: false };
+        let mut drawn = Drawn { lines, is_colored: false, rows_left: 0 };
         assert_eq!(drawn.to_top(80), "\r\x1b[2A");
         assert_eq!(drawn.to_top(40), "\r\x1b[3A");
-        assert_eq!(Drawn { lines: Vec::new(), is_colored: false }.to_top(80), "\r");
+        drawn.rows_left = 1;
+        assert_eq!(drawn.to_top(80), "\r\x1b[3A");
+        let none = Drawn { lines: Vec::new(), is_colored: false, rows_left: 0 };
+        assert_eq!(none.to_top(80), "\r");
     }
 
     #[test]
@@ -154,7 +172,7 @@ mod tests {
         let lines = vec![line("head", Emphasis::Strong), line("row", Emphasis::Normal)];
         let drawn = |is_colored| {
             let mut out = String::new();
-            Drawn { lines: lines.clone(), is_colored }.append_to(&mut out);
+            Drawn { lines: lines.clone(), is_colored, rows_left: 0 }.append_to(&mut out);
             out
         };
         assert_eq!(drawn(false), "head\x1b[K\nrow\x1b[K\n\x1b[J");
