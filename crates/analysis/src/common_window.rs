@@ -46,7 +46,7 @@ impl CommonWindow {
         let starts_ns = record.hosts.iter().filter_map(|host| Some(host.started()?.0));
         let from_ns = starts_ns.max()?;
         let to_ns = record.hosts.iter().map(end_ns).min()?.min(phases.total_ns());
-        let measured = window::measured(record);
+        let measured = window::common(record);
         let totals_ns = measured.first().zip(measured.last());
         let totals_ns = totals_ns.map(|(first, last)| (first.start_ns, last.end_ns));
         let edge_ns = (phases.interval_ns as f64 * EDGE_MAX) as u64;

@@ -280,7 +280,7 @@ fn judge_operations(
 ) -> (Worst, Result<bool, Cause>) {
     let exact = |value: f64| (Some(value), Some([value, value]));
     let (value, interval) = match condition.metric {
-        _ if point.merged.intervals == 0 => (None, None),
+        _ if stream.intervals == 0 => (None, None),
         Metric::Throughput => of_estimate(ops.throughput),
         Metric::Iops => of_estimate(ops.achieved_rate),
         Metric::Mean => of_estimate(ops.response.mean_ns),

@@ -52,4 +52,6 @@ pub enum Missing {
     NoBend,
     /// Arrivals are not those of a Poisson process.
     NotPoisson,
+    /// The offered rate changes by plan, so a load point has no single load.
+    RateVaries,
 }

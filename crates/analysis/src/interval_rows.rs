@@ -139,14 +139,15 @@ fn row<'a>(
         load_point,
         run,
         interval,
-        phase: phase_of(run.run.phases.window(), interval),
+        phase: phase_of(stream.active.window(&run.run.phases), interval),
         stream,
         kind,
         completed: of_kind.completed,
         failed: of_kind.failed_total(),
         bytes: of_kind.bytes,
-        offered_rate: length_ns
-            .and_then(|_| stream.arrival.offered_rate(interval.start_ns, interval.end_ns)),
+        offered_rate: length_ns.and_then(|_| {
+            stream.offered_between(interval.start_ns, interval.end_ns, &run.run.phases)
+        }),
         achieved_rate: per_second(of_kind.completed).map(OpsPerSec::new),
         throughput: per_second(of_kind.bytes).map(BytesPerSec::new),
         response: IntervalTimes::of(&of_kind.response),

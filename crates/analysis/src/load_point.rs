@@ -4,6 +4,7 @@
 mod summing;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use metrics::run_record::{Outcome, RunRecord};
 use units::OpsPerSec;
@@ -110,7 +111,7 @@ pub struct RunSummary {
 /// Summary of a window (of one run, or of all repeats).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Number of whole intervals in the window.
+    /// Number of whole intervals in the window in which all streams are active.
     pub intervals: u32,
     /// Their total length, in nanoseconds.
     pub window_ns: u64,
@@ -127,6 +128,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Whether a stream has a whole interval.
+    pub fn is_measured(&self) -> bool {
+        self.intervals > 0 || self.streams.iter().any(|stream| stream.intervals > 0)
+    }
+
     /// Whether closed loops ran next to offered rates, so that there is no single load.
     pub fn is_mixed(&self) -> bool {
         let is_open = |stream: &StreamSummary| stream.offered_rate.is_some();
@@ -152,6 +158,13 @@ pub struct StreamSummary {
     pub think_time_ns: u64,
     /// Its operations arrive as a Poisson process, as open queueing models require.
     pub poisson: bool,
+    /// Number of whole intervals that it covers.
+    pub intervals: u32,
+    /// Their total length, in nanoseconds.
+    pub window_ns: u64,
+    /// The time that it covers, in nanoseconds from the run's start, if it is not the whole window: the
+    /// part in which the stream is active, or all streams are. Empty if there is none.
+    pub covers: Option<Range<u64>>,
     /// Reads and writes together.
     pub data: OpSummary,
     /// Reads, writes and fsyncs together; `None` without fsyncs, where it equals `data`. An offered
@@ -271,7 +284,7 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     for record in records {
         let measured = RunMeasured::of(record);
         dispersions.extend(workload_signature::dispersion(&measured));
-        let (first, end) = record.run.phases.window();
+        let (first, end) = record.run.common_window();
         runs.push(RunSummary {
             index: record.run.index,
             repeat: record.run.repeat,
@@ -288,7 +301,7 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     }
     // A repeat that ended before its window does not contribute to the variation of repeats.
     let repeats: Vec<&Summary> =
-        runs.iter().map(|r| &r.summary).filter(|s| s.intervals > 0).collect();
+        runs.iter().map(|r| &r.summary).filter(|s| s.is_measured()).collect();
     let merged = match &all {
         // A single run keeps its own.
         Some(_) if runs.len() == 1 => runs[0].summary.clone(),

@@ -40,7 +40,7 @@ pub(crate) fn judge(
 /// Overload of one stream of a run, with its backlog at the end of the window.
 pub(crate) fn of_run(record: &RunRecord, stream: usize) -> Option<(Overload, u64)> {
     let planned = record.run.streams.get(stream)?;
-    let intervals = window::measured(record);
+    let intervals = window::of_stream(record, planned);
     let (first, last) = (intervals.first()?, intervals.last()?);
     let offered_rate = planned.arrival.offered_rate(first.start_ns, last.end_ns)?;
     let of = |interval: &metrics::interval::Interval| {

@@ -2,6 +2,8 @@
 //!
 //! Merging keeps all operations: a point's percentile covers all operations in its intervals.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use metrics::histogram::Counts;
@@ -102,25 +104,23 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
     };
     let intervals: Vec<&Interval> = record.intervals.iter().filter(long_enough).collect();
     let per_point = intervals.len().div_ceil(points_max).max(1);
-    let window = record.run.phases.window();
-    let groups: Vec<(PointPhase, &[&Interval])> = intervals
-        .chunk_by(|a, b| phase_of(window, a) == phase_of(window, b))
-        .flat_map(|same| {
-            let phase = phase_of(window, same[0]);
-            same.chunks(per_point).map(move |chunk| (phase, chunk))
-        })
-        .collect();
-    let streams = record.run.streams.iter().enumerate();
+    let run = &record.run;
+    let points = |index: usize, stream: &Stream| -> Vec<SeriesPoint> {
+        let window = stream.active.window(&run.phases);
+        let phases = intervals.chunk_by(|a, b| phase_of(window, a) == phase_of(window, b));
+        let groups = phases.flat_map(|same| same.chunks(per_point));
+        groups
+            .map(|group| point(phase_of(window, group[0]), run, group, index..index + 1))
+            .collect()
+    };
+    let streams = run.streams.iter().enumerate();
     streams
         .map(|(index, stream)| Series {
-            run_index: record.run.index,
+            run_index: run.index,
             stream: stream.name.clone(),
             intervals_per_point: per_point as u32,
             missing_hosts: MissingHosts::of(&record.hosts),
-            points: groups
-                .iter()
-                .map(|(phase, group)| point(*phase, &record.run.streams, group, index..index + 1))
-                .collect(),
+            points: points(index, stream),
         })
         .collect()
 }
@@ -128,56 +128,71 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
 /// The point of each stream in one interval, in the order of the streams. The live view and the
 /// report use the same definitions.
 pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
-    let phase = phase_of(run.phases.window(), interval);
-    each_stream(phase, run, interval)
+    let of = |(index, stream): (usize, &Stream)| {
+        let phase = phase_of(stream.active.window(&run.phases), interval);
+        point(phase, run, &[interval], index..index + 1)
+    };
+    run.streams.iter().enumerate().map(of).collect()
 }
 
 /// The point of all streams of one interval together.
 pub fn total_of(run: &Run, interval: &Interval) -> SeriesPoint {
     let phase = phase_of(run.phases.window(), interval);
-    point(phase, &run.streams, &[interval], 0..run.streams.len())
+    point(phase, run, &[interval], 0..run.streams.len())
 }
 
 /// The window of a run as far as it was measured, for a display that does not keep every interval.
 #[derive(Clone, Debug, Default)]
 pub struct WindowSoFar {
-    /// The sum of its intervals.
-    sum: Option<Interval>,
+    /// The sum of the intervals of each window: streams can have their own, and totals one more.
+    sums: BTreeMap<(u32, u32), Interval>,
 }
 
 impl WindowSoFar {
-    /// Adds an interval if it belongs to the window.
+    /// Adds an interval to the windows that it belongs to.
     pub fn add(&mut self, run: &Run, interval: &Interval) {
-        if phase_of(run.phases.window(), interval) != PointPhase::Measure {
-            return;
-        }
-        let Some(sum) = &mut self.sum else {
-            self.sum = Some(interval.clone());
-            return;
-        };
-        sum.end_ns = interval.end_ns;
-        sum.process_user_ns += interval.process_user_ns;
-        sum.process_system_ns += interval.process_system_ns;
-        for (stream, next) in sum.streams.iter_mut().zip(&interval.streams) {
-            stream.merge(next);
+        let mut windows: Vec<(u32, u32)> =
+            run.streams.iter().map(|stream| stream.active.window(&run.phases)).collect();
+        windows.push(run.common_window());
+        windows.sort_unstable();
+        windows.dedup();
+        windows.retain(|window| phase_of(*window, interval) == PointPhase::Measure);
+        for window in windows {
+            match self.sums.entry(window) {
+                Entry::Vacant(entry) => {
+                    entry.insert(interval.clone());
+                }
+                Entry::Occupied(entry) => add(entry.into_mut(), interval),
+            }
         }
     }
 
-    /// The window of all streams together; `None` if nothing was measured.
+    /// The time in which all streams are active, of all of them together; `None` if nothing was measured
+    /// then.
     pub fn total(&self, run: &Run) -> Option<SeriesPoint> {
-        let sum = self.sum.as_ref()?;
-        Some(point(PointPhase::Measure, &run.streams, &[sum], 0..run.streams.len()))
+        let sum = self.sums.get(&run.common_window())?;
+        Some(point(PointPhase::Measure, run, &[sum], 0..run.streams.len()))
     }
 
-    /// The window of each stream, in the order of the streams; empty if nothing was measured.
-    pub fn points(&self, run: &Run) -> Vec<SeriesPoint> {
-        self.sum.iter().flat_map(|sum| each_stream(PointPhase::Measure, run, sum)).collect()
+    /// The window of each stream with its position, in the order of the streams, of those that were
+    /// measured.
+    pub fn points(&self, run: &Run) -> Vec<(usize, SeriesPoint)> {
+        let streams = run.streams.iter().enumerate().filter_map(|(index, stream)| {
+            let sum = self.sums.get(&stream.active.window(&run.phases))?;
+            Some((index, point(PointPhase::Measure, run, &[sum], index..index + 1)))
+        });
+        streams.collect()
     }
 }
 
-fn each_stream(phase: PointPhase, run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
-    let of = |stream| point(phase, &run.streams, &[interval], stream..stream + 1);
-    (0..run.streams.len()).map(of).collect()
+/// Adds the next interval to a sum.
+fn add(sum: &mut Interval, interval: &Interval) {
+    sum.end_ns = interval.end_ns;
+    sum.process_user_ns += interval.process_user_ns;
+    sum.process_system_ns += interval.process_system_ns;
+    for (stream, next) in sum.streams.iter_mut().zip(&interval.streams) {
+        stream.merge(next);
+    }
 }
 
 pub(crate) fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
@@ -188,19 +203,13 @@ pub(crate) fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPh
     }
 }
 
-/// The point of `streams` together, positions in the `planned` ones.
-fn point(
-    phase: PointPhase,
-    planned: &[Stream],
-    group: &[&Interval],
-    streams: Range<usize>,
-) -> SeriesPoint {
+/// The point of `streams` together, by their positions in the run.
+fn point(phase: PointPhase, run: &Run, group: &[&Interval], streams: Range<usize>) -> SeriesPoint {
     let (start_ns, end_ns) = (group[0].start_ns, group[group.len() - 1].end_ns);
+    let planned = run.streams.get(streams.clone()).unwrap_or_default();
     let offered = planned
-        .get(streams.clone())
-        .unwrap_or_default()
         .iter()
-        .map(|stream| stream.arrival.offered_rate(start_ns, end_ns).map(OpsPerSec::get));
+        .map(|stream| stream.offered_between(start_ns, end_ns, &run.phases).map(OpsPerSec::get));
     let offered_rate = offered.sum::<Option<f64>>().map(OpsPerSec::new);
     let length_ns: u64 = group.iter().map(|i| i.end_ns - i.start_ns).sum();
     let length_ns = length_ns.max(1) as f64;
@@ -240,6 +249,8 @@ fn point(
 
 #[cfg(test)]
 mod tests {
+    use workload::plan::Phases;
+
     use super::*;
 
     #[test]
@@ -263,7 +274,22 @@ mod tests {
         };
         let (first, second) =
             (interval(0, 0, 1_000_000_000), interval(1, 1_000_000_000, 2_000_000_000));
-        let point = point(PointPhase::Measure, &[], &[&first, &second], 0..0);
+        let phases =
+            Phases { warm_up_ns: 0, measure_ns: 2_000_000_000, interval_ns: 1_000_000_000 };
+        let run = Run {
+            index: 0,
+            variant: String::new(),
+            parameters: Vec::new(),
+            repeat: 0,
+            seed: 1,
+            hosts: 1,
+            connections: None,
+            streams: Vec::new(),
+            phases,
+            tolerated_errors: 0,
+            operation_deadline_ns: 1_000_000_000,
+        };
+        let point = point(PointPhase::Measure, &run, &[&first, &second], 0..0);
         assert_eq!((point.start_ns, point.end_ns, point.cpu_used), (0, 2_000_000_000, 0.5));
         assert_eq!((point.achieved_rate.get(), point.response_mean), (0.0, None));
     }

@@ -123,16 +123,16 @@ pub(crate) fn steadiness(point: &LoadPoint, records: &[&RunRecord]) -> Steadines
 
 /// Each stream of one run, in the plan's order.
 pub(crate) fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
-    let all = window::with_warm_up(record);
-    let measured = window::measured(record);
     let streams = record.run.streams.iter().enumerate();
     let of_stream = |(index, stream): (usize, &Stream)| {
         let figures = |intervals: &[&Interval]| Figures::of(intervals, index, &stream.arrival);
-        let (whole, inside) = (figures(&all), figures(&measured));
+        let whole = figures(&window::with_warm_up(record, stream));
+        let inside = figures(&window::of_stream(record, stream));
+        let warm_up_ns = record.run.phases.warm_up_ns.max(stream.active.start_ns);
         StreamSteadiness {
             repeat: record.run.repeat,
             stream: stream.name.clone(),
-            warm_up: warm_up_of(record.run.phases.warm_up_ns, &whole, &inside),
+            warm_up: warm_up_of(warm_up_ns, &whole, &inside),
             rate: inside.rate_judgement(),
             response: judgement(&inside.response_ns, &inside.completed)
                 .filter(|_| inside.due.is_none()),

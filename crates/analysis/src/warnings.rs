@@ -189,8 +189,13 @@ fn of_run(run: &RunSummary, record: &RunRecord, hosts: Option<HostsOfPoint<'_>>)
             format!("{intervals} of {} intervals were measured; {why}", run.intervals_planned);
         warnings.push(Warning::EndedEarly { reason });
     }
-    if (intervals as usize) < INTERVALS_MIN {
-        warnings.push(Warning::WindowTooShort { intervals });
+    // Streams that are never active together have no total.
+    let total = Some(&run.summary.total);
+    let total = total.filter(|total| total.covers.as_ref().is_none_or(|time| !time.is_empty()));
+    let shortest = run.summary.streams.iter().chain(total).map(|stream| stream.intervals).min();
+    let shortest = shortest.unwrap_or(intervals);
+    if (shortest as usize) < INTERVALS_MIN {
+        warnings.push(Warning::WindowTooShort { intervals: shortest });
     }
     let errors = all_errors(record);
     if !errors.is_empty() {

@@ -12,27 +12,38 @@ use metrics::run_record::RunRecord;
 use units::OpsPerSec;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
+use workload::plan::Stream;
 
-/// The whole intervals of the run's measure phase.
+/// The whole intervals of the run's measure phase, whether all streams are active in them or not.
 pub(crate) fn measured(run: &RunRecord) -> Vec<&Interval> {
-    let phases = &run.run.phases;
-    let (first, end) = phases.window();
-    // Workers close an interval within one percent of its edge; a shorter one was cut off.
-    let whole = |i: &&Interval| {
-        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= u128::from(phases.interval_ns) * 99
-    };
-    let inside = |i: &&Interval| (first..end).contains(&i.index);
-    run.intervals.iter().filter(inside).filter(whole).collect()
+    whole(run, run.run.phases.window())
 }
 
-/// The whole intervals from the run's start to the end of its window: warm-up and measure phase.
-pub(crate) fn with_warm_up(run: &RunRecord) -> Vec<&Interval> {
+/// The whole intervals of the measure phase in which all streams are active: those of totals.
+pub(crate) fn common(run: &RunRecord) -> Vec<&Interval> {
+    whole(run, run.run.common_window())
+}
+
+/// The whole intervals of the measure phase in which a stream is active: those of its results.
+pub(crate) fn of_stream<'a>(run: &'a RunRecord, stream: &Stream) -> Vec<&'a Interval> {
+    whole(run, stream.active.window(&run.run.phases))
+}
+
+/// The whole intervals from the stream's start to the end of its window: warm-up and measure phase.
+pub(crate) fn with_warm_up<'a>(run: &'a RunRecord, stream: &Stream) -> Vec<&'a Interval> {
     let phases = &run.run.phases;
-    let (_, end) = phases.window();
-    let whole = |i: &&Interval| {
-        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= u128::from(phases.interval_ns) * 99
-    };
-    run.intervals.iter().filter(|i| i.index < end).filter(whole).collect()
+    let start = stream.active.range_ns(phases).start.div_ceil(phases.interval_ns);
+    whole(run, (start as u32, stream.active.window(phases).1))
+}
+
+/// The whole intervals with these numbers, the second excluded.
+fn whole(run: &RunRecord, (first, end): (u32, u32)) -> Vec<&Interval> {
+    // Workers close an interval within one percent of its edge; a shorter one was cut off.
+    let interval_ns = u128::from(run.run.phases.interval_ns);
+    let is_whole =
+        |i: &&Interval| u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= interval_ns * 99;
+    let inside = |i: &&Interval| (first..end).contains(&i.index);
+    run.intervals.iter().filter(inside).filter(is_whole).collect()
 }
 
 /// Sums of one stream, or of all streams, over a window.

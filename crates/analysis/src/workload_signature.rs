@@ -122,7 +122,7 @@ fn target_shares(records: &[&RunRecord], targets: &[u32]) -> Vec<f64> {
         return Vec::new();
     }
     let mut completed = vec![0u64; targets.len()];
-    let intervals = records.iter().flat_map(|record| window::measured(record));
+    let intervals = records.iter().flat_map(|record| window::common(record));
     for part in intervals.flat_map(|interval| &interval.targets) {
         if let Ok(at) = targets.binary_search(&part.target) {
             completed[at] += part.sums.kinds.iter().map(|kind| kind.completed).sum::<u64>();

@@ -133,6 +133,7 @@ fn side(points: usize, repeats: usize, mut draw: impl FnMut() -> f64) -> Side {
                     .collect(),
                 without: 0,
                 batches: Vec::new(),
+                changes_by_plan: false,
             }],
         }],
     };

@@ -6,6 +6,7 @@ mod compare_errors;
 mod compare_flaws;
 mod compare_hosts;
 mod compare_oracles;
+mod compare_schedules;
 mod conditions;
 mod connections;
 mod curves;

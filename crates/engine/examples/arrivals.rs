@@ -20,6 +20,7 @@ use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::recorder::Tally;
 use target::{Completion, Target, TargetError, Wait};
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::op::{Op, OpStream};
@@ -81,6 +82,7 @@ fn stream(arrival: Arrival) -> Stream {
         queue_depth: 32,
         workers: 1,
         arrival,
+        active: ActiveTime::WHOLE_RUN,
         direct: false,
         dsync: false,
         write_stability: None,

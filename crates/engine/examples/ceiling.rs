@@ -13,6 +13,7 @@ use engine::request::Request;
 use engine::run::run;
 use target::null::NullTarget;
 use target::posix::PosixTarget;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -33,6 +34,7 @@ fn main() {
         queue_depth: number(5) as u32,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: args[7] == "direct",
         dsync: false,
         write_stability: None,

@@ -374,6 +374,7 @@ impl<'h> Collector<'h> {
 mod tests {
     use metrics::host_state::HostInterval;
     use metrics::recorder::Recorder;
+    use workload::active_time::ActiveTime;
     use workload::arrival::Arrival;
     use workload::data::DataPattern;
     use workload::file_use::FileUse;
@@ -394,6 +395,7 @@ mod tests {
             queue_depth: 1,
             workers: 2,
             arrival: Arrival::Closed { think_time_ns: 0 },
+            active: ActiveTime::WHOLE_RUN,
             direct: true,
             dsync: false,
             write_stability: None,

@@ -75,10 +75,10 @@ pub struct Thinking {
 }
 
 impl Thinking {
-    /// Initially `queue_depth` operations are due.
-    pub fn new(think_time_ns: u64, queue_depth: u32) -> Thinking {
+    /// At `start_ns` `queue_depth` operations are due.
+    pub fn new(start_ns: u64, think_time_ns: u64, queue_depth: u32) -> Thinking {
         let mut due_ns = VecDeque::with_capacity(queue_depth as usize);
-        due_ns.extend(std::iter::repeat_n(0, queue_depth as usize));
+        due_ns.extend(std::iter::repeat_n(start_ns, queue_depth as usize));
         Thinking { think_time_ns, due_ns }
     }
 }
@@ -125,7 +125,7 @@ pub struct RandomThinking {
 }
 
 impl RandomThinking {
-    /// Initially `queue_depth` operations are due. Think times are drawn from the stream's `seed`.
+    /// At `start_ns` `queue_depth` operations are due. Think times are drawn from the stream's `seed`.
     ///
     /// * `source` - the lane and the number of the worker in it, so that no two workers draw the same
     ///   think times
@@ -133,12 +133,13 @@ impl RandomThinking {
         think_time: ThinkTime,
         seed: u64,
         source: (u32, u32),
+        start_ns: u64,
         queue_depth: u32,
     ) -> RandomThinking {
         let source = u64::from(source.0) << 32 | u64::from(source.1);
         let seed = random::derive(random::derive(seed, THINK_TIMES), source);
         let mut due_ns = BinaryHeap::with_capacity(queue_depth as usize);
-        due_ns.extend(std::iter::repeat_n(Reverse(0), queue_depth as usize));
+        due_ns.extend(std::iter::repeat_n(Reverse(start_ns), queue_depth as usize));
         RandomThinking { think_time, seed, drawn: 0, due_ns }
     }
 }
@@ -186,6 +187,7 @@ pub struct ConstantInstants {
     offered_rate: f64,
     lane: u32,
     lanes: u32,
+    start_ns: u64,
     step: u64,
     due_ns: u64,
 }
@@ -194,7 +196,13 @@ impl ConstantInstants {
     /// The share of worker `lane` of `lanes` in `offered_rate` operations per second.
     pub fn new(offered_rate: f64, lane: u32, lanes: u32) -> ConstantInstants {
         let due_ns = constant_due_ns(offered_rate, lane, lanes, 0);
-        ConstantInstants { offered_rate, lane, lanes, step: 0, due_ns }
+        ConstantInstants { offered_rate, lane, lanes, start_ns: 0, step: 0, due_ns }
+    }
+
+    /// With the first operation at `start_ns`.
+    #[must_use]
+    pub fn starting_at(self, start_ns: u64) -> ConstantInstants {
+        ConstantInstants { start_ns, due_ns: self.due_ns + start_ns, ..self }
     }
 }
 
@@ -207,7 +215,8 @@ impl Instants for ConstantInstants {
     #[inline]
     fn skip(&mut self, steps: u64) {
         self.step += steps;
-        self.due_ns = constant_due_ns(self.offered_rate, self.lane, self.lanes, self.step);
+        let due_ns = constant_due_ns(self.offered_rate, self.lane, self.lanes, self.step);
+        self.due_ns = self.start_ns + due_ns;
     }
 }
 
@@ -229,6 +238,12 @@ impl PoissonInstants {
     pub fn new(seed: u64, offered_rate: f64, lane: u32, lanes: u32) -> PoissonInstants {
         let due_ns = poisson_gap_ns(seed, offered_rate, lane, lanes, 0);
         PoissonInstants { seed, offered_rate, lane, lanes, step: 0, due_ns }
+    }
+
+    /// With the process beginning at `start_ns`.
+    #[must_use]
+    pub fn starting_at(self, start_ns: u64) -> PoissonInstants {
+        PoissonInstants { due_ns: self.due_ns + start_ns as f64, ..self }
     }
 }
 
@@ -258,6 +273,8 @@ pub struct ScheduledInstants {
     part: f64,
     lane: u32,
     lanes: u32,
+    /// Arrivals that the schedule expects before the stream's start.
+    before: f64,
     position: SchedulePosition,
 }
 
@@ -281,10 +298,23 @@ impl ScheduledInstants {
     ) -> ScheduledInstants {
         let seed = (process == Process::Poisson).then_some(seed);
         let position = SchedulePosition::default();
-        let mut instants = ScheduledInstants { schedule, seed, part, lane, lanes, position };
+        let mut instants =
+            ScheduledInstants { schedule, seed, part, lane, lanes, before: 0.0, position };
         instants.position.count = instants.gap(0);
         instants.find_due();
         instants
+    }
+
+    /// With the first operation at or after `start_ns`; the rates remain those of the time from the
+    /// run's start.
+    #[must_use]
+    pub fn starting_at(mut self, start_ns: u64) -> ScheduledInstants {
+        self.before = self.schedule.count(start_ns as f64);
+        self.position.count += self.before;
+        self.find_due();
+        // The start is exact, whatever the rounding of counts.
+        self.position.due_ns = self.position.due_ns.max(start_ns);
+        self
     }
 
     /// Poisson arrivals that the schedule expects between a step and the one before; for a constant
@@ -338,7 +368,7 @@ impl Instants for ScheduledInstants {
         } else {
             self.position.step += steps;
             let index = self.position.step * u64::from(self.lanes) + u64::from(self.lane);
-            self.position.count = index as f64 / self.part;
+            self.position.count = self.before + index as f64 / self.part;
         }
         self.find_due();
     }
@@ -485,7 +515,7 @@ mod tests {
 
     #[test]
     fn think_time_delays_the_next_operation() {
-        let mut thinking = Thinking::new(500, 1);
+        let mut thinking = Thinking::new(0, 500, 1);
         assert_eq!(thinking.next_due_ns(), 0);
         thinking.advance(0, 1);
         assert_eq!(thinking.next_due_ns(), u64::MAX);
@@ -557,7 +587,7 @@ mod tests {
     #[test]
     fn an_operation_is_due_a_drawn_think_time_after_a_completion() {
         let think_time = ThinkTime::Uniform { min_ns: 500, max_ns: 900 };
-        let mut thinking = RandomThinking::new(think_time, 1, (0, 0), 2);
+        let mut thinking = RandomThinking::new(think_time, 1, (0, 0), 0, 2);
         thinking.advance(0, 1);
         thinking.advance(0, 1);
         assert_eq!(thinking.next_due_ns(), u64::MAX);
@@ -567,7 +597,7 @@ mod tests {
         let second = thinking.next_due_ns();
         assert!((1500..=1900).contains(&first) && (first..=1900).contains(&second));
         let times = |source| {
-            let mut other = RandomThinking::new(think_time, 1, source, 1);
+            let mut other = RandomThinking::new(think_time, 1, source, 0, 1);
             other.advance(0, 1);
             other.completed(0, 1);
             other.next_due_ns()

@@ -152,7 +152,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                         lane: at.lane,
                         queue_depth: if blocking { 1 } else { stream.queue_depth },
                         interval_ns: run.phases.interval_ns,
-                        end_ns: run.phases.total_ns(),
+                        end_ns: stream.active.range_ns(&run.phases).end,
                         operation_deadline_ns: run.operation_deadline_ns,
                     },
                     shared_steps: counter.clone(),
@@ -338,31 +338,33 @@ impl Thread {
     ) -> Result<Ended, TargetError> {
         let (lane, lanes) = (job.assigned.lane, job.stream.workers);
         let seed = job.stream.seed(job.run_seed);
+        let start_ns = job.stream.active.start_ns;
         match job.stream.arrival.clone() {
-            Arrival::Closed { think_time_ns: 0 } => {
+            Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
                 self.with_data(job, Closed, target, handover, tally)
             }
             Arrival::Closed { think_time_ns } => {
-                let schedule = Thinking::new(think_time_ns, job.assigned.queue_depth);
+                let schedule = Thinking::new(start_ns, think_time_ns, job.assigned.queue_depth);
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Constant { offered_rate } => {
-                let schedule = job.open(ConstantInstants::new(offered_rate, lane, lanes));
+                let instants = ConstantInstants::new(offered_rate, lane, lanes);
+                let schedule = job.open(instants.starting_at(start_ns));
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Poisson { offered_rate } => {
                 let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
-                let schedule = job.open(instants);
+                let schedule = job.open(instants.starting_at(start_ns));
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Thinking { think_time } => {
                 let (source, depth) = ((lane, job.thread), job.assigned.queue_depth);
-                let schedule = RandomThinking::new(think_time, seed, source, depth);
+                let schedule = RandomThinking::new(think_time, seed, source, start_ns, depth);
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Scheduled { schedule, process, part } => {
                 let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, lanes));
-                let schedule = job.open(instants);
+                let schedule = job.open(instants.starting_at(start_ns));
                 self.with_data(job, schedule, target, handover, tally)
             }
         }

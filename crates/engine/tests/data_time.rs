@@ -228,7 +228,7 @@ fn a_target_with_batches_gets_the_first_before_the_data_of_the_second_is_generat
 
 #[test]
 fn think_time_ends_when_the_data_of_the_next_write_begins() {
-    let measured = measured(0, 1, Thinking::new(200_000, 1));
+    let measured = measured(0, 1, Thinking::new(0, 200_000, 1));
     let writes = measured.of(OpKind::Write);
     assert!(writes.completed > 400);
     assert_eq!((writes.service.min_ns, writes.service.max_ns), (SERVICE_NS, SERVICE_NS));

@@ -219,8 +219,8 @@ fn line(origin: &Origin<'_>, summary: &Summary, stream: &StreamSummary, ops: &Op
     line.number("offered_rate_ops_per_sec", stream.offered_rate.map(|rate| rate.get()));
     let all_kinds = stream.achieved_rate_all_kinds().map(|rate| rate.value);
     line.number("achieved_rate_all_kinds_ops_per_sec", all_kinds);
-    line.text("intervals", summary.intervals);
-    line.text("window_ns", summary.window_ns);
+    line.text("intervals", stream.intervals);
+    line.text("window_ns", stream.window_ns);
     line.text("completed", ops.completed);
     line.text("failed", ops.failed);
     line.text("moved_bytes", ops.bytes);

@@ -42,7 +42,7 @@ pub struct Glance {
     pub context: String,
     /// What the user changed in the experiment.
     pub overrides: Option<String>,
-    /// The verdict, at most two sentences.
+    /// The verdict, at most two sentences, and what it covers if that is a part of the window.
     pub verdict: Vec<String>,
     /// What the verdict means, for its colour.
     pub tone: Tone,

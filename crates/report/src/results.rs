@@ -1,14 +1,17 @@
 //! The tables of results: one for each curve and stream, with a row for each load point and kind of
 //! operation.
 
+use std::ops::Range;
+use std::time::Duration;
+
 use analysis::Findings;
-use analysis::curve::{Curve, CurvePoint};
+use analysis::curve::{Curve, CurvePoint, MIXED_LOAD};
 use analysis::estimate::Estimate;
 use analysis::fleet::MissingHosts;
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
 use analysis::percentile::Percentile;
 
-use units::Nanos;
+use units::{Nanos, print_duration};
 
 use crate::number::{NONE, TOO_FEW, TimeUnit, half_width, mib, plain, us};
 use crate::table::{Column, Table};
@@ -104,7 +107,22 @@ fn of_curve(findings: &Findings, curve: &Curve, unit: TimeUnit) -> Vec<Table> {
         return vec![table(findings, curve, &curve.name, None, unit)];
     };
     let of_stream = |stream: &StreamSummary, index: Option<usize>| {
-        table(findings, curve, &format!("{}: {}", curve.name, stream.name), index, unit)
+        let mut caption = format!("{}: {}", curve.name, stream.name);
+        let summaries = points().map(|point| match index {
+            None => Some(&point.merged.total),
+            Some(index) => point.merged.streams.get(index),
+        });
+        let mut covers = summaries.map(|summary| summary.and_then(|one| one.covers.clone()));
+        // In a sweep of starts or ends each load point has its own.
+        if let Some(time) = covers.next().flatten()
+            && covers.all(|other| other.as_ref() == Some(&time))
+        {
+            caption.push_str(&match time.is_empty() {
+                true => " (never active together)".to_owned(),
+                false => format!(" ({})", time_words(&time)),
+            });
+        }
+        table(findings, curve, &caption, index, unit)
     };
     let mut tables = vec![of_stream(&first.merged.total, None)];
     let streams = first.merged.streams.iter().enumerate();
@@ -274,6 +292,21 @@ pub fn load_point_name(load_point: &LoadPoint) -> String {
         name.push_str(&format!(" ({})", missing_hosts(missing)));
     }
     name
+}
+
+/// The load of a curve's point: `queue depth 16`, `offered rate 500 ops/s`, or `mixed load`.
+pub(crate) fn load_in_words(curve: &Curve, point: usize) -> String {
+    let label = &curve.points[point].label;
+    match curve.axis == MIXED_LOAD {
+        true => format!("{label} load"),
+        false => format!("{} {label}", curve.axis),
+    }
+}
+
+/// A part of a run: `10s to 40s`.
+pub(crate) fn time_words(time: &Range<u64>) -> String {
+    let shown = |ns: u64| print_duration(Duration::from_nanos(ns));
+    format!("{} to {}", shown(time.start), shown(time.end))
 }
 
 /// The load of a latency floor.

@@ -19,6 +19,7 @@ use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
 use target::survey;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::op::OpKind;
@@ -49,6 +50,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
             queue_depth: 1,
             workers: 1,
             arrival: Arrival::Closed { think_time_ns: 0 },
+            active: ActiveTime::WHOLE_RUN,
             direct: false,
             dsync: false,
             write_stability: None,

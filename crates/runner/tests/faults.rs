@@ -16,6 +16,7 @@ use runner::event::{Event, Listener, ListenerError};
 use target::inventory::RequiredFiles;
 use target::refusal::Overrides;
 use target::survey;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -37,6 +38,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         queue_depth: 4,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: true,
         dsync: false,
         write_stability: None,

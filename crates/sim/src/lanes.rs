@@ -102,35 +102,56 @@ pub(crate) fn lanes<D: Findings + 'static>(
                 lane,
                 queue_depth: stream.queue_depth,
                 interval_ns: run.phases.interval_ns,
-                end_ns: run.phases.total_ns(),
+                end_ns: stream.active.range_ns(&run.phases).end,
                 operation_deadline_ns: run.operation_deadline_ns,
             };
             let (depth, workers) = (stream.queue_depth, stream.workers);
             let (ops, data) = (ops.clone(), data(index, stream));
             let seed = stream.seed(run.seed);
+            let start_ns = stream.active.start_ns;
             lanes.push(match stream.arrival.clone() {
-                Arrival::Closed { think_time_ns: 0 } => {
+                Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
                     SimLane::boxed(id, assigned, ops, Closed, data)
                 }
                 Arrival::Closed { think_time_ns } => {
-                    SimLane::boxed(id, assigned, ops, Thinking::new(think_time_ns, depth), data)
+                    let thinking = Thinking::new(start_ns, think_time_ns, depth);
+                    SimLane::boxed(id, assigned, ops, thinking, data)
                 }
                 Arrival::Constant { offered_rate } => {
                     let instants = ConstantInstants::new(offered_rate, lane, workers);
-                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
+                    SimLane::boxed(
+                        id,
+                        assigned,
+                        ops,
+                        Open::new(instants.starting_at(start_ns)),
+                        data,
+                    )
                 }
                 Arrival::Poisson { offered_rate } => {
                     let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
-                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
+                    SimLane::boxed(
+                        id,
+                        assigned,
+                        ops,
+                        Open::new(instants.starting_at(start_ns)),
+                        data,
+                    )
                 }
                 Arrival::Thinking { think_time } => {
-                    let thinking = RandomThinking::new(think_time, seed, (lane, 0), depth);
+                    let thinking =
+                        RandomThinking::new(think_time, seed, (lane, 0), start_ns, depth);
                     SimLane::boxed(id, assigned, ops, thinking, data)
                 }
                 Arrival::Scheduled { schedule, process, part } => {
                     let instants =
                         ScheduledInstants::new(schedule, process, part, seed, (lane, workers));
-                    SimLane::boxed(id, assigned, ops, Open::new(instants), data)
+                    SimLane::boxed(
+                        id,
+                        assigned,
+                        ops,
+                        Open::new(instants.starting_at(start_ns)),
+                        data,
+                    )
                 }
             });
         }

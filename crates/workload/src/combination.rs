@@ -6,6 +6,7 @@ use std::time::Duration;
 use settings::{Diagnostic, SourceSpan, did_you_mean};
 use units::{Bytes, counted, print_duration};
 
+use crate::active_time;
 use crate::arrival::Arrival;
 use crate::data::DataPattern;
 use crate::file_use::{FileUse, Sharing};
@@ -40,10 +41,12 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) targets_used: Option<(u64, &'e SourceSpan)>,
     /// Its part of an arrival process that the streams share.
     pub(crate) shared_arrival: Option<&'a Arrival>,
+    /// The phases of the run; `None` if they are wrong.
+    pub(crate) phases: Option<Phases>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
-    fn at(&self, name: &str) -> Option<(&'e Value, &'e SourceSpan)> {
+    pub(crate) fn at(&self, name: &str) -> Option<(&'e Value, &'e SourceSpan)> {
         self.layer.at(name, self.axis_values)
     }
 
@@ -232,6 +235,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
     check_transfers(at, working_set, problems);
     check_fsync(at, problems);
     check_pattern(at, problems);
+    let active = active_time::of_stream(at, problems);
     let targets = at.targets(problems)?;
     Some(Stream {
         name: at.name.to_owned(),
@@ -243,6 +247,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         queue_depth: at.count("queue_depth")?,
         workers: targets.workers(at.count("workers")?, at.hosts)?,
         arrival: at.arrival()?,
+        active,
         direct: at.flag("direct")?,
         dsync: at.flag("dsync")?,
         write_stability: write_stability(at, problems),

@@ -130,6 +130,8 @@ pub(crate) const STRIDE: Kind = Kind::Bytes { multiple_of: SECTOR, max: 1 << 50 
 /// The length of a part of a schedule, of a period, or of a burst.
 pub(crate) const SCHEDULE_TIME: Kind =
     Kind::Duration { min_ns: SECOND / 1000, max_ns: 30 * 24 * HOUR };
+/// The start or end of a stream.
+const ACTIVE_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: 30 * 24 * HOUR };
 /// The share of a period that is a burst.
 pub(crate) const DUTY: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
 /// The hot part of the area, and the share of operations on it.
@@ -546,6 +548,27 @@ pub const KEYS: &[Key] = &[
               [Schedules](../guide/schedules.md). The offered rate includes the fsyncs of \
               `fsync_every`.",
         example: "{ poisson = \"10k/s\" }",
+    },
+    Key {
+        name: "start",
+        section: Stream,
+        kind: ACTIVE_TIME,
+        presence: Absent("the start of the run"),
+        sweep: true,
+        doc: "When the stream begins, as the time from the start of the run, warm-up included. Before \
+              it the stream offers nothing, and its results begin there. A whole number of intervals.",
+        example: "\"10s\"",
+    },
+    Key {
+        name: "end",
+        section: Stream,
+        kind: ACTIVE_TIME,
+        presence: Absent("the end of the run"),
+        sweep: true,
+        doc: "When the stream ends, as the time from the start of the run, warm-up included. From then \
+              on it offers nothing, and its results end there. A whole number of intervals. Totals \
+              of several streams cover the time in which all of them are active.",
+        example: "\"40s\"",
     },
     Key {
         name: "weight",

@@ -10,6 +10,7 @@
 //! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
 //! [`arrival`], [`rate_schedule`], [`data`].
 
+pub mod active_time;
 pub mod arrival;
 mod arrival_reader;
 mod combination;

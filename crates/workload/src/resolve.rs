@@ -10,6 +10,7 @@
 
 use settings::{Diagnostic, Source, in_order};
 
+use crate::active_time;
 use crate::combination::{self, StreamAt};
 use crate::keys::{self, Presence, Section};
 use crate::label::Labelled;
@@ -497,6 +498,7 @@ impl<'e> Variant<'e> {
                         target_names: &target_names,
                         targets_used,
                         shared_arrival: shared.as_ref().and_then(|all| all.get(position)),
+                        phases,
                     };
                     combination::stream(&at, problems)
                 })
@@ -521,6 +523,7 @@ impl<'e> Variant<'e> {
                 let connections = combination::connections(run, &axis_values, target, problems);
                 let whole = combination::WholeRun { streams: &streams, target, connections, hosts };
                 whole.check(span, problems);
+                active_time::check_all(&streams, &phases, span, problems);
                 points.push(LoadPoint {
                     searched_depth: u32::try_from(depth).unwrap_or(u32::MAX),
                     variant: self.name.clone(),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use units::OpsPerSec;
 
+use crate::active_time::ActiveTime;
 use crate::arrival::Arrival;
 use crate::data::{DataPattern, TileMaker};
 use crate::file_use::FileUse;
@@ -270,6 +271,9 @@ pub struct Stream {
     pub workers: u32,
     /// When operations become due.
     pub arrival: Arrival,
+    /// The part of the run in which it offers operations.
+    #[serde(default, skip_serializing_if = "ActiveTime::is_whole_run")]
+    pub active: ActiveTime,
     /// Files are opened with O_DIRECT.
     pub direct: bool,
     /// Files are opened with O_DSYNC.
@@ -348,9 +352,21 @@ impl Stream {
         }
     }
 
-    /// The mean offered rate in the window of a run with these phases; `None` for a closed loop.
+    /// The mean offered rate in its part of the window of a run with these phases; `None` for a closed
+    /// loop.
     pub fn offered_rate(&self, phases: &Phases) -> Option<OpsPerSec> {
-        self.arrival.offered_rate(phases.warm_up_ns, phases.total_ns())
+        let active = self.active.range_ns(phases);
+        self.arrival.offered_rate(active.start.max(phases.warm_up_ns), active.end)
+    }
+
+    /// The mean offered rate between two times from the run's start, also those outside of its own;
+    /// `None` for a closed loop.
+    pub fn offered_between(&self, from_ns: u64, to_ns: u64, phases: &Phases) -> Option<OpsPerSec> {
+        let active = self.active.range_ns(phases);
+        let (from, to) = (from_ns.max(active.start), to_ns.min(active.end));
+        let inside = self.arrival.offered_rate(from, to.max(from))?;
+        let share = to.saturating_sub(from) as f64 / to_ns.saturating_sub(from_ns).max(1) as f64;
+        Some(OpsPerSec::new(inside.get() * share))
     }
 
     /// The limit on outstanding operations over all workers (SNIA's OIO).
@@ -417,6 +433,14 @@ impl Phases {
 }
 
 impl Run {
+    /// The intervals `(first, end)` of the window in which all streams are active: those of totals. None
+    /// if `end` is not above `first`.
+    pub fn common_window(&self) -> (u32, u32) {
+        let windows = self.streams.iter().map(|stream| stream.active.window(&self.phases));
+        windows
+            .fold(self.phases.window(), |(first, end), (from, to)| (first.max(from), end.min(to)))
+    }
+
     /// A description of the load point, without the repeat: `random read 8 KiB, queue_depth=4`.
     pub fn load_point(&self) -> String {
         let mut words = self.variant.clone();

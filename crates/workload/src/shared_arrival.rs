@@ -43,6 +43,14 @@ pub(crate) fn parts(
             problems.push(wrong.with_hint("omit one of them"));
             return None;
         }
+        let limited =
+            ["start", "end"].into_iter().find_map(|key| Some((key, written(layer, key)?)));
+        if let Some((key, span)) = limited {
+            let wrong = format!("stream `{name}` shares a rate for a part of the run only");
+            let wrong = span.diagnostic(wrong, format!("no `{key}` with `arrival` in [run]"));
+            problems.push(wrong.with_hint("set `arrival` in the streams"));
+            return None;
+        }
     }
     let weight = |(_, layer): &(&str, &Layer<'_>)| match layer.value("weight", axis_values) {
         Some(Value::Count(weight)) => Some(*weight as f64),

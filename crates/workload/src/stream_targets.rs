@@ -148,6 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::active_time::ActiveTime;
     use crate::arrival::Arrival;
     use crate::data::DataPattern;
     use crate::pattern::AccessPattern;
@@ -166,6 +167,7 @@ mod tests {
             queue_depth: 1,
             workers: targets.workers(of_host, hosts).expect("few workers"),
             arrival: Arrival::Constant { offered_rate: 1200.0 },
+            active: ActiveTime::WHOLE_RUN,
             direct: true,
             dsync: false,
             write_stability: None,

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::file_use::{FileUse, Sharing};
@@ -61,6 +62,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             queue_depth: 1,
             workers,
             arrival: Arrival::Closed { think_time_ns: 0 },
+            active: ActiveTime::WHOLE_RUN,
             direct: false,
             dsync: false,
             write_stability: None,

@@ -48,6 +48,8 @@ pub struct FigureComparison {
     pub host_differs: bool,
     /// A side lost hosts, so its value is that of fewer.
     pub hosts_lost: bool,
+    /// A side is a single run whose offered rate changes by plan, so that its parts are no samples.
+    pub changes_by_plan: bool,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -132,6 +134,8 @@ pub enum InconclusiveCause {
     HostsLost,
     /// A relevant change would not have been detected.
     TooCoarse,
+    /// Single runs whose offered rate changes by plan, so that the variation within a run is no noise.
+    ChangesByPlan,
 }
 
 impl FigureComparison {
@@ -219,6 +223,7 @@ pub(super) fn compared(
         at_most: None,
         host_differs: false,
         hosts_lost: false,
+        changes_by_plan: a.changes_by_plan || b.changes_by_plan,
         verdict: Verdict::CannotTell(InconclusiveCause::NotMeasured),
     };
     if design == Design::Interleaved
@@ -424,7 +429,13 @@ pub(super) fn verdict(figure: &FigureComparison, resolution: f64) -> Verdict {
     if figure.hosts_lost {
         return Verdict::CannotTell(InconclusiveCause::HostsLost);
     }
-    let Some(p) = figure.p else { return Verdict::CannotTell(InconclusiveCause::NotMeasured) };
+    let Some(p) = figure.p else {
+        let is_measured = figure.first.is_some() && figure.second.is_some();
+        return Verdict::CannotTell(match is_measured && figure.changes_by_plan {
+            true => InconclusiveCause::ChangesByPlan,
+            false => InconclusiveCause::NotMeasured,
+        });
+    };
     let Some(adjusted) = figure.p_adjusted else {
         return Verdict::CannotTell(match p <= LEVEL {
             true => InconclusiveCause::SingleRunsDiffer,

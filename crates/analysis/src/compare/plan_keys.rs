@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use units::{Bytes, OpsPerSec, Share, print_duration};
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::file_use::FileUse;
@@ -87,6 +88,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         queue_depth,
         workers,
         arrival,
+        active: ActiveTime { start_ns, end_ns },
         direct,
         dsync,
         write_stability,
@@ -114,6 +116,8 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("targets", targets.count().to_string()),
         ("spread", targets.spread.name().to_owned()),
         ("arrival", arrival_words(arrival)),
+        ("start", time(*start_ns)),
+        ("end", end_ns.map_or("that of the run".to_owned(), time)),
         ("direct", direct.to_string()),
         ("dsync", dsync.to_string()),
         ("write_stability", write_stability.map_or("none", |s| s.name()).to_owned()),

@@ -2,6 +2,7 @@
 //! point and the results of each repeat. Small, so that the record itself can be dropped.
 
 use metrics::interleaved::Interleaved;
+use metrics::interval::Interval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::op::OpKind;
 use workload::plan::{Run, Stream};
@@ -11,9 +12,11 @@ use super::figure::Figure;
 use super::flaws::{self, Flaw};
 use super::host_use::{self, HostUse};
 use super::plan_keys;
+use crate::estimate::INTERVALS_MIN;
 use crate::fleet::{self, MissingHosts};
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
+use crate::run_measured;
 use crate::window::{self, Ops, WindowSums};
 use crate::wire::{HostCache, RunWire};
 
@@ -87,6 +90,8 @@ pub struct Sample {
     pub without: u32,
     /// Its value in each batch of intervals of a single run; empty with repeats.
     pub batches: Vec<f64>,
+    /// A single run has no batches because the offered rate changes by plan.
+    pub changes_by_plan: bool,
 }
 
 /// The value of a figure in one repeat.
@@ -192,21 +197,17 @@ fn caveats(record: &ExperimentRecord) -> Vec<SideCaveat> {
 
 fn point(records: &[&RunRecord], experiment: &ExperimentRecord, cache: HostCache) -> PointSide {
     let run = &records[0].run;
-    let measured: Vec<(&RunRecord, Batches<'_>)> = records
-        .iter()
-        .map(|record| (*record, Batches::of(record)))
-        .filter(|(_, batches)| !batches.is_empty())
-        .collect();
-    let (runs, windows): (Vec<&RunRecord>, Vec<Batches<'_>>) = measured.into_iter().unzip();
-    let single = windows.len() == 1;
-    let wholes: Vec<Window<'_>> = windows.iter().map(Batches::whole).collect();
-    let subjects = subjects(run, &wholes)
+    let all = Measured::of(records, None);
+    let each: Vec<Measured<'_>> = match run.streams.len() {
+        0 | 1 => Vec::new(),
+        several => (0..several).map(|stream| Measured::of(records, Some(stream))).collect(),
+    };
+    let subjects = subjects(run, &all.wholes)
         .into_iter()
         .map(|(stream, kinds, name)| {
-            let repeats: Vec<Part<'_>> = wholes.iter().map(|w| w.part(stream, kinds)).collect();
-            // The variation within a single run.
-            let alone = windows.iter().filter(|_| single).flat_map(|run| &run.windows);
-            let batches: Vec<Part<'_>> = alone.map(|w| w.part(stream, kinds)).collect();
+            let measured = stream.map_or(&all, |stream| &each[stream]);
+            let repeats: Vec<Part<'_>> = measured.wholes.iter().map(|w| w.part(kinds)).collect();
+            let batches: Vec<Part<'_>> = measured.batches.iter().map(|w| w.part(kinds)).collect();
             let sample = |(figure, main): (Figure, bool)| {
                 let values: Vec<Option<f64>> =
                     repeats.iter().map(|part| part.value(figure)).collect();
@@ -217,8 +218,9 @@ fn point(records: &[&RunRecord], experiment: &ExperimentRecord, cache: HostCache
                     figure,
                     main,
                     without: values.iter().filter(|value| value.is_none()).count() as u32,
-                    repeats: repeats_of(&runs, &values),
+                    repeats: repeats_of(&measured.runs, &values),
                     batches: batches.unwrap_or_default(),
+                    changes_by_plan: measured.changes_by_plan,
                 }
             };
             Subject {
@@ -256,7 +258,10 @@ fn repeats_of(runs: &[&RunRecord], values: &[Option<f64>]) -> Vec<Repeat> {
 const DATA: &[OpKind] = &[OpKind::Read, OpKind::Write];
 
 /// All streams together; each kind, if there are several; each stream, if there are several.
-fn subjects(run: &Run, wholes: &[Window]) -> Vec<(Option<usize>, &'static [OpKind], &'static str)> {
+fn subjects(
+    run: &Run,
+    wholes: &[Window<'_>],
+) -> Vec<(Option<usize>, &'static [OpKind], &'static str)> {
     let mut subjects = vec![(None, DATA, "data")];
     let occurs = |kind: &[OpKind]| wholes.iter().any(|window| window.completed(kind) > 0.0);
     let kinds: Vec<(&'static [OpKind], &'static str)> = [
@@ -318,73 +323,115 @@ fn figures(
         .collect()
 }
 
-/// The sums over a window or a part of it.
+/// One stream of a load point's runs, or all streams together, over the time in which it is active.
+struct Measured<'a> {
+    /// The runs that have whole intervals.
+    runs: Vec<&'a RunRecord>,
+    /// The window of each.
+    wholes: Vec<Window<'a>>,
+    /// Consecutive parts of the window of a single run, which differ by chance only; empty if there are
+    /// several runs or no such parts.
+    batches: Vec<Window<'a>>,
+    /// A single run has no such parts because the offered rate changes by plan.
+    changes_by_plan: bool,
+}
+
+impl<'a> Measured<'a> {
+    /// * `stream` - `None` for all together
+    fn of(records: &[&'a RunRecord], stream: Option<usize>) -> Measured<'a> {
+        let intervals = |record: &'a RunRecord| match stream.map(|at| &record.run.streams[at]) {
+            Some(stream) => window::of_stream(record, stream),
+            None => window::common(record),
+        };
+        let measured: Vec<(&RunRecord, Vec<&Interval>)> = records
+            .iter()
+            .map(|record| (*record, intervals(record)))
+            .filter(|(_, intervals)| !intervals.is_empty())
+            .collect();
+        let batches: Option<Vec<Window<'a>>> = match &measured[..] {
+            [(record, intervals)] => {
+                batch_size(streams_of(&record.run, stream), intervals).map(|size| {
+                    let whole = match changes_by_plan(&record.run, stream) {
+                        // An incomplete period has another load.
+                        true => intervals.len() / size * size,
+                        false => intervals.len(),
+                    };
+                    let batches = intervals[..whole].chunks(size);
+                    batches.map(|batch| Window::of(record, stream, batch)).collect()
+                })
+            }
+            _ => Some(Vec::new()),
+        };
+        let whole = |(record, intervals): &(&'a RunRecord, Vec<&'a Interval>)| {
+            Window::of(record, stream, intervals)
+        };
+        Measured {
+            wholes: measured.iter().map(whole).collect(),
+            runs: measured.into_iter().map(|(record, _)| record).collect(),
+            changes_by_plan: batches.is_none(),
+            batches: batches.unwrap_or_default(),
+        }
+    }
+}
+
+fn streams_of(run: &Run, stream: Option<usize>) -> &[Stream] {
+    stream.map_or(&run.streams[..], |at| &run.streams[at..=at])
+}
+
+/// Whether the offered rate of a stream, or of any, changes by plan.
+fn changes_by_plan(run: &Run, stream: Option<usize>) -> bool {
+    streams_of(run, stream).iter().any(|stream| stream.arrival.is_varying())
+}
+
+/// The number of intervals in each batch. Where the offered rate changes by plan, batches are whole
+/// periods, so that they differ by chance only; `None` if the rate does not repeat often enough.
+fn batch_size(streams: &[Stream], intervals: &[&Interval]) -> Option<usize> {
+    /// Expected arrivals of two intervals are equal if they differ by no more: absolute, and as a share.
+    const ROUNDING: f64 = 1e-6;
+    let least = intervals.len().div_ceil(BATCHES_MAX).max(1);
+    let varying = streams.iter().filter(|stream| stream.arrival.is_varying());
+    let due: Vec<Vec<f64>> =
+        varying.filter_map(|stream| run_measured::due(&stream.arrival, intervals)).collect();
+    let is_equal = |a: f64, b: f64| (a - b).abs() <= ROUNDING * (1.0 + a.max(b));
+    let repeats = |period: usize| {
+        due.iter().all(|due| due.iter().zip(&due[period..]).all(|(a, b)| is_equal(*a, *b)))
+    };
+    let period = (1..=intervals.len() / INTERVALS_MIN).find(|period| repeats(*period));
+    match due.is_empty() {
+        true => Some(least),
+        false => period.map(|period| least.div_ceil(period) * period),
+    }
+}
+
+/// The sums of a stream, or of all, over a window or a part of it.
 struct Window<'a> {
-    streams: Vec<WindowSums<'a>>,
-    total: WindowSums<'a>,
+    sums: WindowSums<'a>,
+    /// Of the whole process.
     cpu_ns: f64,
 }
 
-/// Consecutive pieces of one run's window.
-struct Batches<'a> {
-    windows: Vec<Window<'a>>,
-}
-
-impl<'a> Batches<'a> {
-    fn of(record: &'a RunRecord) -> Batches<'a> {
-        let intervals = window::measured(record);
-        let size = intervals.len().div_ceil(BATCHES_MAX).max(1);
-        let windows = intervals
-            .chunks(size)
-            .map(|chunk| {
-                let streams: Vec<WindowSums<'_>> =
-                    (0..record.run.streams.len()).map(|s| WindowSums::of(chunk, s, 0)).collect();
-                let cpu_ns: u64 =
-                    chunk.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
-                Window { total: together(&streams), streams, cpu_ns: cpu_ns as f64 }
-            })
-            .collect();
-        Batches { windows }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.windows.is_empty()
-    }
-
-    fn whole(&self) -> Window<'a> {
-        let mut windows = self.windows.iter();
-        let first = windows.next().expect("windows without intervals are left out");
-        let mut streams = first.streams.clone();
-        let mut cpu_ns = first.cpu_ns;
-        for window in windows {
-            for (sum, stream) in streams.iter_mut().zip(&window.streams) {
-                sum.append(stream);
-            }
-            cpu_ns += window.cpu_ns;
-        }
-        Window { total: together(&streams), streams, cpu_ns }
-    }
-}
-
-fn together<'a>(streams: &[WindowSums<'a>]) -> WindowSums<'a> {
-    let mut total = streams[0].clone();
-    for stream in &streams[1..] {
-        total.add_stream(stream);
-    }
-    total
-}
-
 impl<'a> Window<'a> {
-    fn completed(&self, kinds: &[OpKind]) -> f64 {
-        kinds.iter().map(|kind| self.total.kinds[*kind as usize].completed_total() as f64).sum()
+    fn of(record: &RunRecord, stream: Option<usize>, intervals: &[&'a Interval]) -> Window<'a> {
+        let streams = match stream {
+            Some(stream) => stream..stream + 1,
+            None => 0..record.run.streams.len(),
+        };
+        let mut each = streams.map(|stream| WindowSums::of(intervals, stream, 0));
+        let mut sums = each.next().unwrap_or_default();
+        each.for_each(|stream| sums.add_stream(&stream));
+        let cpu_ns: u64 = intervals.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
+        Window { sums, cpu_ns: cpu_ns as f64 }
     }
 
-    /// The sums that figures of some operations of a stream, or of all streams, are computed from.
-    fn part(&self, stream: Option<usize>, kinds: &[OpKind]) -> Part<'a> {
-        let measured = stream.map_or(&self.total, |s| &self.streams[s]);
+    fn completed(&self, kinds: &[OpKind]) -> f64 {
+        kinds.iter().map(|kind| self.sums.kinds[*kind as usize].completed_total() as f64).sum()
+    }
+
+    /// The sums that figures of some operations are computed from.
+    fn part(&self, kinds: &[OpKind]) -> Part<'a> {
         Part {
-            ops: measured.together(kinds),
-            seconds: measured.length_ns.iter().sum::<f64>() / 1e9,
+            ops: self.sums.together(kinds),
+            seconds: self.sums.length_ns.iter().sum::<f64>() / 1e9,
             cpu_ns: self.cpu_ns,
             completed_by_all: self.completed(&OpKind::ALL),
         }
@@ -397,7 +444,7 @@ struct Part<'a> {
     seconds: f64,
     /// Of the whole process.
     cpu_ns: f64,
-    /// Operations of every kind and stream.
+    /// Operations of every kind.
     completed_by_all: f64,
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
+use super::{MIXED_LOAD, OFFERED_RATE, QUEUE_DEPTH};
 use crate::curve_point::CurvePoint;
 use crate::load_point::LoadPoint;
 
@@ -99,15 +100,37 @@ pub(crate) fn in_words(key: &str) -> String {
         None => (String::new(), key),
     };
     match key {
-        "arrival" => format!("{stream}offered rate"),
+        "arrival" => format!("{stream}{OFFERED_RATE}"),
         key => format!("{stream}{}", key.replace('_', " ")),
+    }
+}
+
+/// The load of a load point, as the axis of a curve along which nothing was swept.
+pub(crate) fn of_load(load_point: &LoadPoint) -> &'static str {
+    let merged = &load_point.merged;
+    match merged.total.offered_rate {
+        Some(_) => OFFERED_RATE,
+        None if merged.is_mixed() => MIXED_LOAD,
+        None => QUEUE_DEPTH,
+    }
+}
+
+/// The position of a load point on the axis of [`of_load`], and its label.
+fn unswept(load_point: &LoadPoint) -> (f64, String) {
+    let depth = load_point.queue_depth_total;
+    let total = &load_point.merged.total;
+    match total.offered_rate {
+        Some(offered) if total.rate_varies => (offered.get(), format!("{offered} (mean)")),
+        Some(offered) => (offered.get(), offered.to_string()),
+        None if load_point.merged.is_mixed() => (depth as f64, "mixed".to_owned()),
+        None => (depth as f64, depth.to_string()),
     }
 }
 
 pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String {
     let mut name = load_point.variant.clone();
     for (key, value) in &load_point.parameters {
-        // Without an axis the queue depth is the label.
+        // Without an axis the load is the label.
         if Some(key.as_str()) != axis {
             name.push_str(&format!(", {}={value}", key.replace('_', " ")));
         } else if let Some((process, _)) = offered(value) {
@@ -119,14 +142,13 @@ pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String
 }
 
 pub(crate) fn point(index: usize, load_point: &LoadPoint, axis: Option<&str>) -> CurvePoint {
-    let depth = load_point.queue_depth_total;
     let swept = axis.and_then(|key| load_point.parameters.iter().find(|(k, _)| k == key));
     let (x, mut label) = match swept {
         Some((_, value)) => {
             let label = offered(value).map_or(value.as_str(), |(_, rate)| rate);
             (quantity(value).unwrap_or(index as f64), label.to_owned())
         }
-        None => (depth as f64, depth.to_string()),
+        None => unswept(load_point),
     };
     if let Some(missing) = load_point.missing_hosts {
         label.push_str(&format!(" ({missing})"));

@@ -31,7 +31,7 @@ pub use crate::curve_point::{CurvePoint, Missing};
 pub struct Curve {
     /// The variant and the parameters that are constant along the curve.
     pub name: String,
-    /// The axis: a parameter's key, or `queue depth`.
+    /// The axis: a parameter's key, or the load: [`QUEUE_DEPTH`], [`OFFERED_RATE`] or [`MIXED_LOAD`].
     pub axis: String,
     /// The kind of load along it.
     pub load: Load,
@@ -51,8 +51,12 @@ pub struct Curve {
     pub little_worst: Option<usize>,
 }
 
-/// The axis if nothing else is swept.
+/// The axis of a closed load if nothing else is swept.
 pub const QUEUE_DEPTH: &str = "queue depth";
+/// The axis of an offered load if nothing else is swept.
+pub const OFFERED_RATE: &str = "offered rate";
+/// The axis if nothing else is swept and closed loops ran next to offered rates: a single load point.
+pub const MIXED_LOAD: &str = "load";
 
 /// A curve with only the decision whether throughput has stopped rising.
 #[derive(Clone, Debug)]
@@ -90,7 +94,7 @@ pub(crate) fn outlines(
         let axis = axes.axis_of(load_point);
         let name = axis::name_without(load_point, axis);
         let point = axis::point(index, load_point, axis);
-        let axis = axis.map_or(QUEUE_DEPTH.to_owned(), axis::in_words);
+        let axis = axis.map_or_else(|| axis::of_load(load_point).to_owned(), axis::in_words);
         let group = *known.entry((name.clone(), axis.clone())).or_insert(groups.len());
         match groups.get_mut(group) {
             Some((_, _, points)) => points.push(point),
@@ -128,6 +132,7 @@ pub(crate) fn outlines(
 /// Why a curve has no step.
 fn nothing(points: &[&LoadPoint]) -> Missing {
     match points.iter().all(|point| point.is_whole()) {
+        true if points.iter().any(|point| point.merged.total.rate_varies) => Missing::RateVaries,
         true => Missing::NothingMeasured,
         false => Missing::HostsLost,
     }
@@ -164,7 +169,10 @@ fn curve(outline: Outline, load_points: &[LoadPoint], given_s: Option<f64>) -> C
             floor::of_points(&points, load_points, is_pace)
         }
     };
-    let knees = knee::of_points(&points, load, &floor, reached, given_s);
+    let knees = match plateau {
+        Err(Missing::RateVaries) => Err(Missing::RateVaries),
+        _ => knee::of_points(&points, load, &floor, reached, given_s),
+    };
     let fits = fit::of_points(&points, load_points, load);
     let mismatch = |point: &CurvePoint| point.little.map(|check| check.mismatch.abs());
     let rate = |point: &CurvePoint| {

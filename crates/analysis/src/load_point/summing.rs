@@ -1,6 +1,8 @@
 //! Summaries of a window: sums over its intervals as estimates, with the uncertainty from the
 //! repeats or, without repeats, from the intervals.
 
+use std::ops::Range;
+
 use metrics::histogram::Counts;
 use metrics::interval::KindInterval;
 use units::{Nanos, OpsPerSec};
@@ -14,7 +16,7 @@ use crate::host_state::{self, HostSummary};
 use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload;
 use crate::percentile::{Percentile, percentiles};
-use crate::run_measured::RunMeasured;
+use crate::run_measured::{RunMeasured, WorkerMeasured};
 use crate::times::{FRACTIONS, Times};
 use crate::window::{Ops, WindowSums};
 
@@ -27,7 +29,9 @@ pub(super) fn summary(
     repeats: &[&Summary],
 ) -> Summary {
     let total = measured.total();
-    let workers = |wanted: &dyn Fn(usize) -> bool| worker_cpu(run, generator, measured, wanted);
+    let workers = |workers: &[WorkerMeasured], wanted: &dyn Fn(usize) -> bool| {
+        worker_cpu(run, generator, workers, wanted)
+    };
     let pick = |pick: fn(&Summary) -> Option<Estimate>| of_repeats(repeats, pick);
     let completed = total.together(&OpKind::ALL).completed;
     let streams: Vec<StreamSummary> = run
@@ -37,7 +41,7 @@ pub(super) fn summary(
         .map(|(s, stream)| {
             let repeats: Vec<&StreamSummary> = repeats.iter().map(|r| &r.streams[s]).collect();
             let spec = StreamSpec::of(stream, &run.phases);
-            let cpu = workers(&|of_stream| of_stream == s);
+            let cpu = workers(&measured.workers, &|of_stream| of_stream == s);
             stream_summary(spec, &measured.streams[s], cpu, &repeats)
         })
         .collect();
@@ -55,9 +59,9 @@ pub(super) fn summary(
             &pick(|s| s.cpu_used),
         ),
         total: stream_summary(
-            StreamSpec::all(&run.streams, &run.phases),
+            StreamSpec::all(run),
             &total,
-            workers(&|_| true),
+            workers(measured.workers_of_total(), &|_| true),
             &totals,
         ),
         streams,
@@ -73,6 +77,7 @@ struct StreamSpec {
     offered_rate: Option<OpsPerSec>,
     think_time_ns: u64,
     poisson: bool,
+    covers: Option<Range<u64>>,
 }
 
 impl StreamSpec {
@@ -84,11 +89,15 @@ impl StreamSpec {
             offered_rate: stream.offered_rate(phases),
             think_time_ns: stream.arrival.think_time_mean_ns(),
             poisson: stream.arrival.is_poisson(),
+            covers: covered(stream.active.window(phases), phases),
         }
     }
 
     /// All streams together; with an offered rate only if every stream has one.
-    fn all(streams: &[Stream], phases: &Phases) -> StreamSpec {
+    fn all(run: &Run) -> StreamSpec {
+        let (streams, phases) = (&run.streams[..], &run.phases);
+        let covers = covered(run.common_window(), phases);
+        let Range { start, end } = covers.clone().unwrap_or(phases.warm_up_ns..phases.total_ns());
         StreamSpec {
             name: match streams {
                 [only] => only.name.clone(),
@@ -98,7 +107,7 @@ impl StreamSpec {
             workers: streams.iter().map(|s| s.workers).sum(),
             offered_rate: streams
                 .iter()
-                .map(|s| s.offered_rate(phases).map(OpsPerSec::get))
+                .map(|s| s.arrival.offered_rate(start, end).map(OpsPerSec::get))
                 .sum::<Option<f64>>()
                 .map(OpsPerSec::new),
             think_time_ns: streams
@@ -108,8 +117,15 @@ impl StreamSpec {
                 .unwrap_or(0),
             // The sum of Poisson processes is a Poisson process.
             poisson: streams.iter().all(|stream| stream.arrival.is_poisson()),
+            covers,
         }
     }
+}
+
+/// The time that these intervals cover, if it is not the whole window; empty without intervals.
+fn covered((first, end): (u32, u32), phases: &Phases) -> Option<Range<u64>> {
+    let at = |index: u32| u64::from(index) * phases.interval_ns;
+    ((first, end) != phases.window()).then(|| at(first)..at(end.max(first)))
 }
 
 /// CPU time of a stream's workers in each interval: of all, and of the busiest worker per processor
@@ -123,12 +139,12 @@ struct WorkerCpu {
 fn worker_cpu(
     run: &Run,
     generator: Generator,
-    measured: &RunMeasured<'_>,
+    workers: &[WorkerMeasured],
     wanted: &dyn Fn(usize) -> bool,
 ) -> WorkerCpu {
     let mut cpu = WorkerCpu::default();
     let mut most_ns = f64::NEG_INFINITY;
-    for worker in &measured.workers {
+    for worker in workers {
         let of_stream = worker.stream as usize;
         let Some(stream) = run.streams.get(of_stream).filter(|_| wanted(of_stream)) else {
             continue;
@@ -234,6 +250,9 @@ fn stream_summary(
         rate_varies: measured.rate_varies,
         think_time_ns: spec.think_time_ns,
         poisson: spec.poisson,
+        intervals: measured.length_ns.len() as u32,
+        window_ns: window_ns as u64,
+        covers: spec.covers,
     }
 }
 

@@ -168,7 +168,7 @@ fn is_cut_short(run: &RunSummary) -> bool {
 
 /// Whether the run has no data to decide by.
 fn is_failed(run: &RunSummary) -> bool {
-    run.outcome != Outcome::Done || run.summary.intervals == 0
+    run.outcome != Outcome::Done || !run.summary.is_measured()
 }
 
 /// Completions per second of all kinds of operations, to compare with an offered rate.

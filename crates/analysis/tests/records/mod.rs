@@ -12,6 +12,7 @@ use metrics::histogram::{Counts, Histogram, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Outcome, RunRecord};
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::connection::{CallCounters, Endpoint, TcpState};
 use workload::data::DataPattern;
@@ -77,6 +78,7 @@ pub fn stream(name: &str, queue_depth: u32) -> Stream {
         queue_depth,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: true,
         dsync: false,
         write_stability: None,

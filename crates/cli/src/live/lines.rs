@@ -131,11 +131,11 @@ impl PlainLines {
         if !self.is_verbose {
             let number = format!("{}/{}", self.position.runs_started, self.position.runs_total);
             let points = self.window.points(&run);
-            for (stream, point) in run.streams.iter().zip(&points) {
+            for (index, point) in &points {
                 let mut words = point_words(&run);
                 words.push_str(&hosts_words(self.lost.missing()));
                 if run.streams.len() > 1 {
-                    words = format!("{}: {words}", stream.name);
+                    words = format!("{}: {words}", run.streams[*index].name);
                 }
                 self.line(&point_line(&number, point, &words));
             }

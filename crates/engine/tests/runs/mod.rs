@@ -14,6 +14,7 @@ use metrics::interval::{Interval, StreamInterval};
 use target::null::NullTarget;
 use target::posix::PosixTarget;
 use target::run_target::RunTarget;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -34,6 +35,7 @@ pub(crate) fn small_run() -> Run {
         queue_depth: 8,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: false,
         dsync: false,
         write_stability: None,

@@ -156,13 +156,17 @@ fn seconds(ns: u64) -> f64 {
     (ns / 1_000_000) as f64 / 1e3
 }
 
-/// The times outside the window.
+/// The times outside the windows of all streams.
 fn unmeasured(run: &Segment<'_>) -> Vec<[f64; 2]> {
-    let Some(stream) = run.streams.first() else { return Vec::new() };
-    let at = |ns: u64| run.start_s + seconds(ns);
-    let phases = stream.points.chunk_by(|a, b| a.phase == b.phase);
-    phases
-        .filter(|points| points[0].phase != PointPhase::Measure)
-        .map(|points| [at(points[0].start_ns), at(points[points.len() - 1].end_ns)])
-        .collect()
+    let points = || run.streams.iter().flat_map(|stream| &stream.points);
+    let measured = || points().filter(|point| point.phase == PointPhase::Measure);
+    let (Some(begin), Some(end)) =
+        (points().map(|point| point.start_ns).min(), points().map(|point| point.end_ns).max())
+    else {
+        return Vec::new();
+    };
+    let first = measured().map(|point| point.start_ns).min().unwrap_or(end);
+    let last = measured().map(|point| point.end_ns).max().unwrap_or(end);
+    let parts = [(begin, first), (last, end)].into_iter().filter(|(from, to)| from < to);
+    parts.map(|part| <[u64; 2]>::from(part).map(|ns| run.start_s + seconds(ns))).collect()
 }

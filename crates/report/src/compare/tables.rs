@@ -96,7 +96,7 @@ pub(super) fn legend(pair: &Pair, detail: Detail) -> Option<Block> {
     })
 }
 
-const ALL_CAUSES: [InconclusiveCause; 10] = [
+const ALL_CAUSES: [InconclusiveCause; 11] = [
     InconclusiveCause::NotMeasured,
     InconclusiveCause::SingleRunsDiffer,
     InconclusiveCause::SingleRuns,
@@ -107,6 +107,7 @@ const ALL_CAUSES: [InconclusiveCause; 10] = [
     InconclusiveCause::FewBackToBack,
     InconclusiveCause::HostDiffers,
     InconclusiveCause::HostsLost,
+    InconclusiveCause::ChangesByPlan,
 ];
 
 const fn mark(cause: InconclusiveCause) -> char {
@@ -121,6 +122,7 @@ const fn mark(cause: InconclusiveCause) -> char {
         InconclusiveCause::FewBackToBack => 'h',
         InconclusiveCause::HostDiffers => 'i',
         InconclusiveCause::HostsLost => 'j',
+        InconclusiveCause::ChangesByPlan => 'k',
     }
 }
 

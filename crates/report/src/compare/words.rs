@@ -156,6 +156,12 @@ fn advice(main: &[&FigureComparison]) -> String {
              distinguish a difference from a change of the host. {INTERLEAVE}"
         );
     }
+    if has(|d| d == InconclusiveCause::ChangesByPlan) {
+        return "The offered rate changes by plan and each load point was measured once on each side, \
+                so chance cannot be told from the plan. Measure both in turns (`run A B \
+                --interleave`) or each at least five times (`--repeats 5`)."
+            .to_owned();
+    }
     if has(|d| matches!(d, InconclusiveCause::SingleRuns | InconclusiveCause::SingleRunsDiffer)) {
         return "Each load point was measured once on each side, so the variation between runs is \
                 unknown. Measure both in turns (`run A B --interleave`) or each at least five times \

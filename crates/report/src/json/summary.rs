@@ -12,7 +12,7 @@ use crate::number::exported;
 /// A window: the measure phase of a run, or of all repeats.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SummaryJson<'a> {
-    /// Complete intervals.
+    /// Complete intervals in which all streams are active.
     intervals: u32,
     /// Their total length.
     window_ns: u64,
@@ -38,6 +38,9 @@ pub(super) struct StreamJson<'a> {
     queue_depth_total: u64,
     /// The number of workers.
     workers: u32,
+    /// Only if that is a part of the window: the time in which the stream is active, or all streams are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covers: Option<CoversJson>,
     /// The mean offered rate in the window; null in a closed loop.
     offered_rate_ops_per_sec: Option<f64>,
     /// Only if the offered rate changes by plan: true.
@@ -78,6 +81,17 @@ pub(super) struct StreamJson<'a> {
     worker_busy_max_fraction: Option<f64>,
     /// The half-width of its 95 % confidence interval.
     worker_busy_max_uncertainty_fraction: Option<f64>,
+}
+
+/// A part of a run's window.
+#[derive(Serialize, JsonSchema)]
+struct CoversJson {
+    /// Its start, from the start of the run.
+    start_ns: u64,
+    /// Its end, from the start of the run; the same if there is no such time.
+    end_ns: u64,
+    /// Its complete intervals, of all repeats.
+    intervals: u32,
 }
 
 /// A schedule that could not be kept.
@@ -124,6 +138,11 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         name: &stream.name,
         queue_depth_total: stream.queue_depth_total,
         workers: stream.workers,
+        covers: stream.covers.as_ref().map(|time| CoversJson {
+            start_ns: time.start,
+            end_ns: time.end,
+            intervals: stream.intervals,
+        }),
         offered_rate_ops_per_sec: stream.offered_rate.map(|rate| exported(rate.get())),
         offered_rate_varies: stream.rate_varies,
         achieved_rate_all_kinds_ops_per_sec: stream.achieved_rate_all_kinds().map(estimate),

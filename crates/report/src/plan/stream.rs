@@ -55,6 +55,11 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         arrival.push_str(" (fsyncs included)");
     }
     parts.push(or_named("arrival", arrival));
+    match (named("start"), named("end")) {
+        (false, false) if stream.active.is_whole_run() => {}
+        (false, false) => parts.push(format!("active {}", stream.active)),
+        _ => parts.push("start and end as named".to_owned()),
+    }
     match stream.write_stability {
         None => {
             let direct = if stream.direct { "direct" } else { "buffered" };

@@ -1,6 +1,7 @@
 //! The bottleneck of each curve; curves with the same answer share a paragraph.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use analysis::Findings;
 use analysis::curve::Curve;
@@ -8,6 +9,7 @@ use analysis::load_point::Summary;
 use analysis::verdict::{Answer, Verdict};
 
 use crate::document::{Block, Section};
+use crate::results;
 use crate::verdict::{self, Number};
 
 /// The anchor of the section.
@@ -25,6 +27,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
         by_answer(findings).iter().flat_map(|same| of_answer(findings, same)).collect();
     let reason = without_verdict(findings).map(str::to_owned);
     blocks.extend(reason.map(Block::Paragraph));
+    blocks.extend(covered(findings).filter(|_| !blocks.is_empty()).map(Block::Paragraph));
     (!blocks.is_empty()).then(|| Section {
         id: BOTTLENECK,
         title: "Bottleneck".to_owned(),
@@ -33,12 +36,38 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     })
 }
 
+/// What totals and the verdict cover, if streams are not active all the time: a sentence.
+pub(crate) fn covered(findings: &Findings) -> Option<String> {
+    let covers = findings.load_points.iter().map(|point| point.merged.total.covers.as_ref());
+    let mut covers: Vec<Option<&Range<u64>>> = covers.collect();
+    covers.dedup();
+    match covers[..] {
+        [None] | [] => None,
+        [Some(time)] if time.is_empty() => {
+            Some("There are no totals, because at no time are all streams active.".to_owned())
+        }
+        [Some(time)] => Some(format!(
+            "Totals and the verdict cover {} of the run, the time in which all streams are active.",
+            results::time_words(time)
+        )),
+        _ => Some(
+            "Totals and verdicts cover the time in which all streams of a run are active."
+                .to_owned(),
+        ),
+    }
+}
+
 /// Why load points that were measured have no verdict; `None` if one of them has.
 pub(crate) fn without_verdict(findings: &Findings) -> Option<&'static str> {
     let all = findings.load_points.iter().map(|point| &point.merged);
-    let measured: Vec<&Summary> = all.filter(|merged| merged.intervals > 0).collect();
+    let measured: Vec<&Summary> = all.filter(|merged| merged.is_measured()).collect();
     if findings.answers().next().is_some() {
         return None;
+    }
+    let has_no_total =
+        |merged: &&Summary| merged.total.covers.as_ref().is_some_and(|time| time.is_empty());
+    if !measured.is_empty() && measured.iter().all(has_no_total) {
+        return Some("No verdict: at no time are all streams active, so there is no total.");
     }
     if measured.iter().any(|merged| merged.total.rate_varies) {
         return Some(

@@ -42,6 +42,12 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     if let Some(rate) = share.rate {
         set("arrival", format!("{{ constant = \"{}/s\" }}", rate.get().ceil()));
     }
+    if stream.active.start_ns > 0 {
+        set("start", time(stream.active.start_ns));
+    }
+    if let Some(end_ns) = stream.active.end_ns {
+        set("end", time(end_ns));
+    }
     if !stream.direct {
         set("direct", "false".to_owned());
     }

@@ -9,7 +9,7 @@ use units::OpsPerSec;
 use super::{certainty, evidence, headline, next_command, one_of};
 use crate::look::Tone;
 use crate::number::mib;
-use crate::sections::bottleneck::{by_answer, least_certain, without_verdict};
+use crate::sections::bottleneck::{by_answer, covered, least_certain, without_verdict};
 
 /// More workloads are counted, not named.
 const NAMES_MAX: usize = 2;
@@ -19,7 +19,7 @@ const RANGE_MAX: f64 = 1.1;
 /// The verdicts in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Brief {
-    /// At most two; the first is about most workloads.
+    /// At most two, the first about most workloads; and what they cover, if that is a part of the window.
     pub(crate) sentences: Vec<String>,
     /// What they mean to the reader.
     pub(crate) tone: Tone,
@@ -57,6 +57,7 @@ pub(crate) fn brief(findings: &Findings) -> Brief {
         several => several.iter().map(|same| of_some(same, workloads)).collect(),
     };
     sentences.truncate(2);
+    sentences.extend(covered(findings));
     Brief { sentences, tone: tone(&groups), is_one_answer: groups.len() < 2 }
 }
 

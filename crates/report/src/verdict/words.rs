@@ -72,6 +72,7 @@ pub(crate) fn missing(of: &Missing) -> String {
         }
         Missing::ObjectiveMetEverywhere => "every load point meets the objective",
         Missing::ObjectiveNeverMet => "no load point meets the objective",
+        Missing::RateVaries => "the offered rate changes by plan",
         Missing::NotPoisson => "arrivals are not Poisson, so the formulas do not apply",
         Missing::NoBend => "the curve has no bend",
     }
@@ -131,6 +132,7 @@ pub(crate) const fn inconclusive_cause(of: InconclusiveCause) -> &'static str {
         InconclusiveCause::FewBackToBack => "too few back-to-back repeats",
         InconclusiveCause::HostDiffers => "host state differs",
         InconclusiveCause::HostsLost => "hosts were lost, so a value is that of fewer hosts",
+        InconclusiveCause::ChangesByPlan => "one run each, whose offered rate changes by plan",
         InconclusiveCause::TooCoarse => "runs vary too much to detect it",
     }
 }

@@ -18,6 +18,7 @@ use units::Bytes;
 use volume::config::{self, Config};
 use volume::counters::Counters;
 use volume::shell::{Options, Running, Snapshot};
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -127,6 +128,7 @@ impl Load {
                 queue_depth: self.queue_depth,
                 workers: 1,
                 arrival: Arrival::Closed { think_time_ns: 0 },
+                active: ActiveTime::WHOLE_RUN,
                 direct: false,
                 dsync: false,
                 write_stability: None,

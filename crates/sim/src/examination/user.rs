@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use analysis::verdict::explain::{PossibleChanges, largest};
 use metrics::environment::Environment;
 use metrics::run_record::ExperimentRecord;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::experiment;
@@ -134,6 +135,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         workers: system.workers * system.hosts * system.volumes,
         arrival: Arrival::Closed { think_time_ns: 0 },
         // O_DIRECT bypasses the page cache.
+        active: ActiveTime::WHOLE_RUN,
         direct: system.amounts.client_cache == 0.0,
         dsync: false,
         write_stability: None,

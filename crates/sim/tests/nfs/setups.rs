@@ -10,6 +10,7 @@ use units::Bytes;
 use volume::config::Config;
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::connection::CallCounters;
 use workload::data::DataPattern;
@@ -70,6 +71,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         queue_depth,
         workers: 1,
         arrival,
+        active: ActiveTime::WHOLE_RUN,
         direct: true,
         dsync: false,
         write_stability: None,

@@ -6,6 +6,7 @@
 
 mod runs;
 
+mod active_times;
 mod arrivals;
 mod curves;
 mod examination;

@@ -176,7 +176,7 @@ fn the_engines_loop_and_the_simulated_one_measure_the_same() {
     let exponential = Model::queue(2, Demand::Exponential { mean_ns: 1e6 });
     assert_same(CLOSED, &exponential, || Closed);
     let think_time_ns = 2 * MS;
-    let thinking = || Thinking::new(think_time_ns, 4);
+    let thinking = || Thinking::new(0, think_time_ns, 4);
     assert_same(Arrival::Closed { think_time_ns }, &exponential, thinking);
     // 1,000 per second, 3 ms each: multiples of a poll, with a temporary backlog.
     let fault = Fault {

@@ -2,6 +2,7 @@
 
 use metrics::interval::{KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::op::OpKind;
@@ -23,6 +24,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         queue_depth,
         workers: 1,
         arrival,
+        active: ActiveTime::WHOLE_RUN,
         direct: true,
         dsync: false,
         write_stability: None,

@@ -32,7 +32,7 @@ fn bursts(base: f64, burst: f64) -> SegmentRate {
 }
 
 /// When the operations of streams were issued to a storage that takes no time, in order.
-fn issued_ns(streams: Vec<Stream>, seconds: u64) -> Vec<u64> {
+pub(crate) fn issued_ns(streams: Vec<Stream>, seconds: u64) -> Vec<u64> {
     let run = run(streams, seconds * S, S);
     let simulated = simulate_observed(&run, &Model::fixed(0), 1);
     let mut issued: Vec<u64> = simulated.seen.iter().map(|seen| seen.issued_ns).collect();
@@ -40,12 +40,12 @@ fn issued_ns(streams: Vec<Stream>, seconds: u64) -> Vec<u64> {
     issued
 }
 
-fn stream_of(arrival: &Arrival, workers: u32) -> Stream {
+pub(crate) fn stream_of(arrival: &Arrival, workers: u32) -> Stream {
     Stream { workers, ..stream(arrival.clone(), DEPTH) }
 }
 
 /// Operations in each second.
-fn counts(issued_ns: &[u64], seconds: u64) -> Vec<f64> {
+pub(crate) fn counts(issued_ns: &[u64], seconds: u64) -> Vec<f64> {
     let mut counts = vec![0.0; seconds as usize];
     for at in issued_ns.iter().filter(|at| **at < seconds * S) {
         counts[(at / S) as usize] += 1.0;
@@ -127,7 +127,7 @@ fn bursts_of_streams_are_in_phase_with_the_start_of_the_run() {
 /// The sum of squared deviations of Poisson counts over their means has a chi-square distribution: its
 /// mean is the number of intervals `n` and its variance near `2 n`. Each bound is exceeded by 0.5 % of
 /// true processes; the seeds are fixed.
-fn poisson_score(counts: &[f64], expected: &[f64]) -> f64 {
+pub(crate) fn poisson_score(counts: &[f64], expected: &[f64]) -> f64 {
     let used: Vec<(f64, f64)> =
         counts.iter().zip(expected).filter(|(_, e)| **e > 0.0).map(|(c, e)| (*c, *e)).collect();
     let n = used.len() as f64;

@@ -1,5 +1,6 @@
 //! A small stream, modified by tests.
 
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -17,6 +18,7 @@ pub(crate) fn base_stream() -> Stream {
         queue_depth: 1,
         workers: 1,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: false,
         dsync: false,
         write_stability: None,
