@@ -78,9 +78,8 @@ fn the_text_lists_each_connection_and_the_settings_of_the_volume() {
           - Or use `run --explain`, which runs these experiments.
 
         Confidence intervals
-          Response times in µs at the highest rate of each curve, with 95 % confidence
-          intervals (not necessarily symmetric). CSV and JSON have those of every load
-          point.
+          Response times in µs, with 95 % confidence intervals (not necessarily
+          symmetric). CSV and JSON have those of every load point.
           - random read 8 KiB, queue_depth=64: p50 400 (400 to 400); p99 400 (400 to
             400); p99.9 400 (400 to 400); busiest worker: 50 % CPU (± 0.0 %)
     "#]]

@@ -4,12 +4,16 @@
 
 use crate::fixture::records::{done, experiment, interval, kind, reads, run, stream};
 use analysis::analyze;
+use analysis::curve::Missing;
 use metrics::interval::StreamInterval;
 use metrics::run_record::ExperimentRecord;
 use report::drawing::theme::Theme;
+use report::glance::{self, Layout};
 use report::intervals::{Format, write};
+use report::look::Look;
 use report::pictures::pictures;
-use report::{html, json, text};
+use report::{html, json, markdown, text};
+use workload::active_time::ActiveTime;
 use workload::arrival::{Arrival, Process};
 use workload::op::OpKind;
 use workload::rate_schedule::{RateSchedule, Segment, SegmentRate};
@@ -37,6 +41,8 @@ fn bursts(reads_offered: Option<f64>) -> ExperimentRecord {
         interval(second, vec![reads(500, 8192, 100_000), writes])
     };
     let mut record = done(run("bursts", vec![data, log], 0, 10), Vec::new());
+    // Nothing was swept.
+    record.run.parameters.clear();
     record.intervals = (0..10).map(second).collect();
     experiment(vec![record])
 }
@@ -97,4 +103,112 @@ fn each_interval_has_its_offered_rate() {
         (0..10).map(|second| if second % 5 == 0 { "1000" } else { "0" }).collect();
     assert_eq!(of("log"), expected);
     assert!(of("data").iter().all(|cell| cell.is_empty()), "a closed loop offers no rate");
+}
+
+/// Every output of a record as text: terminal, glance, page, Markdown, captions of pictures, JSON.
+fn outputs(record: &ExperimentRecord) -> Vec<(&'static str, String)> {
+    let findings = analyze(record);
+    let mut exported = Vec::new();
+    json::write(&findings, &mut exported).unwrap();
+    let layout = Layout { width: 120, lines_max: 60, look: Look::default() };
+    let drawn = pictures(&[&findings], Theme::Light);
+    let captions: Vec<String> =
+        drawn.iter().map(|one| format!("{}: {}\n", one.title, one.caption)).collect();
+    vec![
+        ("text", text::summary(&findings, 200)),
+        ("glance", glance::text(&findings, layout).unwrap()),
+        ("page", html::render(&findings).unwrap()),
+        ("markdown", markdown::render(&findings)),
+        ("pictures", captions.concat()),
+        ("json", String::from_utf8(exported).unwrap()),
+    ]
+}
+
+/// Reads at a constant rate of 500 operations per second, with a queue depth that no sentence may name.
+fn constant_reads() -> ExperimentRecord {
+    let mut data = stream("data", 37);
+    data.arrival = Arrival::Constant { offered_rate: 500.0 };
+    let second = |second: u32| interval(second, vec![reads(500, 8192, 100_000)]);
+    let mut record = done(run("steady reads", vec![data], 0, 10), Vec::new());
+    // Nothing was swept.
+    record.run.parameters.clear();
+    record.intervals = (0..10).map(second).collect();
+    experiment(vec![record])
+}
+
+#[test]
+fn a_single_offered_rate_is_reported_as_one_and_not_as_a_queue_depth_or_a_sweep() {
+    for (name, shown) in outputs(&constant_reads()) {
+        for wrong in
+            ["queue depth 37", "QD 37", "Highest throughput", "fell although", "highest rate"]
+        {
+            let is_definition = wrong == "highest rate" && matches!(name, "page" | "markdown");
+            assert!(is_definition || !shown.contains(wrong), "{name}: {wrong}\n{shown}");
+        }
+        let load = match name {
+            "json" => "\"axis\": \"offered rate\"",
+            "pictures" => "offered rate",
+            _ => "500 ops/s",
+        };
+        assert!(shown.contains(load), "{name}\n{shown}");
+    }
+    let findings = analyze(&constant_reads());
+    let shown = text::summary(&findings, 200);
+    assert!(shown.contains("at offered rate 500 ops/s"), "{shown}");
+    assert!(shown.contains("the offered rate of 500 ops/s was met"), "{shown}");
+    assert!(shown.contains("More throughput needs a higher offered rate"), "{shown}");
+}
+
+#[test]
+fn changing_and_mixed_loads_are_named_as_such() {
+    let changing = text::summary(&analyze(&bursts(Some(500.0))), 200);
+    assert!(changing.contains("at offered rate 700 ops/s (mean)"), "{changing}");
+    let mixed = text::summary(&analyze(&bursts(None)), 200);
+    assert!(mixed.contains("at mixed load"), "{mixed}");
+    for shown in [changing, mixed] {
+        assert!(!shown.contains("at queue depth"), "{shown}");
+        assert!(!shown.contains("nothing was measured"), "{shown}");
+    }
+    let curve = &analyze(&bursts(Some(500.0))).curves[0];
+    assert_eq!(curve.plateau.as_ref().unwrap_err(), &Missing::RateVaries);
+}
+
+#[test]
+fn results_of_a_stream_that_begins_late_name_the_time_that_they_cover() {
+    let mut record = constant_reads();
+    let late = &mut record.runs[0];
+    let mut second = late.run.streams[0].clone();
+    second.name = "late".to_owned();
+    second.active = ActiveTime { start_ns: 4 * S, end_ns: None };
+    late.run.streams.push(second);
+    for interval in &mut late.intervals {
+        let count = if interval.index < 4 { 0 } else { 500 };
+        interval.streams.push(reads(count, 8192, 100_000));
+    }
+    let covered = "cover 4s to 10s of the run, the time in which all streams are active";
+    for (name, shown) in outputs(&record) {
+        match name {
+            "pictures" => {}
+            "json" => assert!(shown.contains("\"start_ns\": 4000000000"), "{shown}"),
+            _ => assert!(shown.contains(covered), "{name}: {shown}"),
+        }
+    }
+    let findings = analyze(&record);
+    let tables = report::results::tables(&findings);
+    let captions: Vec<&str> = tables.iter().map(|table| table.caption.as_str()).collect();
+    assert_eq!(
+        captions,
+        [
+            "steady reads: all streams (4s to 10s)",
+            "steady reads: data",
+            "steady reads: late (4s to 10s)"
+        ]
+    );
+    // Never together: no total, and every output says so.
+    record.runs[0].run.streams[0].active = ActiveTime { start_ns: 0, end_ns: Some(4 * S) };
+    for (name, shown) in outputs(&record) {
+        if matches!(name, "text" | "glance" | "page" | "markdown") {
+            assert!(shown.contains("at no time are all streams active"), "{name}: {shown}");
+        }
+    }
 }

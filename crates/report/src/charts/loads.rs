@@ -204,12 +204,22 @@ pub(super) fn latency_against(
     let (flags, sentence) = operating_points(shown, mean);
     notes.push_str(&sentence);
     let what = quantity.name();
+    let has_several = shown.iter().any(|one| one.curve.points.len() > 1);
+    let along = if has_several { format!(", along the {name}") } else { String::new() };
+    let falls = shown.iter().any(|one| {
+        let points = joinable(one, |p| mean(one, p));
+        one.curve.load != Load::NotRaised && rising(&points) < points.len()
+    });
+    let separate = match falls {
+        true => format!(" Separate points: {what} fell although the load rose."),
+        false => String::new(),
+    };
     Chart {
         name: file_name(&format!("response-time-by-{what}-along-{name}")),
         title: format!("Latency against {what}"),
         caption: format!(
-            "Mean (thick) and p99 (thin) response time in {} against {what} in {}, along the \
-             {name}: {}. Separate points: {what} fell although the load rose.{notes}",
+            "Mean (thick) and p99 (thin) response time in {} against {what} in {}{along}: {}.\
+             {separate}{notes}",
             unit.symbol(),
             quantity.unit(),
             names(shown)
@@ -233,9 +243,7 @@ pub(super) fn latency_against(
 /// throughput. The points past the end are drawn separately, because they were measured. Points
 /// along an axis that is not a load are not joined, nor are those with lost hosts.
 fn against(one: &ShownCurve<'_>, stroke: Stroke, at: impl Fn(&CurvePoint) -> Point) -> Vec<Series> {
-    let is_whole = |p: &&CurvePoint| one.findings.load_points[p.load_point].is_whole();
-    let whole = one.curve.points.iter().filter(is_whole);
-    let points: Vec<Point> = whole.map(&at).filter(|p| p.x.is_finite()).collect();
+    let points = joinable(one, &at);
     let joined = match one.curve.load {
         Load::Closed | Load::Open => rising(&points),
         Load::NotRaised => 0,
@@ -250,6 +258,13 @@ fn against(one: &ShownCurve<'_>, stroke: Stroke, at: impl Fn(&CurvePoint) -> Poi
     let parts = [(before, stroke), (past, past_stroke)];
     let parts = parts.into_iter().filter(|(part, _)| !part.is_empty()).map(|(p, s)| line(p, s));
     parts.chain(one.of_fewer_hosts(&one.name(), stroke, at)).collect()
+}
+
+/// The points that a line can join, in the order of the load.
+fn joinable(one: &ShownCurve<'_>, at: impl Fn(&CurvePoint) -> Point) -> Vec<Point> {
+    let is_whole = |p: &&CurvePoint| one.findings.load_points[p.load_point].is_whole();
+    let whole = one.curve.points.iter().filter(is_whole);
+    whole.map(at).filter(|p| p.x.is_finite()).collect()
 }
 
 /// The number of leading points along which x does not fall.

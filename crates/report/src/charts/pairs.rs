@@ -4,6 +4,7 @@
 use analysis::curve::CurvePoint;
 
 use super::annotations::limits;
+use super::loads::capitalized;
 use super::quantity::Quantity;
 use super::shown_curve::{ShownCurve, axis, file_name, last_part, lost_hosts};
 use crate::drawing::{Chart, Panel, Scale, Series, Shape};
@@ -115,6 +116,8 @@ fn of_bars(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>]) -> Vec<Chart> {
 }
 
 fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {
+    // A workload with one load point has no highest.
+    let is_highest = bars.iter().any(|bar| bar.one.curve.points.len() > 1);
     let workloads = each_once(bars.iter().map(|bar| bar.workload.as_str()));
     let drawn = series(bars).into_iter().map(|name| {
         let of_series = bars.iter().filter(|bar| bar.series == name);
@@ -123,7 +126,8 @@ fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantit
             quantity.point(&bar.one, bar.point, index as f64)
         });
         let name = match name {
-            "" => format!("highest {}", quantity.name()),
+            "" if is_highest => format!("highest {}", quantity.name()),
+            "" => quantity.name().to_owned(),
             name => name.to_owned(),
         };
         let points = points.collect();
@@ -133,12 +137,15 @@ fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantit
     let named = bars.iter().filter(|bar| bar.one.missing_hosts(bar.point).is_some());
     let named: Vec<ShownCurve<'_>> = named.map(|bar| bar.one).collect();
     let what = quantity.name();
+    let (title, of_each) = match is_highest {
+        true => (format!("Highest {what}"), " over its load points, which the results list"),
+        false => (capitalized(what), ""),
+    };
     Chart {
         name: file_name(&format!("highest-{what}-by-{by}")),
-        title: format!("Highest {what} by {by}"),
+        title: format!("{title} by {by}"),
         caption: format!(
-            "Highest {what} in {} of each workload over its load points, which the results list. \
-             Whiskers: 95 % CI.{}{}",
+            "{title} in {} of each workload{of_each}. Whiskers: 95 % CI.{}{}",
             quantity.unit(),
             lost_hosts(&named),
             limits.sentence

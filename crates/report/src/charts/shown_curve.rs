@@ -1,7 +1,7 @@
 //! A curve in a chart: its name, its points, and the series made of them.
 
 use analysis::Findings;
-use analysis::curve::{Curve, CurvePoint, QUEUE_DEPTH};
+use analysis::curve::{Curve, CurvePoint, MIXED_LOAD, QUEUE_DEPTH};
 use analysis::fleet::MissingHosts;
 use analysis::load_point::{OpSummary, Summary};
 
@@ -214,6 +214,9 @@ pub(super) fn colours(shown: &[ShownCurve<'_>]) -> Vec<(String, usize)> {
 
 /// A point's load in short, next to it: `QD 4`.
 pub(super) fn load_label(curve: &Curve, point: &CurvePoint) -> String {
+    if curve.axis == MIXED_LOAD {
+        return format!("{} load", point.label);
+    }
     let is_depth = curve.axis.ends_with(QUEUE_DEPTH);
     let axis = if is_depth { "QD" } else { last_part(&curve.axis) };
     format!("{axis} {}", point.label)

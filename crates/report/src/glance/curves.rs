@@ -12,7 +12,7 @@ use units::{Nanos, counted};
 
 use crate::number::{NONE, NS_PER_S, percent, plain};
 use crate::prose::wrap;
-use crate::results::unloaded;
+use crate::results::{load_in_words, unloaded};
 use crate::table::{Column, Table, terminal};
 use crate::verdict;
 
@@ -28,8 +28,8 @@ pub struct CurveGlance {
     pub name: String,
     /// The highest rate: `16,387 IOPS`.
     pub peak: String,
-    /// The load of the peak: `at queue depth 32`, or `from queue depth 16` where throughput has
-    /// stopped rising.
+    /// The load of the peak: `at queue depth 32`, `at offered rate 500 ops/s`, or `from queue depth 16`
+    /// where throughput has stopped rising.
     pub peak_load: String,
     /// The latency floor: `441 µs`; `None` if it was not measured.
     pub floor: Option<String>,
@@ -136,7 +136,7 @@ fn peak_load(curve: &Curve, one: &CurveSummary, verdict: Option<&Verdict>) -> St
         Some(plateau) if plateau.is_reached() => ("from", first_at_limit(curve, plateau)),
         _ => ("at", one.most),
     };
-    format!("{word} {} {}", curve.axis, curve.points[point].label)
+    format!("{word} {}", load_in_words(curve, point))
 }
 
 /// Index of the first point of the curve at which throughput has stopped rising.

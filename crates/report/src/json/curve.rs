@@ -23,7 +23,8 @@ use crate::verdict::words;
 pub(super) struct CurveJson<'a> {
     /// Its name: the parameters that all its points have in common.
     name: &'a str,
-    /// The swept parameter.
+    /// The swept parameter; without one the kind of load: `queue depth`, `offered rate`, or `load` for
+    /// closed loops next to offered rates.
     axis: &'a str,
     /// `closed`: load is the queue depth over all workers; `open`: the offered rate in ops/s;
     /// `not_raised`: the swept key is not a load.

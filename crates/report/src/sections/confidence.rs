@@ -31,10 +31,12 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
         return None;
     }
     let unit = time_unit(&[findings]);
+    let is_swept = findings.curves.iter().any(|curve| curve.points.len() > 1);
     let introduction = format!(
-        "Response times in {} at the highest rate of each curve, with 95 % confidence intervals \
-         (not necessarily symmetric). CSV and JSON have those of every load point.",
-        unit.symbol()
+        "Response times in {}{}, with 95 % confidence intervals (not necessarily symmetric). CSV \
+         and JSON have those of every load point.",
+        unit.symbol(),
+        if is_swept { " at the highest rate of each curve" } else { "" }
     );
     let lines = points().map(|point| line(point, unit)).collect();
     Some(Section {

@@ -12,7 +12,7 @@ use crate::charts::method_name;
 use crate::document::{Block, Section};
 use crate::drawing::ticks;
 use crate::number::{TimeUnit, mib, percent, plain};
-use crate::results::{plus_minus, time_unit, unloaded};
+use crate::results::{self, plus_minus, time_unit, unloaded};
 use crate::verdict;
 use crate::warnings::group_advice;
 
@@ -87,13 +87,12 @@ fn verdict_of<'a>(findings: &'a Findings, one: &CurveSummary) -> Option<&'a Verd
 /// The load point with the highest rate, and the latency floor.
 fn highest(findings: &Findings, one: &CurveSummary, unit: TimeUnit) -> String {
     let curve = curve_of(findings, one);
-    let point = &curve.points[one.most];
     let mut sentence =
         format!("{}: {} ops/s{}", curve.name, plain(one.rate.value), plus_minus(one.rate));
     if let Some(throughput) = one.throughput {
         sentence.push_str(&format!(", {} MiB/s", mib(throughput.value)));
     }
-    sentence.push_str(&format!(" at {} {}", curve.axis, point.label));
+    sentence.push_str(&format!(" at {}", results::load_in_words(curve, one.most)));
     if let Some(mean) = one.response_mean_ns {
         let mean = unit.with_symbol(mean.value);
         sentence.push_str(&format!(", mean response time {mean}"));
@@ -191,7 +190,7 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
         })
         .map(|one| {
             let curve = curve_of(findings, one);
-            format!("{} {} ({})", curve.axis, curve.points[one.most].label, curve.name)
+            format!("{} ({})", results::load_in_words(curve, one.most), curve.name)
         })
         .collect();
     if output == Output::Document {

@@ -6,10 +6,19 @@ use workload::plan::Stream;
 
 use super::{Load, seconds, size};
 
+/// How fio's skipped bytes differ from a stride, as comments.
+const STRIDE_NOTE: [&str; 2] = [
+    "# At the end of its file fio starts again at the same offsets, so it moves only every stride-th",
+    "# block; fourcorners continues at the next block and uses each block once before it repeats any.",
+];
+
 /// The lines of a job file with a host's share of the outstanding operations.
 pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     let stream = load.stream;
     let mut lines = vec!["[tune]".to_owned()];
+    if matches!(stream.access_pattern, AccessPattern::Stride { .. }) {
+        lines.extend(STRIDE_NOTE.map(str::to_owned));
+    }
     let mut set = |key: &str, value: String| lines.push(format!("{key}={value}"));
     // A blocking call has one operation outstanding, so there is a job for each.
     let (engine, jobs, depth) = match load.io_method {

@@ -17,6 +17,11 @@ pub(crate) fn advice(findings: &Findings, verdict: &Verdict) -> Vec<String> {
         Answer::Limited { by, .. } => {
             by.iter().flat_map(|limit| of_limit(findings, verdict, *limit, by.len())).collect()
         }
+        Answer::NotReached if !verdict.signature.closed => vec![
+            "More throughput needs a higher offered rate; a closed loop (`run -p curve`) finds the \
+             limit."
+                .to_owned(),
+        ],
         Answer::NotReached => vec![
             "More throughput needs more concurrency (throughput = outstanding operations / \
              latency) or lower latency: place the client nearer to the storage."

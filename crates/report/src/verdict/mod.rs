@@ -135,12 +135,20 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
             }
             None => format!("{} at {}", throughput(top), load(top)),
         },
+        State::Reached(Reason::RateNotKept) if verdict.load_points.len() == 1 => format!(
+            "the offered rate of {} was not met: {} completed",
+            rate_offered(top),
+            rate(top)
+        ),
         State::Reached(Reason::RateNotKept) => {
             format!(
                 "an offered rate was not met: at most {} completed, at {}",
                 rate(top),
                 load(top)
             )
+        }
+        State::NotReached if is_open(top) && verdict.load_points.len() == 1 => {
+            format!("the offered rate of {} was met", rate_offered(top))
         }
         State::NotReached if is_open(top) => {
             format!("every offered rate was met, up to {}", rate_offered(point(last)))
