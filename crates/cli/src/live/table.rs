@@ -1,4 +1,4 @@
-//! The table of streams on the live screen: fixed columns, of which a narrow terminal shows the most
+//! The table of streams on the live screen: fixed columns (offered rates if there are any), of which a narrow terminal shows the most
 //! important ones.
 //!
 //! Not for: results, which `report::table` lays out. Here a column keeps its width from interval to
@@ -50,7 +50,19 @@ fn columns(streams: &[(String, Option<SeriesPoint>)], unit: TimeUnit) -> Vec<Col
             point.and_then(ns).map_or_else(|| NONE.to_owned(), |ns| unit.print(ns))
         }),
     };
-    vec![
+    let offered = Column {
+        heading: "offered".to_owned(),
+        width: 9,
+        rank: 2,
+        cell: Box::new(|_, point| {
+            let rate = point.and_then(|point| point.offered_rate);
+            rate.map_or_else(|| NONE.to_owned(), |rate| thousands(rate.get().round() as u64))
+        }),
+    };
+    let is_open = |(_, point): &(String, Option<SeriesPoint>)| {
+        point.as_ref().is_some_and(|point| point.offered_rate.is_some())
+    };
+    let mut columns = vec![
         Column {
             heading: "stream".to_owned(),
             width: name_width,
@@ -58,12 +70,16 @@ fn columns(streams: &[(String, Option<SeriesPoint>)], unit: TimeUnit) -> Vec<Col
             cell: Box::new(move |name, _| name.chars().take(name_width).collect()),
         },
         number("IOPS", 9, 1, |point| thousands(point.achieved_rate.get().round() as u64)),
-        number("MiB/s", 9, 2, |point| mib(point.throughput.get())),
-        time("mean", 4, |point| Some(point.response_mean?.0)),
-        time("p99", 3, |point| point.response_p99_ns.map(|ns| ns as f64)),
-        number("in flight", 9, 6, |point| format!("{:.1}", point.outstanding_mean)),
-        number("errors", 6, 5, |point| thousands(point.failed)),
-    ]
+        number("MiB/s", 9, 3, |point| mib(point.throughput.get())),
+        time("mean", 5, |point| Some(point.response_mean?.0)),
+        time("p99", 4, |point| point.response_p99_ns.map(|ns| ns as f64)),
+        number("in flight", 9, 7, |point| format!("{:.1}", point.outstanding_mean)),
+        number("errors", 6, 6, |point| thousands(point.failed)),
+    ];
+    if streams.iter().any(is_open) {
+        columns.insert(2, offered);
+    }
+    columns
 }
 
 /// The columns that fit, in their order.

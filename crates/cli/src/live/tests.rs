@@ -103,6 +103,26 @@ fn in_the_second_run() -> Followed {
 }
 
 #[test]
+fn the_offered_rate_is_next_to_the_achieved_one() {
+    let open = MEASURED_STREAM.replace("[4, 16, 32]", "4\narrival = { constant = \"2000/s\" }");
+    let plan = plan(&open);
+    let run = plan.known_runs().next().expect("a run");
+    let mut followed = Followed::new(&plan);
+    followed.start(run);
+    followed.phase(Phase::Measure);
+    followed.intervals(run, 0..3, 1_500, 977_000);
+    let table = |columns| -> Vec<String> {
+        let lines = followed.lines(columns, 24);
+        let table = lines
+            .into_iter()
+            .filter(|line| ["stream", "corner"].iter().any(|s| line.starts_with(s)));
+        table.collect()
+    };
+    expect![[""]].assert_eq(&table(80).join("\n"));
+    expect![[""]].assert_eq(&table(40).join("\n"));
+}
+
+#[test]
 fn the_screen_shows_position_streams_history_and_finished_load_points() {
     in_the_second_run().shows(
         80,

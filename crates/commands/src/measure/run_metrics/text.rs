@@ -77,6 +77,8 @@ struct Metric {
 
 enum Value {
     One(fn(&StreamTotals) -> u64),
+    /// Only streams that have it.
+    Optional(fn(&StreamTotals) -> Option<u64>),
     Seconds(fn(&StreamTotals) -> u128),
     PerKind(fn(&KindTotals) -> u64),
     /// Only errors that occurred.
@@ -91,6 +93,11 @@ impl Value {
         let kinds = || OpKind::ALL.into_iter().zip(&stream.kinds);
         match self {
             Value::One(read) => family.sample(&[label], read(stream)),
+            Value::Optional(read) => {
+                if let Some(value) = read(stream) {
+                    family.sample(&[label], value);
+                }
+            }
             Value::Seconds(read) => family.sample(&[label], Seconds::of_ns(read(stream))),
             Value::PerKind(read) => {
                 for (kind, totals) in kinds() {
@@ -116,6 +123,13 @@ impl Value {
 }
 
 const METRICS: &[Metric] = &[
+    Metric {
+        name: "offered_total",
+        help: "Operations that became due by the offered rate; its rate is the offered rate. Not for \
+               closed loops.",
+        metric_type: MetricType::Counter,
+        value: Value::Optional(|stream| stream.offered.map(|offered| offered.round() as u64)),
+    },
     Metric {
         name: "requests_total",
         help: "Operations that were issued.",
@@ -201,6 +215,8 @@ mod tests {
     use exposition::reader::samples;
     use metrics::interval::{Interval, StreamInterval};
     use runner::event::{Event, Phase};
+    use workload::active_time::ActiveTime;
+    use workload::arrival::Arrival;
     use workload::plan::{Plan, TargetSpec};
 
     use super::*;
@@ -277,6 +293,29 @@ mod tests {
             format!("fourcorners_stream_queue_depth{{stream=\"{name}\"}} 0"),
             format!("fourcorners_stream_requests_total{{stream=\"{name}\"}} 5"),
         ] {
+            assert!(text.lines().any(|seen| seen == line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn an_offered_rate_is_counted_and_a_closed_loop_has_none() {
+        let closed = totals().exposition(Format::Prometheus);
+        assert!(!closed.contains("fourcorners_stream_offered_total{"), "{closed}");
+        let plan = plan();
+        let mut run = plan.known_runs().next().expect("a run").clone();
+        let name = run.streams[0].name.clone();
+        run.streams[0].arrival = Arrival::Constant { offered_rate: 250.0 };
+        // Half of the second interval is before its start.
+        run.streams[0].active = ActiveTime { start_ns: 1_500_000_000, end_ns: None };
+        let mut totals = RunTotals::new(&plan);
+        totals.count(&Event::RunStarted { run: Box::new(run), started_unix_ms: 0 });
+        for (start_s, expected) in [(0, 0), (1, 125), (2, 375)] {
+            let (start_ns, end_ns) = (start_s * 1_000_000_000, (start_s + 1) * 1_000_000_000);
+            let streams = vec![StreamInterval::default()];
+            let interval = Interval { start_ns, end_ns, streams, ..Interval::default() };
+            totals.count(&Event::Interval { run_index: 0, interval: Box::new(interval) });
+            let text = totals.exposition(Format::Prometheus);
+            let line = format!("fourcorners_stream_offered_total{{stream=\"{name}\"}} {expected}");
             assert!(text.lines().any(|seen| seen == line), "{line}\n{text}");
         }
     }

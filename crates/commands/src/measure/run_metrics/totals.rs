@@ -84,12 +84,16 @@ pub(super) struct RunTotals {
     pub(super) lost_hosts: LostHosts,
     /// The entry in `streams` of each stream of the current run.
     current: Vec<usize>,
+    /// The current run.
+    run: Option<Box<Run>>,
 }
 
 /// The counters of all streams of one name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamTotals {
     pub(super) name: String,
+    /// Operations that became due by the offered rate, with fractions; `None` for a closed loop.
+    pub(super) offered: Option<f64>,
     pub(super) issued: u64,
     /// By `OpKind`.
     pub(super) kinds: [KindTotals; OpKind::COUNT],
@@ -142,6 +146,7 @@ impl RunTotals {
             streams: Vec::new(),
             lost_hosts: LostHosts::default(),
             current: Vec::new(),
+            run: None,
         }
     }
 
@@ -174,6 +179,7 @@ impl RunTotals {
             self.load_points.len() - 1
         });
         self.current.clear();
+        self.run = Some(Box::new(run.clone()));
         for stream in &run.streams {
             let known = self.streams.iter().position(|one| one.name == stream.name);
             let index = known.unwrap_or_else(|| {
@@ -191,12 +197,21 @@ impl RunTotals {
         for (index, stream) in self.current.iter().zip(&interval.streams) {
             self.streams[*index].add(stream);
         }
+        let Some(run) = &self.run else { return };
+        let (from_ns, to_ns) = (interval.start_ns, interval.end_ns);
+        for (index, stream) in self.current.iter().zip(&run.streams) {
+            let rate = stream.offered_between(from_ns, to_ns, &run.phases);
+            let Some(rate) = rate.filter(|_| to_ns > from_ns) else { continue };
+            let offered = rate.get() * (to_ns - from_ns) as f64 / 1e9;
+            *self.streams[*index].offered.get_or_insert(0.0) += offered;
+        }
     }
 
     fn end_run(&mut self) {
         for stream in &mut self.streams {
             (stream.outstanding, stream.backlog, stream.queue_depth) = (0, 0, 0);
         }
+        self.run = None;
     }
 }
 
