@@ -40,6 +40,8 @@ pub(crate) enum SchemaOf {
     Experiment,
     /// The results that `--json` and `export --format json` write.
     Results,
+    /// The observation that `observe --json` writes.
+    Observation,
 }
 
 /// Arguments of `config`.

@@ -144,6 +144,8 @@ pub struct ResponseTimes {
 pub struct RunFigures {
     /// Runs, those of one operation included.
     pub runs: u64,
+    /// Runs of one operation.
+    pub single: u64,
     /// Operations that continue a run.
     pub sequential: u64,
     /// Operations of `sequential` that chance explains: as many begin at decoys, some sizes before or

@@ -241,7 +241,9 @@ impl Observer {
         let Some(file) = self.files.get(id) else { return };
         file.size_bytes = file.size_bytes.max(end);
         self.runs.by_chance += file.runs.decoys_hit(offset, end);
-        let Step { continues, joined } = file.runs.add(direction, offset, end);
+        let Step { continues, joined, grown } = file.runs.add(direction, offset, end);
+        self.runs.single += u64::from(!continues);
+        self.runs.single = self.runs.single.saturating_sub(grown);
         match continues {
             true => file.sequential += 1,
             false => file.random += 1,

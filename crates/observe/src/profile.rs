@@ -95,6 +95,11 @@ pub enum Pattern {
     Sequential,
     /// Every offset is equally likely.
     Random,
+    /// In order, but this share of the operations, in thousandths, moves to a random offset.
+    Seek {
+        /// The share.
+        permille: u16,
+    },
     /// A tenth of the area gets this share of the operations, in thousandths.
     HotTenth {
         /// The share.
@@ -194,11 +199,19 @@ pub enum LeftOut {
     Data,
 }
 
-/// The sequential operations or the other ones.
+/// The sequential operations, the other ones, or all of an application that seeks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Sequential,
     Random,
+    Seek,
+}
+
+impl Class {
+    /// Whether its offsets are in order, so that each size is a stream.
+    const fn is_ordered(self) -> bool {
+        matches!(self, Class::Sequential | Class::Seek)
+    }
 }
 
 /// Operations of a class by direction, and by size.
@@ -255,10 +268,31 @@ fn classes(observation: &Observation, left_out: &mut Vec<LeftOut>) -> Vec<Share>
         }
         return vec![all(Class::Sequential)];
     }
+    if is_seeking(observation) {
+        return vec![all(Class::Seek)];
+    }
     vec![
         share(observation, Class::Sequential, |size| size.sequential),
         share(observation, Class::Random, |size| size.operations - size.sequential),
     ]
+}
+
+/// Whether operations seek and continue from there, so that runs of one operation are at most as frequent
+/// among the runs as seeks among the operations. Random operations next to sequential ones are runs of
+/// one operation, nearly all of them. The limit is half-way.
+fn is_seeking(observation: &Observation) -> bool {
+    let runs = observation.runs.runs as f64;
+    let seeks = runs / observation.operations() as f64;
+    observation.runs.single as f64 <= runs * (1.0 + seeks) / 2.0
+}
+
+/// The share of operations that move to a random offset, in thousandths: runs begin there, except those
+/// that happen to continue another run.
+fn seek_permille(observation: &Observation) -> u16 {
+    let operations = observation.operations() as f64;
+    let by_chance = (observation.runs.by_chance / operations).min(MOST);
+    let seeks = observation.runs.runs as f64 / operations / (1.0 - by_chance);
+    (seeks * 1000.0).round().clamp(1.0, 999.0) as u16
 }
 
 fn share(observation: &Observation, class: Class, count: impl Fn(&SizeCount) -> u64) -> Share {
@@ -293,7 +327,7 @@ type SizedStream = (String, Vec<(u64, u16)>, f64);
 fn split_by_size(class: &Share, left_out: &mut Vec<LeftOut>, total: f64) -> Vec<SizedStream> {
     let of_class = class.operations();
     let is_common = |operations: u64| operations as f64 >= SIZE_SHARE_MIN * of_class as f64;
-    let most = SIZES_MAX[usize::from(class.class == Class::Random)];
+    let most = SIZES_MAX[usize::from(!class.class.is_ordered())];
     let kept: Vec<(u64, u64)> =
         class.sizes.iter().copied().filter(|(_, n)| is_common(*n)).take(most).collect();
     // Every size may be rare; the commonest represents them.
@@ -306,13 +340,15 @@ fn split_by_size(class: &Share, left_out: &mut Vec<LeftOut>, total: f64) -> Vec<
         left_out.push(LeftOut::Sizes { share: (of_class - sum) as f64 / total });
     }
     let share = of_class as f64 / total;
-    if class.class == Class::Random {
-        return vec![("random".to_owned(), permille(&kept, sum), share)];
-    }
+    let class_name = match class.class {
+        Class::Random => return vec![("random".to_owned(), permille(&kept, sum), share)],
+        Class::Sequential => "sequential",
+        Class::Seek => "seeking",
+    };
     let one = |(size, operations): (u64, u64)| {
         let name = match kept.len() {
-            1 => "sequential".to_owned(),
-            _ => format!("sequential-{}", size_name(size)),
+            1 => class_name.to_owned(),
+            _ => format!("{class_name}-{}", size_name(size)),
         };
         (name, vec![(size, 1000)], share * operations as f64 / sum as f64)
     };
@@ -354,6 +390,7 @@ fn stream(
         let (own, other) = match class.class {
             Class::Sequential => (file.sequential, file.random),
             Class::Random => (file.random, file.sequential),
+            Class::Seek => (file.sequential + file.random, 0),
         };
         own as f64 >= FILE_SHARE_MIN * (own + other) as f64
     };
@@ -403,6 +440,7 @@ fn pattern(observation: &Observation, class: &Share) -> Pattern {
         && set.hottest_tenth > set.hottest_tenth_uniform + HOT_EXCESS_MIN;
     match class.class {
         Class::Sequential => Pattern::Sequential,
+        Class::Seek => Pattern::Seek { permille: seek_permille(observation) },
         Class::Random if is_hot => {
             let permille = (set.hottest_tenth * 1000.0).round().clamp(1.0, 999.0);
             Pattern::HotTenth { accesses_permille: permille as u16 }

@@ -24,6 +24,8 @@ struct Run {
     end: u64,
     /// Direction and size of its first operation.
     first: (Direction, u64),
+    /// Whether it has no other operation.
+    is_single: bool,
 }
 
 /// What an operation does to the runs of its file.
@@ -33,6 +35,8 @@ pub(crate) struct Step {
     pub(crate) continues: bool,
     /// The first operation of the run that it joined to the continued one.
     pub(crate) joined: Option<(Direction, u64)>,
+    /// Runs that no longer have one operation only.
+    pub(crate) grown: u64,
 }
 
 impl OpenRuns {
@@ -42,19 +46,21 @@ impl OpenRuns {
             if self.runs.len() == OPEN_RUNS_MAX {
                 self.runs.remove(0);
             }
-            self.runs.push(Run { begin, end, first: (direction, end - begin) });
-            return Step { continues: false, joined: None };
+            self.runs.push(Run { begin, end, first: (direction, end - begin), is_single: true });
+            return Step { continues: false, joined: None, grown: 0 };
         };
         let mut run = self.runs.remove(at);
         run.end = end;
+        let mut grown = u64::from(std::mem::take(&mut run.is_single));
         let next = self.runs.iter().rposition(|next| next.begin == end);
         let joined = next.map(|next| {
             let next = self.runs.remove(next);
             run.end = next.end;
+            grown += u64::from(next.is_single);
             next.first
         });
         self.runs.push(run);
-        Step { continues: true, joined }
+        Step { continues: true, joined, grown }
     }
 
     /// The share of decoys that an operation hits: whether it begins a few sizes after the end of a run,
@@ -95,6 +101,19 @@ mod tests {
         let blocks: Vec<u64> =
             (0..100).flat_map(|step| (0..lanes).map(move |lane| lane * 1000 + step)).collect();
         assert_eq!(sequential(&blocks), 99 * lanes);
+    }
+
+    #[test]
+    fn runs_with_one_operation_are_counted() {
+        let mut runs = OpenRuns::default();
+        let mut single = 0;
+        // Two runs of three, one of one; the second run grows from a gap that is filled.
+        for block in [0, 1, 2, 10, 12, 11, 50] {
+            let step = runs.add(Read, block * 10, block * 10 + 10);
+            single += u64::from(!step.continues);
+            single -= step.grown;
+        }
+        assert_eq!(single, 1);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The schema of JSON results: documents satisfy it, and the reference page follows from it.
+//! The schemas of JSON results and observations: documents satisfy them, and the reference pages follow
+//! from them.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -12,13 +13,18 @@ use expect_test::expect_file;
 use report::json::{schema::json_schema, write};
 use serde_json::{Map, Value};
 
-/// The reference page up to this line is written by hand.
+/// A reference page up to this line is written by hand.
 const GENERATED: &str =
     "<!-- Generated from the types. UPDATE_EXPECT=1 cargo test -p report json_schema -->\n";
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/json.md");
+const OBSERVE_PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/observe.md");
 
 fn schema() -> Value {
     serde_json::from_str(&json_schema()).unwrap()
+}
+
+fn schema_of_observations() -> Value {
+    serde_json::from_str(&report::observe::json::json_schema()).unwrap()
 }
 
 /// The types of the schema by name, the document itself as `results`.
@@ -36,7 +42,7 @@ fn is_generic(name: &str) -> bool {
 
 #[test]
 fn every_field_is_described() {
-    for (name, part) in types(&schema()) {
+    for (name, part) in types(&schema()).into_iter().chain(types(&schema_of_observations())) {
         assert!(is_generic(&name) || part.contains_key("description"), "{name}");
         for (field, of) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
             assert!(of["description"].is_string(), "{name}.{field}");
@@ -45,17 +51,23 @@ fn every_field_is_described() {
 }
 
 #[test]
-fn the_json_reference_is_generated_from_the_types() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let head = page.split(GENERATED).next().unwrap();
-    expect_file![PAGE].assert_eq(&format!("{head}{GENERATED}{}", reference(&schema())));
+fn the_json_references_are_generated_from_the_types() {
+    let generated = |page: &str, title: &str, schema: &Value| {
+        let page = std::fs::read_to_string(page).unwrap();
+        let head = page.split(GENERATED).next().unwrap().to_owned();
+        format!("{head}{GENERATED}{}", reference(title, schema))
+    };
+    expect_file![PAGE].assert_eq(&generated(PAGE, "Results of a record", &schema()));
+    let observations = schema_of_observations();
+    let page = generated(OBSERVE_PAGE, "Observation", &observations);
+    expect_file![OBSERVE_PAGE].assert_eq(&page);
 }
 
 /// A table for each type, the document first.
-fn reference(schema: &Value) -> String {
+fn reference(title: &str, schema: &Value) -> String {
     let mut types = types(schema);
     let results = types.remove("results").unwrap();
-    let mut text = section("Results of a record", &results);
+    let mut text = section(title, &results);
     for (name, part) in types.iter().filter(|(name, _)| !is_generic(name)) {
         text.push_str(&section(name, part));
     }
@@ -164,6 +176,50 @@ fn documents_satisfy_the_schema_and_broken_ones_do_not() {
         let mut document: Value = serde_json::from_slice(&documents[0]).unwrap();
         break_it(&mut document);
         let path = file("broken.json", document.to_string().as_bytes());
+        let problem = validate(&schema, &[path]).expect_err(name);
+        assert!(problem.contains(name), "{name}: {problem}");
+    }
+}
+
+/// An application that reads and syncs, and a trace without times.
+const TRACES: [&str; 2] = [
+    "fio version 3 iolog\n0 /f open\n1000 /f read 0 4096\n2000 /f read 4096 4096\n2500 /f datasync\n\
+     9000 /f write 40960 8192\n",
+    "fio version 2 iolog\n/f open\n/f read 0 4096\n",
+];
+
+#[test]
+fn observations_satisfy_their_schema_and_broken_ones_do_not() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("observation_schema");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let schema = file("schema.json", &report::observe::json::json_schema());
+    let document = |trace: &str| {
+        let found = observe::observe(trace.as_bytes(), &observe::Options::default()).unwrap();
+        let mut text = Vec::new();
+        report::observe::json::write(&found, &observe::Profile::of(&found), &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let documents = TRACES.map(document);
+    let named = documents.iter().enumerate();
+    let paths: Vec<PathBuf> = named.map(|(at, text)| file(&format!("{at}.json"), text)).collect();
+    assert_eq!(validate(&schema, &paths), Ok(()));
+    type Break = fn(&mut Value);
+    let broken: [(&str, Break); 3] = [
+        ("operations", |document| document["operations"] = "many".into()),
+        ("pattern", |document| document["experiment"]["streams"][0]["pattern"] = "zigzag".into()),
+        ("runs", |document| {
+            document.as_object_mut().unwrap().remove("runs");
+        }),
+    ];
+    for (name, break_it) in broken {
+        let mut document: Value = serde_json::from_str(&documents[0]).unwrap();
+        break_it(&mut document);
+        let path = file("broken.json", &document.to_string());
         let problem = validate(&schema, &[path]).expect_err(name);
         assert!(problem.contains(name), "{name}: {problem}");
     }

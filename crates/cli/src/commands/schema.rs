@@ -1,4 +1,4 @@
-//! `schema`: prints the JSON Schema of the experiment file or of results.
+//! `schema`: prints the JSON Schema of the experiment file, of results or of an observation.
 
 use commands::outcome::{Exit, Outcome};
 
@@ -9,6 +9,7 @@ pub(crate) fn run(arguments: &SchemaArguments) -> Outcome {
     let schema = match arguments.document {
         SchemaOf::Experiment => workload::schema::json_schema(),
         SchemaOf::Results => report::json::schema::json_schema(),
+        SchemaOf::Observation => report::observe::json::json_schema(),
     };
     to_stdout(|out| writeln!(out, "{}", schema.trim_end()))?;
     Ok(Exit::Done)

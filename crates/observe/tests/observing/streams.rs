@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use observe::observation::Observation;
 use observe::profile::{ArrivalProfile, LeftOut, Pattern, Profile};
+use workload::active_time::ActiveTime;
 use workload::arrival::{Arrival, constant_due_ns, poisson_gap_ns};
 use workload::data::DataPattern;
 use workload::file_use::FileUse;
@@ -32,6 +33,7 @@ fn stream(read_permille: u16, pattern: AccessPattern) -> Stream {
         queue_depth: 1,
         workers: 2,
         arrival: Arrival::Closed { think_time_ns: 0 },
+        active: ActiveTime::WHOLE_RUN,
         direct: true,
         dsync: false,
         write_stability: None,
@@ -288,4 +290,58 @@ fn random_reads_and_a_sequential_log_become_two_streams_with_their_rates() {
     };
     close(rate(random.arrival) + rate(log.arrival), 1000.0, 50.0);
     close(rate(log.arrival), 100.0, 15.0);
+}
+
+/// Shares of seeks are found within one percent of the operations, whatever the size of the files and the
+/// number of workers, and the profile has one stream.
+#[test]
+fn our_own_seeks_are_observed_with_their_share() {
+    let large = WorkingSet { files: 4, file_size_bytes: 1024 * MIB, area_bytes: 1024 * MIB };
+    let small = WorkingSet { files: 4, file_size_bytes: 64 * MIB, area_bytes: 64 * MIB };
+    for (working_set, workers, seek_permille) in [
+        (large, 1, 250),
+        (large, 4, 20),
+        (large, 2, 100),
+        (large, 2, 500),
+        (large, 2, 750),
+        (small, 1, 250),
+        (small, 2, 500),
+    ] {
+        let pattern = AccessPattern::PartlySequential { seek_permille };
+        let arrival = Arrival::Constant { offered_rate: 1000.0 };
+        let seeking = Stream { working_set, workers, arrival, ..stream(700, pattern) };
+        let profile = Profile::of(&observed_stream(&seeking, 40_000).0);
+        let what = format!("{working_set:?}, {workers} workers, {seek_permille}: {profile:?}");
+        let [only] = profile.streams.as_slice() else { panic!("{what}") };
+        let Pattern::Seek { permille } = only.pattern else { panic!("{what}") };
+        assert!(permille.abs_diff(seek_permille) <= 10, "{what}");
+        assert_eq!((only.name.as_str(), only.read_permille), ("seeking", 700));
+        assert_eq!(only.sizes, [(8192, 1000)]);
+        let is_run_length = |one: &LeftOut| matches!(one, LeftOut::RunLength { .. });
+        assert!(!profile.left_out.iter().any(is_run_length), "a seek has the run length: {what}");
+    }
+}
+
+/// Seeks that are drawn independently, as those of fio, have runs of geometric length.
+#[test]
+fn independent_seeks_are_observed_with_their_share() {
+    for seek_permille in [100u64, 300, 600] {
+        let (mut block, mut all) = (0u64, Vec::new());
+        for at in 0..40_000u64 {
+            let bits = workload::random::at(SEED, at);
+            let is_seek =
+                workload::random::below(workload::random::mix64(bits), 1000) < seek_permille;
+            block = if is_seek { workload::random::below(bits, 1 << 20) } else { block + 1 };
+            let (offset_bytes, size_bytes) = (block * 8192, 8192);
+            let op = Op { index: at, offset_bytes, size_bytes, file: 0, kind: OpKind::Read };
+            all.push((at * 1_000_000, op));
+        }
+        let profile = Profile::of(&observed(iolog(&all).as_bytes()));
+        let [only] = profile.streams.as_slice() else { panic!("{profile:?}") };
+        let Pattern::Seek { permille } = only.pattern else { panic!("{profile:?}") };
+        // Five standard deviations of the sample, and 0.2 % by chance.
+        let share = seek_permille as f64 / 1000.0;
+        let tolerance = 5.0 * (share * (1.0 - share) / 40_000.0).sqrt() * 1000.0 + 2.0;
+        close(f64::from(permille), seek_permille as f64, tolerance);
+    }
 }

@@ -82,6 +82,7 @@ fn write_stream(stream: &StreamProfile, text: &mut String) {
         match stream.pattern {
             Pattern::Sequential => "\"sequential\"".to_owned(),
             Pattern::Random => "\"random\"".to_owned(),
+            Pattern::Seek { permille } => format!("{{ seek = \"{}\" }}", share_text(permille)),
             Pattern::HotTenth { accesses_permille } => format!(
                 "{{ hot_set = {{ area = \"10%\", accesses = \"{}\" }} }}",
                 share_text(accesses_permille)
