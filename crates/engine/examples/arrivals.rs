@@ -87,6 +87,7 @@ fn stream(arrival: Arrival) -> Stream {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

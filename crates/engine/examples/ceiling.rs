@@ -39,6 +39,7 @@ fn main() {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

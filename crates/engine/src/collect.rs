@@ -402,6 +402,7 @@ mod tests {
             fsync_every_writes: None,
             data: DataPattern::default(),
             targets: StreamTargets { positions: positions.to_vec(), spread: Spread::Worker },
+            names: None,
         }
     }
 

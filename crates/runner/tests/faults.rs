@@ -43,6 +43,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

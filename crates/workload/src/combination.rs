@@ -257,6 +257,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
             duplicate_permille: at.share("duplicate")?,
         },
         targets,
+        names: None,
     })
 }
 

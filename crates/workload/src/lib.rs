@@ -8,7 +8,7 @@
 //! Reading order: [`keys`] (the table of all keys), [`experiment`] (reading a file), [`resolve`] (from
 //! an experiment to a plan), [`plan`] and [`run`] (the resolved types), [`search`] (runs that are
 //! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
-//! [`arrival`], [`rate_schedule`], [`data`].
+//! [`names`] (operations on names), [`arrival`], [`rate_schedule`], [`data`].
 
 pub mod active_time;
 pub mod arrival;
@@ -24,6 +24,7 @@ mod label;
 mod layer;
 pub mod limit;
 pub mod mix;
+pub mod names;
 pub mod op;
 pub mod outcome;
 pub mod overrides;

@@ -11,7 +11,7 @@
 use crate::random;
 
 /// Operations in a block.
-const BLOCK: u32 = 1000;
+pub(crate) const BLOCK: u32 = 1000;
 /// Bits in each half of a permuted number: 2^10 = 1,024 is the smallest power that holds a block.
 const HALF_BITS: u32 = 5;
 /// Rounds of the network. Two inputs that differ in one half only differ in the same way two rounds
@@ -74,7 +74,7 @@ impl Mix {
 /// Numbers from 1,000 on are permuted again. This ends after at most 24 repetitions, because the cycle
 /// of `index` leads back to `index`; the mean is 1.024 passes.
 #[inline]
-fn permute_block(key: u64, index: u32) -> u32 {
+pub(crate) fn permute_block(key: u64, index: u32) -> u32 {
     let mut number = permute(key, index);
     while number >= BLOCK {
         number = permute(key, number);

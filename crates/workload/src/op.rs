@@ -1,13 +1,16 @@
 //! One operation, and the stream of operations as a pure function of (seed, i).
 
+use serde::{Deserialize, Serialize};
+
 use crate::file_use::{FileUse, Part};
 use crate::mix::Mix;
 use crate::pattern::Positions;
 use crate::random;
 use crate::run::Stream;
 
-/// The kind of an operation. Its number is the index of its counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The kind of an operation. Records store its number, so new kinds are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum OpKind {
     /// Reads `size_bytes` at `offset_bytes`.
@@ -16,13 +19,101 @@ pub enum OpKind {
     Write = 1,
     /// Makes earlier writes to the file durable.
     Fsync = 2,
+    /// Creates a file that must not exist, with its content.
+    Create = 3,
+    /// Opens an existing file and closes it.
+    Open = 4,
+    /// Removes a file, a hard link or a symbolic link.
+    Unlink = 5,
+    /// Gives a file another name, in the same or another directory.
+    Rename = 6,
+    /// Creates a hard link to a file.
+    Link = 7,
+    /// Creates a symbolic link.
+    Symlink = 8,
+    /// Reads the text of a symbolic link.
+    Readlink = 9,
+    /// Creates a directory.
+    Mkdir = 10,
+    /// Removes an empty directory.
+    Rmdir = 11,
+    /// Lists the names in a directory.
+    Readdir = 12,
+    /// Lists a directory with the attributes of each name.
+    Readdirplus = 13,
+    /// Returns the attributes of a file (NFS: GETATTR).
+    Stat = 14,
+    /// Asks which kinds of access are permitted.
+    Access = 15,
+    /// Changes the mode or the times of a file (NFS: SETATTR).
+    Setattr = 16,
+    /// Cuts a file to its original size.
+    Truncate = 17,
+    /// Writes at the end of a file.
+    Append = 18,
+    /// Finds an existing name in a directory.
+    Lookup = 19,
+    /// Looks for a name that does not exist.
+    LookupMissing = 20,
+    /// Reads a file and creates another with its content.
+    Copy = 21,
+    /// Opens a file, reads all of it and closes it.
+    ReadFile = 22,
+    /// Opens an existing file, replaces its content and closes it.
+    WriteFile = 23,
+    /// Returns the size and the free space of the file system.
+    Statfs = 24,
 }
 
 impl OpKind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Fsync];
+    /// All kinds, in the order of their numbers. What is stored or drawn for each kind is limited to
+    /// those that occur in a stream ([`Stream::kinds`]).
+    pub const ALL: [OpKind; 25] = [
+        OpKind::Read,
+        OpKind::Write,
+        OpKind::Fsync,
+        OpKind::Create,
+        OpKind::Open,
+        OpKind::Unlink,
+        OpKind::Rename,
+        OpKind::Link,
+        OpKind::Symlink,
+        OpKind::Readlink,
+        OpKind::Mkdir,
+        OpKind::Rmdir,
+        OpKind::Readdir,
+        OpKind::Readdirplus,
+        OpKind::Stat,
+        OpKind::Access,
+        OpKind::Setattr,
+        OpKind::Truncate,
+        OpKind::Append,
+        OpKind::Lookup,
+        OpKind::LookupMissing,
+        OpKind::Copy,
+        OpKind::ReadFile,
+        OpKind::WriteFile,
+        OpKind::Statfs,
+    ];
     /// The number of kinds.
     pub const COUNT: usize = Self::ALL.len();
+    /// The kinds of streams without names. Their numbers come first.
+    pub const DATA: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Fsync];
+
+    /// The kind with this number.
+    pub const fn numbered(number: usize) -> Option<OpKind> {
+        if number < Self::COUNT { Some(Self::ALL[number]) } else { None }
+    }
+
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<OpKind> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether operations act on a name of a tree; the others are on files at an offset.
+    pub const fn is_on_names(self) -> bool {
+        self as usize >= Self::DATA.len()
+    }
 
     /// The name in tables and files.
     pub const fn name(self) -> &'static str {
@@ -30,6 +121,28 @@ impl OpKind {
             OpKind::Read => "read",
             OpKind::Write => "write",
             OpKind::Fsync => "fsync",
+            OpKind::Create => "create",
+            OpKind::Open => "open",
+            OpKind::Unlink => "unlink",
+            OpKind::Rename => "rename",
+            OpKind::Link => "link",
+            OpKind::Symlink => "symlink",
+            OpKind::Readlink => "readlink",
+            OpKind::Mkdir => "mkdir",
+            OpKind::Rmdir => "rmdir",
+            OpKind::Readdir => "readdir",
+            OpKind::Readdirplus => "readdirplus",
+            OpKind::Stat => "stat",
+            OpKind::Access => "access",
+            OpKind::Setattr => "setattr",
+            OpKind::Truncate => "truncate",
+            OpKind::Append => "append",
+            OpKind::Lookup => "lookup",
+            OpKind::LookupMissing => "lookup_missing",
+            OpKind::Copy => "copy",
+            OpKind::ReadFile => "read_file",
+            OpKind::WriteFile => "write_file",
+            OpKind::Statfs => "statfs",
         }
     }
 }
@@ -41,9 +154,9 @@ pub struct Op {
     pub index: u64,
     /// Its offset in the file.
     pub offset_bytes: u64,
-    /// Bytes moved; 0 for fsync.
+    /// Bytes moved; 0 if none.
     pub size_bytes: u32,
-    /// The file's number in the stream's file set.
+    /// The file's number in the stream's file set; 0 for operations on names.
     pub file: u32,
     /// Its kind.
     pub kind: OpKind,

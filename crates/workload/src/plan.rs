@@ -9,6 +9,7 @@ pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
     Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
+pub use crate::names::NameLoad;
 use crate::search::Search;
 
 /// Everything that `run` executes, in order.

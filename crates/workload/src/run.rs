@@ -10,6 +10,8 @@ use crate::active_time::ActiveTime;
 use crate::arrival::Arrival;
 use crate::data::{DataPattern, TileMaker};
 use crate::file_use::FileUse;
+use crate::names::NameLoad;
+use crate::op::OpKind;
 use crate::pattern::AccessPattern;
 use crate::random;
 pub use crate::stream_targets::{Spread, StreamTargets, TargetLane};
@@ -288,6 +290,10 @@ pub struct Stream {
     /// The targets that it uses.
     #[serde(default, skip_serializing_if = "StreamTargets::is_first")]
     pub targets: StreamTargets,
+    /// The names that it uses instead of reading and writing at offsets; then `read_permille`,
+    /// `transfer_sizes`, `access_pattern`, `working_set` and `fsync_every_writes` have no effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<NameLoad>,
 }
 
 /// A transfer size and its share of the operations.
@@ -336,6 +342,19 @@ impl Stream {
             data: self.data,
             tile_bytes: if whole { 4096 } else { 512 },
         }
+    }
+
+    /// The kinds of operations that can occur, in the order of their numbers.
+    pub fn kinds(&self) -> Vec<OpKind> {
+        if let Some(names) = &self.names {
+            return names.mix.kinds().collect();
+        }
+        let occurs = [
+            (OpKind::Read, self.read_permille > 0),
+            (OpKind::Write, self.read_permille < 1000),
+            (OpKind::Fsync, self.fsync_every_writes.is_some()),
+        ];
+        occurs.into_iter().filter_map(|(kind, occurs)| occurs.then_some(kind)).collect()
     }
 
     /// The seed of this stream in a run with `run_seed`, so that the streams of a run have different

@@ -174,6 +174,7 @@ mod tests {
             fsync_every_writes: None,
             data: DataPattern::default(),
             targets,
+            names: None,
         }
     }
 

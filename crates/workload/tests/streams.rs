@@ -67,6 +67,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             dsync: false,
             write_stability: None,
             targets: workload::plan::StreamTargets::default(),
+            names: None,
             fsync_every_writes: fsync_every_writes.filter(|_| read_permille < 1000),
             data: DataPattern::default(),
         }

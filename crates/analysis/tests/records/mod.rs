@@ -83,6 +83,7 @@ pub fn stream(name: &str, queue_depth: u32) -> Stream {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -40,6 +40,7 @@ pub(crate) fn small_run() -> Run {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

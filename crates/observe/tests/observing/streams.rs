@@ -38,6 +38,7 @@ fn stream(read_permille: u16, pattern: AccessPattern) -> Stream {
         dsync: false,
         write_stability: None,
         targets: StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -133,6 +133,7 @@ impl Load {
                 dsync: false,
                 write_stability: None,
                 targets: workload::plan::StreamTargets::default(),
+                names: None,
                 fsync_every_writes: self.fsync_every_writes,
                 data: DataPattern::default(),
             }],

@@ -140,6 +140,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         dsync: false,
         write_stability: None,
         targets: StreamTargets { positions: (0..system.volumes).collect(), spread: Spread::All },
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

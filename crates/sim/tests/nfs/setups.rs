@@ -76,6 +76,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

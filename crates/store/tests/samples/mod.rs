@@ -55,6 +55,7 @@ pub(crate) fn run(index: u32) -> Run {
             dsync: false,
             write_stability: None,
             targets: workload::plan::StreamTargets::default(),
+            names: None,
             fsync_every_writes: Some(16),
             data: DataPattern::default(),
         }],

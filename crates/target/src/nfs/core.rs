@@ -225,7 +225,7 @@ impl Core {
         self.operations[tag as usize] = Operation::new(*op);
         let must_wait = match op.kind {
             OpKind::Read => self.may_be_stale(op.file),
-            OpKind::Write | OpKind::Fsync => self.files[op.file as usize].is_recovering,
+            _ => self.files[op.file as usize].is_recovering,
         };
         if must_wait {
             self.defer(tag);
@@ -240,7 +240,7 @@ impl Core {
         let (kind, max) = match op.kind {
             OpKind::Read => (CallKind::Read, self.settings.rsize_bytes),
             OpKind::Fsync => (CallKind::Commit { logged: self.log.number() }, u32::MAX),
-            OpKind::Write => {
+            _ => {
                 self.files[op.file as usize].writes += 1;
                 (CallKind::Write(self.stability()), self.settings.wsize_bytes)
             }

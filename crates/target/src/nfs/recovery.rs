@@ -136,7 +136,7 @@ impl Core {
                 }
                 OpKind::Read if must_repeat => self.defer_or_repeat_read(tag),
                 OpKind::Read if is_answered => self.end_operation(tag),
-                OpKind::Read | OpKind::Write => self.begin(tag),
+                _ => self.begin(tag),
             }
         }
     }

@@ -43,6 +43,7 @@ impl Psync {
             OpKind::Read => file.read_at(&mut memory[..op.size_bytes as usize], op.offset_bytes),
             OpKind::Write => file.write_at(&memory[..op.size_bytes as usize], op.offset_bytes),
             OpKind::Fsync => file.sync_data().map(|()| 0),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

@@ -52,6 +52,7 @@ impl Target for RingFiles {
             OpKind::Read => self.ring.read(tag, op.file, op.offset_bytes, op.size_bytes),
             OpKind::Write => self.ring.write(tag, op.file, op.offset_bytes, op.size_bytes),
             OpKind::Fsync => self.ring.fsync(tag, op.file),
+            _ => return Err(drive(std::io::ErrorKind::Unsupported.into())),
         }
         if self.ring.unsent() >= self.batch {
             self.ring.enter(Wait::Poll).map_err(drive)?;

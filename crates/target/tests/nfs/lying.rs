@@ -29,7 +29,7 @@ fn section(kind: OpKind) -> &'static str {
     match kind {
         OpKind::Read => "(RFC 1813, section 3.3.6)",
         OpKind::Write => "(RFC 1813, section 3.3.7)",
-        OpKind::Fsync => "(RFC 1813, section 3.3.21)",
+        _ => "(RFC 1813, section 3.3.21)",
     }
 }
 

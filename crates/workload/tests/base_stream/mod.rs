@@ -23,6 +23,7 @@ pub(crate) fn base_stream() -> Stream {
         dsync: false,
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
+        names: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

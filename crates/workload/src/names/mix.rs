@@ -1,0 +1,64 @@
+//! The shares of the kinds of operations: exact in every 1,000 operations of a lane.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mix::BLOCK;
+use crate::op::OpKind;
+
+/// A kind and its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindShare {
+    /// The kind, one of those on names.
+    pub kind: OpKind,
+    /// Operations of this kind in every 1,000 of a lane.
+    pub permille: u16,
+}
+
+/// The kinds of a stream, ordered by number; their shares add up to 1,000.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NameMix {
+    /// The shares, above 0.
+    pub shares: Vec<KindShare>,
+}
+
+impl NameMix {
+    /// A mix of these shares; those of 0 are left out.
+    pub fn of(shares: &[(OpKind, u16)]) -> NameMix {
+        let mut shares: Vec<KindShare> = shares
+            .iter()
+            .filter(|(_, permille)| *permille > 0)
+            .map(|(kind, permille)| KindShare { kind: *kind, permille: *permille })
+            .collect();
+        shares.sort_by_key(|share| share.kind);
+        NameMix { shares }
+    }
+
+    /// Operations of `kind` in every 1,000.
+    pub fn permille(&self, kind: OpKind) -> u64 {
+        let mut shares = self.shares.iter();
+        shares.find(|share| share.kind == kind).map_or(0, |share| u64::from(share.permille))
+    }
+
+    /// The sum of the shares of these kinds.
+    pub(crate) fn sum(&self, kinds: &[OpKind]) -> u64 {
+        kinds.iter().map(|kind| self.permille(*kind)).sum()
+    }
+
+    /// The kinds, in the order of their numbers.
+    pub fn kinds(&self) -> impl Iterator<Item = OpKind> + '_ {
+        self.shares.iter().map(|share| share.kind)
+    }
+
+    /// The kind for each number below 1,000, and the first number of each kind.
+    pub(crate) fn table(&self) -> (Box<[OpKind]>, [u16; OpKind::COUNT]) {
+        let mut kinds = Vec::with_capacity(BLOCK as usize);
+        let mut first = [0; OpKind::COUNT];
+        for share in &self.shares {
+            first[share.kind as usize] = kinds.len() as u16;
+            kinds.extend(std::iter::repeat_n(share.kind, usize::from(share.permille)));
+        }
+        assert_eq!(kinds.len(), BLOCK as usize, "the plan allows only mixes of 1,000 thousandths");
+        (kinds.into_boxed_slice(), first)
+    }
+}
