@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
 
     fn sine(&mut self, node: &Node<'_>) -> Option<SegmentRate> {
         let names = ["mean", "amplitude", "period"];
-        let table = self.part("sine", node, &names)?;
+        let table = self.part("sine", node, &names, SEGMENT)?;
         let needed = names.map(|name| self.needed("sine", node, table, name));
         let [Some(mean_node), Some(amplitude_node), Some(period_node)] = needed else {
             return None;
@@ -195,7 +195,8 @@ impl Reader<'_, '_> {
     }
 
     fn bursts(&mut self, node: &Node<'_>) -> Option<SegmentRate> {
-        let table = self.part("bursts", node, &["rate", "base", "period", "length", "duty"])?;
+        let names = ["rate", "base", "period", "length", "duty"];
+        let table = self.part("bursts", node, &names, SEGMENT)?;
         let needed = ["rate", "period"].map(|name| self.needed("bursts", node, table, name));
         let [Some(rate), Some(period)] = needed else { return None };
         let burst = self.rate("rate", rate)?;
@@ -244,14 +245,15 @@ impl Reader<'_, '_> {
     }
 
     /// The table of a part of a schedule, without unknown keys.
-    fn part<'t, 'i>(
+    pub(crate) fn part<'t, 'i>(
         &mut self,
         form: &str,
         node: &'t Node<'i>,
         names: &[&'static str],
+        allowed: &str,
     ) -> Option<&'t DeTable<'i>> {
         let DeValue::Table(table) = node.get_ref() else {
-            self.refuse(node, &format!("`{form}` is not a table"), SEGMENT);
+            self.refuse(node, &format!("`{form}` is not a table"), allowed);
             return None;
         };
         for (key, _) in table.iter() {
@@ -281,7 +283,7 @@ impl Reader<'_, '_> {
     }
 
     /// One value, not a sweep.
-    fn one(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Option<Value> {
+    pub(crate) fn one(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Option<Value> {
         let mut choices = self.expand(name, kind, node);
         if choices.len() > 1 {
             self.refuse(node, &format!("`{name}` takes one value"), &kind.allowed());
@@ -317,7 +319,7 @@ impl Reader<'_, '_> {
         Some([first?, second?])
     }
 
-    fn refuse(&mut self, node: &Node<'_>, wrong: &str, allowed: &str) {
+    pub(crate) fn refuse(&mut self, node: &Node<'_>, wrong: &str, allowed: &str) {
         let span = self.source.span(node.span());
         self.problems.push(span.diagnostic(wrong, allowed));
     }

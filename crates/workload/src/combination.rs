@@ -12,6 +12,7 @@ use crate::data::DataPattern;
 use crate::file_use::{FileUse, Sharing};
 use crate::keys::TILE;
 use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
+use crate::name_load;
 use crate::pattern::AccessPattern;
 use crate::run::{
     Phases, Spread, Stream, StreamTargets, TargetSpec, WeightedSize, WorkingSet, WriteStability,
@@ -50,7 +51,7 @@ impl<'e> StreamAt<'_, 'e> {
         self.layer.at(name, self.axis_values)
     }
 
-    fn count(&self, name: &str) -> Option<u32> {
+    pub(crate) fn count(&self, name: &str) -> Option<u32> {
         match self.at(name)?.0 {
             Value::Count(count) => u32::try_from(*count).ok(),
             _ => None,
@@ -64,14 +65,14 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    fn share(&self, name: &str) -> Option<u16> {
+    pub(crate) fn share(&self, name: &str) -> Option<u16> {
         match self.at(name)?.0 {
             Value::Share(permille) => Some(*permille),
             _ => None,
         }
     }
 
-    fn flag(&self, name: &str) -> Option<bool> {
+    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
         match self.at(name)?.0 {
             Value::Flag(flag) => Some(*flag),
             _ => None,
@@ -79,7 +80,7 @@ impl<'e> StreamAt<'_, 'e> {
     }
 
     /// Workers on all hosts that send to one target, at most.
-    fn workers_of_target(&self) -> Option<u64> {
+    pub(crate) fn workers_of_target(&self) -> Option<u64> {
         let workers = u64::from(self.count("workers")?);
         let (hosts, targets) =
             (u64::from(self.hosts), u64::from(self.targets(&mut Vec::new())?.count()));
@@ -107,7 +108,7 @@ impl<'e> StreamAt<'_, 'e> {
     }
 
     /// The targets at this load point; `None` if a name is wrong, or there are not enough hosts or workers.
-    fn targets(&self, problems: &mut Vec<Diagnostic>) -> Option<StreamTargets> {
+    pub(crate) fn targets(&self, problems: &mut Vec<Diagnostic>) -> Option<StreamTargets> {
         let mut positions = self.named_targets(problems)?;
         if let Some((used, span)) = self.targets_used {
             let known = positions.len() as u64;
@@ -216,7 +217,7 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    fn arrival(&self) -> Option<Arrival> {
+    pub(crate) fn arrival(&self) -> Option<Arrival> {
         if let Some(shared) = self.shared_arrival {
             return Some(shared.clone());
         }
@@ -230,6 +231,9 @@ impl<'e> StreamAt<'_, 'e> {
 /// The stream with these values; `None` if one is missing or wrong. The other values are checked all
 /// the same.
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
+    if at.layer.is_on_names() {
+        return name_load::stream(at, problems);
+    }
     let working_set = working_set(at, problems);
     let file_use = file_use(at, problems);
     check_transfers(at, working_set, problems);
@@ -275,7 +279,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// How durable writes are on an NFS export; `None` for other targets.
-fn write_stability(
+pub(crate) fn write_stability(
     at: &StreamAt<'_, '_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<WriteStability> {

@@ -3,6 +3,8 @@
 //! Parser, JSON Schema and reference page are generated from this one table, so they cannot
 //! disagree. A new key is a row here, a field of [`crate::run`] and a line in [`crate::resolve`].
 
+use crate::name_reader::on_names;
+use crate::op::OpKind;
 use crate::stream_targets::Spread;
 
 /// One key of an experiment file.
@@ -94,6 +96,14 @@ pub enum Kind {
     Arrival,
     /// Names of targets, in which `*` matches any text.
     TargetNames,
+    /// A tree of names.
+    Names,
+    /// The size of a file in a tree of names.
+    FileSize,
+    /// The sizes of the files in a tree of names.
+    FileSizes,
+    /// Kinds of operations on names with their shares.
+    Mix,
 }
 
 /// What applies if a key is missing.
@@ -136,6 +146,22 @@ const ACTIVE_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: 30 * 24 * HOUR };
 pub(crate) const DUTY: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
 /// The hot part of the area, and the share of operations on it.
 pub(crate) const HOT_SHARE: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
+/// Files in a tree of names.
+pub(crate) const FILES: Kind = Kind::Count { min: 1, max: 10_000_000_000 };
+/// Levels of directories.
+pub(crate) const DEPTH: Kind = Kind::Count { min: 0, max: 16 };
+/// Directories in a directory.
+pub(crate) const WIDTH: Kind = Kind::Count { min: 1, max: 100_000 };
+/// Files in a directory of the last level.
+pub(crate) const FILES_PER_DIRECTORY: Kind = Kind::Count { min: 1, max: 10_000_000_000 };
+/// The length of a name, up to that of every file system.
+pub(crate) const NAME_LENGTH: Kind = Kind::Count { min: 2, max: 255 };
+/// The largest file of a tree, which operations read and write as a whole.
+pub(crate) const FILE_SIZE_MAX: u64 = 1 << 30;
+/// Bytes that an append adds.
+pub(crate) const APPEND: Kind = Kind::Bytes { multiple_of: 1, max: 64 << 20 };
+/// The standard deviation of a lognormal distribution.
+pub(crate) const SIGMA: Kind = Kind::Skew;
 /// The share that compression or deduplication can remove; above 95 % a tile has no room for its
 /// stamp.
 const REDUCIBLE: Kind = Kind::Share { min_permille: 0, max_permille: 950 };
@@ -471,6 +497,33 @@ pub const KEYS: &[Key] = &[
         example: "\"64MiB\"",
     },
     Key {
+        name: "names",
+        section: Stream,
+        kind: Kind::Names,
+        presence: Absent("operations on files at offsets"),
+        sweep: true,
+        doc: "A tree of names, for operations such as create, stat and unlink; see \
+              [Operations on names](../guide/names.md). `files`: number of files, divided among the \
+              workers. `depth`: levels of directories (default 1). `width`: directories in each \
+              directory (10). `files_per_directory`: use only as many directories as the files need. \
+              `name_length`: bytes in a name (12). `spread`: how files are distributed over the \
+              directories: `fill`, `round_robin` (default) or `random`. `size`: sizes of the files (0). \
+              `append`: bytes that an append adds (4 KiB).",
+        example: "{ files = 100000, depth = 2, width = 20, size = \"4KiB\" }",
+    },
+    Key {
+        name: "mix",
+        section: Stream,
+        kind: Kind::Mix,
+        presence: Absent("required with `names`"),
+        sweep: true,
+        doc: "With `names`: the kinds of operations and their shares, exact over every 1,000 \
+              operations of a worker, in random order. Names are removed as often as they are added: \
+              `unlink` equals the sum of `create`, `copy`, `link` and `symlink`, and `rmdir` equals \
+              `mkdir`.",
+        example: "{ create = \"2%\", unlink = \"2%\", stat = \"66%\", read_file = \"30%\" }",
+    },
+    Key {
         name: "queue_depth",
         section: Stream,
         kind: Kind::Count { min: 1, max: 4096 },
@@ -678,6 +731,7 @@ impl Kind {
             self,
             Kind::Duration { .. }
                 | Kind::Bytes { .. }
+                | Kind::FileSize
                 | Kind::Count { .. }
                 | Kind::Share { .. }
                 | Kind::Rate
@@ -743,6 +797,27 @@ impl Kind {
                 "names of [target.NAME] tables, in which `*` matches any text, such as \
                                   [\"vol*\"] or \"vol1\""
                     .to_owned()
+            }
+            Kind::Names => "a table with `files`, and optionally `depth`, `width`, \
+                            `files_per_directory`, `name_length`, `spread`, `size` and `append`, \
+                            such as { files = 100000, depth = 2, width = 20, size = \"4KiB\" }"
+                .to_owned(),
+            Kind::FileSize => {
+                format!("a size such as \"8k\" or \"1.5MiB\", up to {}", Bytes::new(FILE_SIZE_MAX))
+            }
+            Kind::FileSizes => format!(
+                "{}; several with their shares: {{ \"4k\" = \"70%\", \"64k\" = \"30%\" }}; \
+                 {{ lognormal = {{ median = \"16KiB\", sigma = 1.5, max = \"64MiB\" }} }} or \
+                 {{ file = \"sizes.csv\" }}",
+                Kind::FileSize.allowed()
+            ),
+            Kind::Mix => {
+                let kinds: Vec<&str> = on_names().map(OpKind::name).collect();
+                format!(
+                    "shares of {}, with a sum of 100 %, such as {{ create = \"2%\", unlink = \
+                     \"2%\", stat = \"96%\" }}",
+                    kinds.join(", ")
+                )
             }
             Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
                               { constant = \"10000/s\" }, { poisson = \"10k/s\" } or \

@@ -57,6 +57,11 @@ impl<'e> Layer<'e> {
         self.at(name, axis_values).map(|(value, _)| value)
     }
 
+    /// Whether the stream's operations are on names.
+    pub(crate) fn is_on_names(&self) -> bool {
+        self.is_written("names") || self.is_written("mix")
+    }
+
     /// Whether the key is present, even with a wrong value.
     pub(crate) fn is_written(&self, name: &str) -> bool {
         self.setting(name).is_some()

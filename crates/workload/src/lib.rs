@@ -24,6 +24,8 @@ mod label;
 mod layer;
 pub mod limit;
 pub mod mix;
+mod name_load;
+mod name_reader;
 pub mod names;
 pub mod op;
 pub mod outcome;

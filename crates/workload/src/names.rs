@@ -4,7 +4,7 @@
 //! sequence for each lane (a worker's share of the stream): creating adds the next position, removing
 //! takes the oldest. Of every 1,000 operations of a lane the mix fixes how many there are of each
 //! kind, so after `b` blocks of 1,000 exactly the positions from `b * adds` to
-//! `population + b * adds` exist ([`ring`]). So the population is constant, ten million names take no
+//! `population + b * adds` exist (`ring`). So the population is constant, ten million names take no
 //! memory, hosts split a run by lanes, and the tree can be compared with the arithmetic after a run
 //! ([`NameState`]).
 //!
@@ -15,20 +15,28 @@
 //!
 //! Not for: sending operations (`target`), making the tree, and walking it.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
+use serde::{Deserialize, Serialize};
+use units::{counted, thousands};
+
+mod classes;
+mod content;
 mod mix;
+mod problem;
 mod ring;
 mod size;
 mod state;
 mod stream;
 mod tree;
 
+pub use classes::Population;
+pub use content::Content;
 pub use mix::{KindShare, NameMix};
-pub use ring::Ring;
+pub use problem::NameProblem;
 pub use size::{FileSizes, NameSize, WeightedFileSize};
 pub use state::{Expected, NameState};
-pub use stream::{Content, NameOp, NameProblem, NameStream, Population};
+pub use stream::{NameOp, NameStream};
 pub use tree::{Leaf, NameTree};
 
 /// The names of a stream, and what its operations do to them.
@@ -59,6 +67,18 @@ pub struct TreeShape {
     pub spread: NameSpread,
     /// Sizes of the files.
     pub sizes: NameSize,
+}
+
+impl fmt::Display for TreeShape {
+    /// `10,000 files in 400 directories, 4KiB`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&counted(self.files, "file"))?;
+        match self.directories {
+            1 => {}
+            directories => write!(f, " in {} directories", thousands(directories))?,
+        }
+        write!(f, ", {}", self.sizes)
+    }
 }
 
 /// Which directory a file is in.

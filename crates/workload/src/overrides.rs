@@ -189,7 +189,7 @@ fn destination<'t>(
         return None;
     };
     if let Some((_, span)) = parts.first()
-        && !matches!(key.kind, Kind::Arrival | Kind::Pattern)
+        && !matches!(key.kind, Kind::Arrival | Kind::Pattern | Kind::Names | Kind::Mix)
     {
         let span = source.span(span.clone());
         problems.push(span.diagnostic(format!("`{name}` has no fields"), FORM));

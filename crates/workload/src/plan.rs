@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::names::NameLoad;
 pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
     Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
-pub use crate::names::NameLoad;
 use crate::search::Search;
 
 /// Everything that `run` executes, in order.
@@ -137,7 +137,8 @@ impl Plan {
         let mut sets: Vec<FileSet> = Vec::new();
         let is_there =
             |stream: &&Stream| stream.targets.positions.iter().any(|at| *at as usize == target);
-        for needed in self.model_streams().filter(is_there).map(Stream::file_set) {
+        let with_files = |stream: &&Stream| stream.names.is_none() && is_there(stream);
+        for needed in self.model_streams().filter(with_files).map(Stream::file_set) {
             let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..needed.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(needed.files),

@@ -75,7 +75,7 @@ pub(crate) fn segments(name: &str, text: &str) -> Result<Vec<Segment>, Box<Diagn
 }
 
 /// The lines with content, each with its position: without comments (`#`).
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let positioned = text.split_inclusive('\n').map(move |line| {
         let start = at;

@@ -8,7 +8,9 @@ use toml::de::{DeTable, DeValue};
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
 use crate::arrival::Arrival;
-use crate::keys::{HOT_SHARE, Key, Kind, SEEKS, STRIDE, THINK_TIME, TRANSFER, WEIGHT};
+use crate::keys::{
+    FILE_SIZE_MAX, HOT_SHARE, Key, Kind, SEEKS, STRIDE, THINK_TIME, TRANSFER, WEIGHT,
+};
 use crate::pattern::AccessPattern;
 use crate::run::WeightedSize;
 use crate::sweep;
@@ -113,6 +115,11 @@ impl Reader<'_, '_> {
             (Kind::Pattern, DeValue::Table(table)) => {
                 self.pattern_table(table, &span).into_iter().map(at).collect()
             }
+            (Kind::Names, _) => {
+                let names = self.names_table(node);
+                names.map(|names| at(Value::Names(Box::new(names)))).into_iter().collect()
+            }
+            (Kind::Mix, _) => self.mix_table(node).map(Value::Mix).map(at).into_iter().collect(),
             (Kind::Arrival, DeValue::Table(table)) => {
                 self.arrival_table(table, &span).into_iter().map(at).collect()
             }
@@ -183,18 +190,39 @@ impl Reader<'_, '_> {
         table: &DeTable<'_>,
         span: &SourceSpan,
     ) -> Option<Vec<WeightedSize>> {
+        let sizes = self.shares(table, span, "transfer size", TRANSFER)?.into_iter();
+        let mut sizes: Vec<WeightedSize> =
+            sizes.map(|(size_bytes, weight)| WeightedSize { size_bytes, weight }).collect();
+        // A table with one size must give the same operations as the size itself.
+        if let [only] = sizes.as_mut_slice() {
+            only.weight = 1;
+        }
+        Some(sizes)
+    }
+
+    /// The sizes of a table with their shares in thousandths, in the order of the text.
+    ///
+    /// * `what` - a size, in words
+    /// * `kind` - what a size can be
+    pub(crate) fn shares(
+        &mut self,
+        table: &DeTable<'_>,
+        span: &SourceSpan,
+        what: &str,
+        kind: Kind,
+    ) -> Option<Vec<(u64, u32)>> {
         let before = self.problems.len();
-        let mut sizes: Vec<WeightedSize> = Vec::new();
+        let mut sizes: Vec<(u64, u32)> = Vec::new();
         let mut sum = 0u32;
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         for (key, weight) in entries {
-            let size = match scalar(TRANSFER, &DeValue::String(key.get_ref().clone())) {
+            let size = match scalar(kind, &DeValue::String(key.get_ref().clone())) {
                 Ok(Value::Bytes(size)) => Some(size),
                 _ => {
                     let span = self.source.span(key.span());
                     self.problems
-                        .push(span.diagnostic("this is not a transfer size", TRANSFER.allowed()));
+                        .push(span.diagnostic(format!("this is not a {what}"), kind.allowed()));
                     None
                 }
             };
@@ -202,36 +230,32 @@ impl Reader<'_, '_> {
                 Ok(Value::Share(share)) => share,
                 _ => {
                     let span = self.source.span(weight.span());
-                    self.problems
-                        .push(span.diagnostic("wrong share for a transfer size", WEIGHT.allowed()));
+                    let wrong = format!("wrong share for a {what}");
+                    self.problems.push(span.diagnostic(wrong, WEIGHT.allowed()));
                     continue;
                 }
             };
             sum += u32::from(share);
             let Some(size_bytes) = size else { continue };
-            if sizes.iter().any(|other| other.size_bytes == size_bytes) {
+            if sizes.iter().any(|(other, _)| *other == size_bytes) {
                 let span = self.source.span(key.span());
                 self.problems.push(span.diagnostic(
-                    format!("the transfer size {} is listed twice", Bytes::new(size_bytes)),
+                    format!("the {what} {} is listed twice", Bytes::new(size_bytes)),
                     "each size once",
                 ));
                 continue;
             }
-            sizes.push(WeightedSize { size_bytes, weight: u32::from(share) });
+            sizes.push((size_bytes, u32::from(share)));
         }
         if self.problems.len() == before && sum != 1000 {
             let found = format!("{}%", f64::from(sum) / 10.0);
             self.problems.push(
                 span.diagnostic(
-                    "the shares of the transfer sizes do not add up to 100 %",
+                    format!("the shares of the {what}s do not add up to 100 %"),
                     "a sum of 100 %",
                 )
                 .with_found(found),
             );
-        }
-        // A table with one size must give the same operations as the size itself.
-        if let [only] = sizes.as_mut_slice() {
-            only.weight = 1;
         }
         (self.problems.len() == before).then_some(sizes)
     }
@@ -402,7 +426,7 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
             let time = parse_duration(&written).map_err(|_| plain())?;
             Value::Duration(u64::try_from(time.as_nanos()).map_err(|_| plain())?)
         }
-        Kind::Bytes { .. } if is_text || is_whole => {
+        Kind::Bytes { .. } | Kind::FileSize if is_text || is_whole => {
             Value::Bytes(written.parse::<Bytes>().map_err(|_| plain())?.get())
         }
         Kind::Count { .. } if is_text || is_whole => {
@@ -445,6 +469,7 @@ fn within(kind: Kind, value: &Value) -> bool {
         (Kind::Bytes { multiple_of, max }, Value::Bytes(bytes)) => {
             *bytes > 0 && *bytes <= max && bytes.is_multiple_of(multiple_of)
         }
+        (Kind::FileSize, Value::Bytes(bytes)) => *bytes <= FILE_SIZE_MAX,
         (Kind::Count { min, max }, Value::Count(count)) => (min..=max).contains(count),
         (Kind::Share { min_permille, max_permille }, Value::Share(permille)) => {
             (min_permille..=max_permille).contains(permille)

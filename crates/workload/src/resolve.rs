@@ -15,6 +15,7 @@ use crate::combination::{self, StreamAt};
 use crate::keys::{self, Presence, Section};
 use crate::label::Labelled;
 use crate::layer::{AxisValue, Layer};
+use crate::name_load::KEYS_AT_OFFSETS;
 use crate::plan::{Plan, Step};
 use crate::problem::{missing_key, same_name};
 use crate::random;
@@ -89,7 +90,8 @@ pub fn resolve(
         problems.push(wrong);
     }
     let is_shared_write = |point: &LoadPoint| {
-        let writes = |stream: &Stream| stream.read_permille < 1000;
+        // Workers change different names.
+        let writes = |stream: &Stream| stream.names.is_none() && stream.read_permille < 1000;
         let mut streams = point.streams.iter().filter(|stream| writes(stream));
         point.hosts > 1 && streams.any(|stream| !stream.file_use.is_separate())
     };
@@ -448,7 +450,12 @@ impl<'e> Variant<'e> {
     fn find_missing(&self, problems: &mut Vec<Diagnostic>) {
         for (stream, layer) in self.experiment.streams.iter().zip(&self.layers) {
             for key in keys::keys_of(Section::Stream) {
-                if key.presence != Presence::Required || layer.is_written(key.name) {
+                let is_needed = match (layer.is_on_names(), key.name) {
+                    (true, "names" | "mix") => true,
+                    (true, name) if KEYS_AT_OFFSETS.contains(&name) => false,
+                    _ => key.presence == Presence::Required,
+                };
+                if !is_needed || layer.is_written(key.name) {
                     continue;
                 }
                 let wrong = missing_key(&stream.span, key, &format!("stream `{}`", stream.name));

@@ -7,9 +7,12 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::arrival::Process;
 use crate::keys::{
-    self, DUTY, HOT_SHARE, Key, Kind, Presence, SCHEDULE_TIME, SEEKS, STRIDE, Section, THINK_TIME,
-    TRANSFER, WEIGHT,
+    self, APPEND, DEPTH, DUTY, FILE_SIZE_MAX, FILES, FILES_PER_DIRECTORY, HOT_SHARE, Key, Kind,
+    NAME_LENGTH, Presence, SCHEDULE_TIME, SEEKS, SIGMA, STRIDE, Section, THINK_TIME, TRANSFER,
+    WEIGHT, WIDTH,
 };
+use crate::name_reader::on_names;
+use crate::names::NameSpread;
 
 /// Number and unit of a size; case is ignored.
 const SIZE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *([bB]|[bB]ytes?|[kKmMgGtTpP]([iI]?[bB]?))?";
@@ -132,6 +135,18 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
         Kind::Bytes { max, .. } => {
             vec![text(SIZE, sweep), json!({ "type": "integer", "minimum": 1, "maximum": max })]
         }
+        Kind::FileSize => {
+            let max = FILE_SIZE_MAX;
+            vec![text(SIZE, sweep), json!({ "type": "integer", "minimum": 0, "maximum": max })]
+        }
+        Kind::FileSizes => file_sizes(),
+        Kind::Names => vec![names()],
+        Kind::Mix => {
+            let share = json!({ "anyOf": self::forms(WEIGHT, false) });
+            let kinds: Vec<(&str, Json)> =
+                on_names().map(|kind| (kind.name(), share.clone())).collect();
+            vec![table(&kinds, &[])]
+        }
         Kind::Count { min, max } => {
             vec![text(COUNT, sweep), json!({ "type": "integer", "minimum": min, "maximum": max })]
         }
@@ -202,6 +217,39 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
             schedule(),
         ],
     }
+}
+
+/// A tree of names.
+fn names() -> Json {
+    let one = |kind| json!({ "anyOf": forms(kind, false) });
+    let fields = [
+        ("files", one(FILES)),
+        ("depth", one(DEPTH)),
+        ("width", one(WIDTH)),
+        ("files_per_directory", one(FILES_PER_DIRECTORY)),
+        ("name_length", one(NAME_LENGTH)),
+        ("spread", json!({ "enum": NameSpread::NAMES })),
+        ("size", one(Kind::FileSizes)),
+        ("append", one(APPEND)),
+    ];
+    table(&fields, &["files"])
+}
+
+/// The sizes of files: one, several with their shares, a distribution, or a file.
+fn file_sizes() -> Vec<Json> {
+    let one = |kind| json!({ "anyOf": forms(kind, false) });
+    let size = || one(Kind::FileSize);
+    let lognormal = [("median", size()), ("sigma", one(SIGMA)), ("max", size())];
+    let mut forms = forms(Kind::FileSize, false);
+    forms.push(json!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": { "pattern": format!("^{SIZE}$") },
+        "additionalProperties": one(WEIGHT),
+    }));
+    forms.push(table(&[("lognormal", table(&lognormal, &["median", "sigma"]))], &["lognormal"]));
+    forms.push(table(&[("file", json!({ "type": "string", "minLength": 1 }))], &["file"]));
+    forms
 }
 
 /// A schedule: a list of segments, and the process of arrivals within them.

@@ -7,6 +7,7 @@ use settings::SourceSpan;
 use units::print_duration;
 
 use crate::arrival::Arrival;
+use crate::names::{NameMix, TreeShape};
 use crate::pattern::AccessPattern;
 use crate::run::WeightedSize;
 
@@ -37,6 +38,19 @@ pub enum Value {
     Arrival(Arrival),
     /// Names of targets.
     TargetNames(Vec<String>),
+    /// A tree of names.
+    Names(Box<Names>),
+    /// Kinds of operations on names with their shares.
+    Mix(NameMix),
+}
+
+/// A tree of names as the user wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Names {
+    /// The tree.
+    pub tree: TreeShape,
+    /// Bytes that an append adds.
+    pub append_bytes: u32,
 }
 
 /// One of the values of a key, with its position.
@@ -89,6 +103,8 @@ impl fmt::Display for Value {
                 write!(f, "stride {}", exact_bytes(*stride_bytes))
             }
             Value::Arrival(arrival) => write!(f, "{arrival}"),
+            Value::Names(names) => f.write_str(&names.tree.to_string()),
+            Value::Mix(mix) => write!(f, "{mix}"),
         }
     }
 }

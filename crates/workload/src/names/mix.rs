@@ -1,9 +1,24 @@
 //! The shares of the kinds of operations: exact in every 1,000 operations of a lane.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::mix::BLOCK;
 use crate::op::OpKind;
+
+impl fmt::Display for NameMix {
+    /// `2% create, 96% stat, 2% unlink`, the largest share first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shares = self.shares.clone();
+        shares.sort_by_key(|share| (std::cmp::Reverse(share.permille), share.kind));
+        for (at, share) in shares.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{}% {}", f64::from(share.permille) / 10.0, share.kind.name())?;
+        }
+        Ok(())
+    }
+}
 
 /// A kind and its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,27 +7,27 @@
 
 /// One class of names, divided among the lanes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ring {
+pub(super) struct Ring {
     /// Names that exist at the start, over all lanes.
-    pub names: u64,
+    pub(super) names: u64,
     /// Lanes of the stream.
-    pub lanes: u64,
+    pub(super) lanes: u64,
     /// Names that a block of 1,000 operations adds and removes.
-    pub adds: u64,
+    pub(super) adds: u64,
     /// Blocks of 1,000 operations within which operations of a lane can overlap.
-    pub overlap: u64,
+    pub(super) overlap: u64,
 }
 
 impl Ring {
     /// Names of `lane` that exist at the start.
     #[inline]
-    pub const fn population(&self, lane: u32) -> u64 {
+    pub(super) const fn population(&self, lane: u32) -> u64 {
         self.names / self.lanes + ((lane as u64) < self.names % self.lanes) as u64
     }
 
     /// The smallest population of a lane in which operations never use a name that an operation at
     /// the same time adds or removes.
-    pub const fn population_min(adds: u64, overlap: u64) -> u64 {
+    pub(super) const fn population_min(adds: u64, overlap: u64) -> u64 {
         (2 * overlap + 1) * adds + 1
     }
 
@@ -40,7 +40,7 @@ impl Ring {
 
     /// The number of the name at `position` of `lane`.
     #[inline]
-    pub const fn number(&self, lane: u32, position: u64) -> u64 {
+    pub(super) const fn number(&self, lane: u32, position: u64) -> u64 {
         let population = self.population(lane);
         let slot = match self.adds {
             0 => position,
@@ -61,7 +61,7 @@ impl Ring {
 
     /// The lane that owns the name `number`, and the name's index there; `None` for numbers that no
     /// lane uses.
-    pub const fn owner(&self, number: u64) -> Option<(u32, u64)> {
+    pub(super) const fn owner(&self, number: u64) -> Option<(u32, u64)> {
         if number < self.names {
             let (each, rest) = (self.names / self.lanes, self.names % self.lanes);
             let longer = rest * (each + 1);
@@ -82,7 +82,7 @@ impl Ring {
 
     /// The position at index `slot` of a lane that can exist in block `block`, if any: the one from
     /// the oldest of the block on.
-    pub const fn position_at(&self, lane: u32, slot: u64, block: u64) -> u64 {
+    pub(super) const fn position_at(&self, lane: u32, slot: u64, block: u64) -> u64 {
         if self.adds == 0 {
             return slot;
         }
@@ -92,26 +92,26 @@ impl Ring {
     }
 
     /// Numbers in use over all lanes; the names are below this number.
-    pub const fn numbers(&self) -> u64 {
+    pub(super) const fn numbers(&self) -> u64 {
         self.names + self.lanes * self.spare()
     }
 
     /// The position that operation `rank` of those that add in `block` adds.
     #[inline]
-    pub const fn added(&self, lane: u32, block: u64, rank: u64) -> u64 {
+    pub(super) const fn added(&self, lane: u32, block: u64, rank: u64) -> u64 {
         self.population(lane) + block * self.adds + rank
     }
 
     /// The position that operation `rank` of those that remove in `block` removes.
     #[inline]
-    pub const fn removed(&self, block: u64, rank: u64) -> u64 {
+    pub(super) const fn removed(&self, block: u64, rank: u64) -> u64 {
         block * self.adds + rank
     }
 
     /// The positions that exist during all operations that can overlap with those of `block`: the
     /// first, and how many there are.
     #[inline]
-    pub const fn stable(&self, lane: u32, block: u64) -> (u64, u64) {
+    pub(super) const fn stable(&self, lane: u32, block: u64) -> (u64, u64) {
         let first = (block + self.overlap + 1) * self.adds;
         (first, self.population(lane).saturating_sub((2 * self.overlap + 1) * self.adds))
     }

@@ -1,8 +1,14 @@
 //! Sizes of files: a pure function of random bits.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::random;
+use crate::value::exact_bytes;
+
+/// More sizes are not listed in a description.
+const SIZES_LISTED_MAX: usize = 4;
 
 /// The distribution of file sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +37,34 @@ pub struct WeightedFileSize {
     pub size_bytes: u64,
     /// Share of the files: this weight over the sum of weights.
     pub weight: u64,
+}
+
+impl fmt::Display for NameSize {
+    /// `4KiB`, `70% 4KiB + 30% 64KiB` or `lognormal, median 16KiB, sigma 1.5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameSize::Weighted { sizes } => match sizes.as_slice() {
+                [only] => f.write_str(&exact_bytes(only.size_bytes)),
+                [first, .., last] if sizes.len() > SIZES_LISTED_MAX => {
+                    let (first, last) =
+                        (exact_bytes(first.size_bytes), exact_bytes(last.size_bytes));
+                    write!(f, "{} sizes from {first} to {last}", sizes.len())
+                }
+                _ => {
+                    let sum: u64 = sizes.iter().map(|size| size.weight).sum();
+                    for (at, size) in sizes.iter().enumerate() {
+                        let plus = if at == 0 { "" } else { " + " };
+                        let percent = (size.weight as f64 / sum as f64 * 1000.0).round() / 10.0;
+                        write!(f, "{plus}{percent}% {}", exact_bytes(size.size_bytes))?;
+                    }
+                    Ok(())
+                }
+            },
+            NameSize::Lognormal { median_bytes, sigma, .. } => {
+                write!(f, "lognormal, median {}, sigma {sigma}", exact_bytes(*median_bytes))
+            }
+        }
+    }
 }
 
 impl NameSize {

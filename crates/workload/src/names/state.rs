@@ -1,6 +1,7 @@
 //! The names of one lane after any number of steps: computed, without memory for the names.
 
-use super::stream::{Content, NameStream};
+use super::content::Content;
+use super::stream::NameStream;
 use super::{Name, NameClass};
 use crate::mix::BLOCK;
 
@@ -52,7 +53,7 @@ impl<'a> NameState<'a> {
 
     /// What `name` is, if it exists; `None` too for originals and for names of other lanes.
     pub fn find(&self, name: Name) -> Option<Expected> {
-        let ring = self.stream.ring(name.class)?;
+        let ring = self.stream.classes.ring(name.class)?;
         let (lane, slot) = ring.owner(name.number)?;
         if lane != self.lane {
             return None;
@@ -64,14 +65,14 @@ impl<'a> NameState<'a> {
     /// The names that exist, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = (Name, Expected)> + '_ {
         CLASSES.into_iter().flat_map(move |class| {
-            let ring = self.stream.ring(class).filter(|ring| ring.names > 0);
+            let ring = self.stream.classes.ring(class).filter(|ring| ring.names > 0);
             let positions = ring.map_or(0..0, |ring| {
                 let first = self.block * ring.adds;
                 first..first + ring.population(self.lane) + ring.adds
             });
             positions.filter(move |position| self.exists(class, *position)).filter_map(
                 move |position| {
-                    let number = self.stream.ring(class)?.number(self.lane, position);
+                    let number = self.stream.classes.ring(class)?.number(self.lane, position);
                     let name = Name { class, number };
                     Some((name, self.expected(name, position)))
                 },
@@ -83,7 +84,7 @@ impl<'a> NameState<'a> {
     pub fn count(&self) -> u64 {
         let mut count = 0;
         for class in CLASSES {
-            let Some(ring) = self.stream.ring(class).filter(|ring| ring.names > 0) else {
+            let Some(ring) = self.stream.classes.ring(class).filter(|ring| ring.names > 0) else {
                 continue;
             };
             count += ring.population(self.lane);
@@ -98,7 +99,7 @@ impl<'a> NameState<'a> {
     /// Whether the name at `position` of the class exists; positions before the first of the block
     /// do not.
     fn exists(&self, class: NameClass, position: u64) -> bool {
-        let Some(ring) = self.stream.ring(class) else { return false };
+        let Some(ring) = self.stream.classes.ring(class) else { return false };
         let (oldest, population) = (self.block * ring.adds, ring.population(self.lane));
         let Some(age) = position.checked_sub(oldest) else { return false };
         if age < ring.adds && self.is_done(self.stream.removing(class, age)) {
@@ -112,20 +113,27 @@ impl<'a> NameState<'a> {
 
     fn expected(&self, name: Name, position: u64) -> Expected {
         let stream = self.stream;
+        let contents = &stream.contents;
+        let fixed = |name| {
+            let (size_bytes, content) = contents.fixed_file(name);
+            (u64::from(size_bytes), content)
+        };
         let (size_bytes, content) = match name.class {
             NameClass::Made => return Expected::Directory,
-            NameClass::Symlink => return Expected::Symlink { text: stream.referred(name) },
-            NameClass::Link => stream.fixed_file(stream.referred(name)),
+            NameClass::Symlink => return Expected::Symlink { text: contents.referred(name) },
+            NameClass::Link => fixed(contents.referred(name)),
             NameClass::Moved => {
                 // Each rename moves a file by the population.
-                let population = stream.moved.population(self.lane).max(1);
-                let number = stream.moved.number(self.lane, position % population);
-                stream.fixed_file(Name { class: NameClass::Moved, number })
+                let moved = &stream.classes.moved;
+                let at_start = position % moved.population(self.lane).max(1);
+                let number = moved.number(self.lane, at_start);
+                fixed(Name { class: NameClass::Moved, number })
             }
             _ => {
-                let before = stream.change_number(self.block + 1, 0);
-                stream.file(self.lane, position, before, |block, rank| {
-                    block < self.block || self.is_done(stream.changing_image(rank))
+                let end = contents.first_change(self.block + 1);
+                contents.file(self.lane, position, end, |change| {
+                    let (kind, rank) = contents.kind_of_change(change.rank);
+                    change.block < self.block || self.is_done(stream.image_of(kind, rank))
                 })
             }
         };
@@ -141,7 +149,11 @@ impl<'a> NameState<'a> {
 impl NameStream {
     /// What an original is; `None` for other names. Originals do not belong to a lane.
     pub fn original(&self, name: Name) -> Option<Expected> {
-        let (size_bytes, content) = self.is_original(name).then(|| self.fixed_file(name))?;
+        if name.class != NameClass::Original || name.number >= self.classes.originals {
+            return None;
+        }
+        let (size_bytes, content) = self.contents.fixed_file(name);
+        let size_bytes = size_bytes.into();
         Some(Expected::File { size_bytes, content })
     }
 }
