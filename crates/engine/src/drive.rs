@@ -8,6 +8,7 @@ use target::{Completion, Target, TargetError, Wait};
 use workload::outcome::ErrorKind;
 
 use crate::clock::Clock;
+use crate::operations::Operations;
 use crate::pulse::Pulse;
 use crate::schedule::Schedule;
 use crate::slots::Slot;
@@ -135,8 +136,8 @@ pub enum DriveEnd {
 ///
 /// # Errors
 /// The target is lost.
-pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
-    worker: &mut Worker<S, D, H>,
+pub fn drive<S: Schedule, D: DataPath, H: Handover, O: Operations, T: Target>(
+    worker: &mut Worker<S, D, H, O>,
     target: &mut T,
     clock: &impl Clock,
     stop: &Stop,

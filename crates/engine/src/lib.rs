@@ -11,6 +11,9 @@
 pub mod clock;
 pub mod drive;
 pub mod host_state;
+pub mod lane_window;
+pub mod name_data;
+pub mod operations;
 pub mod probe;
 pub mod processor;
 pub mod pulse;

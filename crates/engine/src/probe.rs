@@ -11,6 +11,8 @@ use workload::op::{Op, OpKind};
 use workload::plan::{IoMethod, IoMethodUsed};
 use workload::random;
 
+use crate::request::THREADS_MAX;
+
 /// Duration of one method's trial in a round.
 const TRIAL: Duration = Duration::from_millis(20);
 /// Maximum number of rounds with both methods; the best result of each counts.
@@ -75,6 +77,24 @@ pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, Targ
          {psync_best:.0}/s with one blocking thread"
     );
     Ok(faster(ring_best, psync_best, trial, result))
+}
+
+/// Chooses the I/O method of a plan that has only operations on names. The kernel performs those of
+/// io_uring in threads of its own, so blocking calls cost less for each operation, as long as the plan
+/// needs no more threads than are allowed.
+pub fn choose_for_names(requested: IoMethod, blocking_threads: u64) -> ChosenIoMethod {
+    let (io_method, reason) = match requested {
+        IoMethod::Auto if blocking_threads <= THREADS_MAX => (
+            IoMethodUsed::Psync,
+            "operations on names: the kernel performs those of io_uring in its own threads".to_owned(),
+        ),
+        IoMethod::Auto => (
+            IoMethodUsed::IoUring,
+            format!("blocking calls would need {blocking_threads} threads"),
+        ),
+        requested => (requested.into(), "requested by the user".to_owned()),
+    };
+    ChosenIoMethod { io_method, reason }
 }
 
 /// Whether the rates are so far from the threshold that further rounds would not change the choice.

@@ -10,6 +10,7 @@ use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use target::TargetError;
 use target::threads::ThreadError;
+use workload::names::NameStream;
 use workload::op::OpStream;
 use workload::plan::IoMethodUsed;
 
@@ -18,9 +19,11 @@ use crate::collect::{self, Collector, CollectorEnd, Part};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
 use crate::file_identities::FileIdentities;
 use crate::host_state::HostStateReader;
+use crate::lane_window::LaneWindow;
+use crate::operations::LaneEnd;
 use crate::pulse::Pulse;
 use crate::request::{EngineError, READY_WITHIN, Request};
-use crate::thread::{self, Ended, Job, Message, StartLine, Thread, jobs};
+use crate::thread::{self, Ended, Job, Message, StartLine, Thread, Work, jobs};
 
 /// Stack of a worker's thread: its call depth is small, and psync may need 2,000 threads.
 const STACK_BYTES: usize = 256 << 10;
@@ -47,12 +50,20 @@ pub struct RunEnd {
     pub mismatches: Vec<String>,
     /// How long after the start the first thread ran, in nanoseconds; `None` if none did.
     pub started_late_ns: Option<u64>,
+    /// What is done of each lane of operations on names.
+    pub lanes: Vec<LaneEnd>,
 }
 
 impl RunEnd {
     /// An end without anything to say about it.
     pub const fn of(outcome: Outcome) -> RunEnd {
-        RunEnd { outcome, details: Vec::new(), mismatches: Vec::new(), started_late_ns: None }
+        RunEnd {
+            outcome,
+            details: Vec::new(),
+            mismatches: Vec::new(),
+            started_late_ns: None,
+            lanes: Vec::new(),
+        }
     }
 }
 
@@ -183,10 +194,22 @@ impl Drop for Crew {
 struct Member {
     stream: String,
     lane: u32,
+    /// The lane of operations on names.
+    names: Option<NameLane>,
     pulse: Arc<Pulse>,
     stream_index: usize,
     /// It has ended or was abandoned.
     is_over: bool,
+}
+
+/// A lane of operations on names, which several threads may share.
+struct NameLane {
+    target: u32,
+    /// Its number on the target.
+    lane: u32,
+    window: Arc<LaneWindow>,
+    /// Steps of the thread's failed operations; `None` if there were too many to keep.
+    failed_steps: Option<Vec<u64>>,
 }
 
 impl std::fmt::Display for Member {
@@ -209,6 +232,15 @@ impl Crew {
             crew.members.push(Member {
                 stream: job.stream.name.clone(),
                 lane: job.lane,
+                names: match &job.work {
+                    Work::Data { .. } => None,
+                    Work::Names(names) => Some(NameLane {
+                        target: job.target,
+                        lane: job.assigned.lane,
+                        window: Arc::clone(&names.window),
+                        failed_steps: None,
+                    }),
+                },
                 pulse: Arc::clone(&pulse),
                 stream_index: job.stream_index,
                 is_over: false,
@@ -216,7 +248,7 @@ impl Crew {
             let (worker_end, collector_end, tally) = collect::handover(
                 Part { stream: job.stream_index, target: job.target },
                 job.lane,
-                job.opener.connections(),
+                job.work.connections(),
                 Arc::clone(&pulse),
             );
             ends.push(collector_end);
@@ -348,6 +380,32 @@ impl Watch {
         let named = |line: &String| format!("{member}: {line}");
         self.end.details.extend(ended.faults.iter().chain(&ended.incomplete).map(named));
         self.end.mismatches.extend(ended.mismatches.iter().map(named));
+        if let Some(names) = &mut self.crew.members[number].names {
+            names.failed_steps = ended.failed_steps;
+        }
+    }
+
+    /// What is done of each lane of operations on names. The threads of a lane are neighbours.
+    fn lane_ends(&self) -> Vec<LaneEnd> {
+        let mut ends: Vec<LaneEnd> = Vec::new();
+        for member in &self.crew.members {
+            let Some(names) = &member.names else { continue };
+            let (stream, target, lane) = (member.stream_index, names.target, names.lane);
+            let failed = names.failed_steps.clone();
+            match ends.last_mut() {
+                Some(last) if (last.stream, last.target, last.lane) == (stream, target, lane) => {
+                    match (&mut last.steps, failed) {
+                        (Some(steps), Some(failed)) => steps.failed.extend(failed),
+                        (steps, _) => *steps = None,
+                    }
+                }
+                _ => {
+                    let steps = failed.map(|failed| names.window.steps(failed));
+                    ends.push(LaneEnd { stream, target, lane, steps });
+                }
+            }
+        }
+        ends
     }
 
     /// Abandons a worker that is stuck in a system call: its thread cannot be stopped and exists
@@ -358,8 +416,17 @@ impl Watch {
         let stream = &run.streams[*stream_index];
         let at = stream.target_lane(run.hosts, *lane);
         let on_target = stream.on_target(run.hosts, at.target);
-        let op = OpStream::new(&on_target, run.seed).op(at.lane, pulse.step());
-        let described = thread::describe(&op, &stream.file_set(), pulse.stalled_ns(now_ns));
+        let stalled_ns = pulse.stalled_ns(now_ns);
+        let described = match NameStream::new(&on_target, run.seed, request.data_seed) {
+            Some(names) => {
+                let op = names.op(at.lane, pulse.step()).op();
+                thread::describe(&op, &names, stalled_ns)
+            }
+            None => {
+                let op = OpStream::new(&on_target, run.seed).op(at.lane, pulse.step());
+                thread::describe(&op, &stream.file_set(), stalled_ns)
+            }
+        };
         self.end.details.push(format!("{}: {described}", self.crew.members[number]));
         if !stop.is_now() {
             self.end.outcome = overdue();
@@ -375,6 +442,7 @@ impl Watch {
         if self.end.outcome == Outcome::Done && stop.is_requested() {
             self.end.outcome = Outcome::Interrupted;
         }
+        self.end.lanes = self.lane_ends();
         Ok(self.end)
     }
 }

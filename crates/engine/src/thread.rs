@@ -8,13 +8,15 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use metrics::recorder::Tally;
+use target::names::{NameOpener, NameTarget, NameWork};
 use target::nfs::Rewrite;
-use target::run_target::{Opener, UseTarget, WorkerShare};
+use target::run_target::{Opener, RunTarget, UseTarget, WorkerShare};
 use target::{Target, TargetError};
 use uring::slice::ShortSlice;
 use workload::arrival::Arrival;
 use workload::connection::down_reason;
 use workload::data::TileMaker;
+use workload::names::NameStream;
 use workload::op::{Op, OpStream};
 use workload::plan::{Assignment, Capabilities, FileSet, IoMethodUsed, Stream};
 
@@ -22,6 +24,9 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
 use crate::cpu::ThreadTimes;
 use crate::drive::{DriveEnd, Stop, drive};
+use crate::lane_window::LaneWindow;
+use crate::name_data::NameData;
+use crate::operations::{NameOperations, Operations};
 use crate::pulse::Pulse;
 use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::schedule::{
@@ -48,10 +53,40 @@ pub(crate) struct Job {
     /// Its number among the threads of its lane.
     pub(crate) thread: u32,
     pub(crate) run_seed: u64,
-    pub(crate) opener: Opener,
-    pub(crate) maker: Option<Arc<TileMaker>>,
-    pub(crate) generations: Option<Arc<Generations>>,
+    pub(crate) work: Work,
     pub(crate) processor: Option<usize>,
+}
+
+/// What a thread sends, and to what.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// Reads and writes of files that are open.
+    Data {
+        opener: Opener,
+        maker: Option<Arc<TileMaker>>,
+        generations: Option<Arc<Generations>>,
+    },
+    /// Operations on names.
+    Names(NameJob),
+}
+
+/// Operations on names of one lane, which several threads may share.
+#[derive(Clone)]
+pub(crate) struct NameJob {
+    pub(crate) opener: NameOpener,
+    pub(crate) work: NameWork,
+    pub(crate) window: Arc<LaneWindow>,
+    pub(crate) verify: bool,
+}
+
+impl Work {
+    /// The number of connections that the thread opens.
+    pub(crate) fn connections(&self) -> usize {
+        match self {
+            Work::Data { opener, .. } => opener.connections(),
+            Work::Names(names) => names.opener.connections(),
+        }
+    }
 }
 
 /// A thread's message to the conducting thread.
@@ -72,6 +107,8 @@ pub(crate) struct Ended {
     pub(crate) mismatches: Vec<String>,
     /// Replies that violated the protocol, and connections that were down at the end.
     pub(crate) faults: Vec<String>,
+    /// Steps of failed operations that change names; `None` if there were too many to keep.
+    pub(crate) failed_steps: Option<Vec<u64>>,
     /// How long after the start it ran, in nanoseconds; `None` if it was not started.
     pub(crate) started_late_ns: Option<u64>,
 }
@@ -129,19 +166,19 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
             let part = parts.on(at.target);
             let rewrite = |maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite;
             let (number, of_target) = workers.next(at.target);
-            let opener = request.targets.get(at.target as usize).and_then(|target| {
-                target.opener(&WorkerShare {
-                    stream: &part.stream,
-                    number,
-                    workers: of_target,
-                    connections: run.connections,
-                    io_method: request.io_method,
-                    verify: request.verify,
-                    rewrite: part.maker.clone().map(rewrite),
-                })
-            });
+            let share = WorkerShare {
+                stream: &part.stream,
+                number,
+                workers: of_target,
+                connections: run.connections,
+                io_method: request.io_method,
+                verify: request.verify,
+                rewrite: part.maker.clone().map(rewrite),
+            };
+            let target = request.targets.get(at.target as usize);
             let missing = || EngineError::NoFiles { stream: stream.name.clone() };
-            let opener = opener.ok_or_else(missing)?;
+            let work = target.and_then(|target| part.work(target.as_ref(), &share));
+            let work = work.ok_or_else(missing)?;
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
                     stream_index,
@@ -158,9 +195,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     shared_steps: counter.clone(),
                     thread,
                     run_seed: run.seed,
-                    opener: opener.clone(),
-                    maker: part.maker.clone(),
-                    generations: part.generations.clone(),
+                    work: work.clone(),
                     processor,
                 });
             }
@@ -177,22 +212,48 @@ struct StreamPart {
     stream: Stream,
     maker: Option<Arc<TileMaker>>,
     generations: Option<Arc<Generations>>,
+    names: Option<NameWork>,
+}
+
+impl StreamPart {
+    /// What a worker sends to `target`; `None` if the target does not have its files.
+    fn work(&self, target: &dyn RunTarget, share: &WorkerShare<'_>) -> Option<Work> {
+        let Some(work) = self.names.clone() else {
+            return Some(Work::Data {
+                opener: target.opener(share)?,
+                maker: self.maker.clone(),
+                generations: self.generations.clone(),
+            });
+        };
+        let window = u32::try_from(work.stream.window_steps()).unwrap_or(u32::MAX);
+        Some(Work::Names(NameJob {
+            opener: target.name_opener(share, work.clone())?,
+            work,
+            window: Arc::new(LaneWindow::new(window)),
+            verify: share.verify,
+        }))
+    }
 }
 
 impl StreamParts {
     fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> StreamParts {
         let set = stream.file_set();
-        let data = moves_data && (stream.read_permille < 1000 || request.verify);
+        let has_names = stream.names.is_some();
+        let data = !has_names && moves_data && (stream.read_permille < 1000 || request.verify);
         let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
         let generations = || {
             let tile_bytes = u64::from(set.tile_bytes);
             Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
         };
-        let part = |target: &u32| StreamPart {
-            target: *target,
-            stream: stream.on_target(request.assignment.run.hosts, *target),
-            maker: maker.clone(),
-            generations: (data && request.verify).then(generations),
+        let part = |target: &u32| {
+            let stream = stream.on_target(request.assignment.run.hosts, *target);
+            StreamPart {
+                target: *target,
+                names: NameWork::of(&stream, request.assignment.run.seed, request.data_seed),
+                stream,
+                maker: maker.clone(),
+                generations: (data && request.verify).then(generations),
+            }
         };
         StreamParts(stream.targets.positions.iter().map(part).collect())
     }
@@ -237,10 +298,10 @@ impl Job {
 }
 
 /// Describes replies that violated the protocol, and connections that are down.
-fn faults(target: &mut impl Target, set: &FileSet) -> Vec<String> {
+fn faults(target: &mut impl Target, files: &dyn DescribeOp) -> Vec<String> {
     let faults = target.faults().into_iter();
     let mut all: Vec<String> = faults
-        .map(|fault| format!("{}: {}", set.file_name(fault.file), fault.description))
+        .map(|fault| format!("{}: {}", files.file(fault.file), fault.description))
         .collect();
     let mut missing: Vec<String> = target
         .connections()
@@ -256,21 +317,55 @@ fn faults(target: &mut impl Target, set: &FileSet) -> Vec<String> {
     all
 }
 
-fn describe_all(slots: &[Slot], set: &FileSet, now_ns: u64) -> Vec<String> {
-    slots.iter().map(|slot| describe(&slot.op, set, now_ns - slot.issued_ns)).collect()
+fn describe_all(slots: &[Slot], files: &dyn DescribeOp, now_ns: u64) -> Vec<String> {
+    slots.iter().map(|slot| describe(&slot.op, files, now_ns - slot.issued_ns)).collect()
 }
 
 /// Describes an operation that did not complete.
-pub(crate) fn describe(op: &Op, set: &FileSet, age_ns: u64) -> String {
+pub(crate) fn describe(op: &Op, files: &dyn DescribeOp, age_ns: u64) -> String {
     format!(
-        "{} of {} bytes at offset {} of {} (operation {}) has been outstanding for {:.3} s",
-        op.kind.name(),
-        op.size_bytes,
-        op.offset_bytes,
-        set.file_name(op.file),
+        "{} (operation {}) has been outstanding for {:.3} s",
+        files.operation(op),
         op.index,
         age_ns as f64 / 1e9
     )
+}
+
+/// The words for operations and files of a stream.
+pub(crate) trait DescribeOp {
+    /// A file by its number.
+    fn file(&self, file: u32) -> String;
+
+    /// An operation.
+    fn operation(&self, op: &Op) -> String;
+}
+
+impl DescribeOp for FileSet {
+    fn file(&self, file: u32) -> String {
+        self.file_name(file)
+    }
+
+    fn operation(&self, op: &Op) -> String {
+        format!(
+            "{} of {} bytes at offset {} of {}",
+            op.kind.name(),
+            op.size_bytes,
+            op.offset_bytes,
+            self.file_name(op.file)
+        )
+    }
+}
+
+impl DescribeOp for NameStream {
+    fn file(&self, _file: u32) -> String {
+        "operations on names".to_owned()
+    }
+
+    fn operation(&self, op: &Op) -> String {
+        let mut path = String::new();
+        self.tree().push_path(self.at(op.index).name, &mut path);
+        format!("{} of {path}", op.kind.name())
+    }
 }
 
 /// Drives a worker with the target that its thread has opened.
@@ -285,7 +380,132 @@ impl UseTarget for Drive<'_> {
     type Output = Result<Ended, TargetError>;
 
     fn use_target<T: Target>(self, target: T) -> Result<Ended, TargetError> {
-        self.thread.with_schedule(self.job, target, self.handover, self.tally)
+        let with = OfData { thread: self.thread, target };
+        with_schedule(self.job, with, self.handover, self.tally)
+    }
+}
+
+/// Runs a job with the schedule of its stream.
+trait WithSchedule {
+    fn run<S: Schedule>(
+        self,
+        job: Job,
+        schedule: S,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError>;
+}
+
+fn with_schedule(
+    job: Job,
+    with: impl WithSchedule,
+    handover: WorkerEnd,
+    tally: Box<Tally>,
+) -> Result<Ended, TargetError> {
+    let (lane, lanes) = (job.assigned.lane, job.stream.workers);
+    let seed = job.stream.seed(job.run_seed);
+    match job.stream.arrival.clone() {
+        Arrival::Closed { think_time_ns: 0 } => {
+            with.run(job, Closed, handover, tally)
+        }
+        Arrival::Closed { think_time_ns } => {
+            let schedule = Thinking::new(think_time_ns, job.assigned.queue_depth);
+            with.run(job, schedule, handover, tally)
+        }
+        Arrival::Constant { offered_rate } => {
+            let schedule = job.open(ConstantInstants::new(offered_rate, lane, lanes));
+            with.run(job, schedule, handover, tally)
+        }
+        Arrival::Poisson { offered_rate } => {
+            let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
+            let schedule = job.open(instants);
+            with.run(job, schedule, handover, tally)
+        }
+        Arrival::Thinking { think_time } => {
+            let (source, depth) = ((lane, job.thread), job.assigned.queue_depth);
+            let schedule = RandomThinking::new(think_time, seed, source, depth);
+            with.run(job, schedule, handover, tally)
+        }
+        Arrival::Scheduled { schedule, process, part } => {
+            let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, lanes));
+            let schedule = job.open(instants);
+            with.run(job, schedule, handover, tally)
+        }
+    }
+}
+
+/// Reads and writes.
+struct OfData<'t, T> {
+    thread: &'t Thread,
+    target: T,
+}
+
+impl<T: Target> WithSchedule for OfData<'_, T> {
+    fn run<S: Schedule>(
+        self,
+        job: Job,
+        schedule: S,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let OfData { thread, target } = self;
+        let set = job.stream.file_set();
+        let ops = OpStream::new(&job.stream, job.run_seed);
+        let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
+        let (maker, generations) = match job.work {
+            Work::Data { maker, generations, .. } => (maker, generations),
+            Work::Names(_) => (None, None),
+        };
+        let Some(maker) = maker else {
+            let worker = Worker::new(job.assigned, ops, steps, schedule, Plain, handover, tally);
+            return Ok(thread.start(worker, target, &set)?.0);
+        };
+        let data = match generations {
+            None => Tiles::filling(maker, job.run_seed),
+            Some(generations) => Tiles::verifying(
+                maker,
+                job.run_seed,
+                generations,
+                job.assigned.queue_depth,
+                job.stream.transfer_size_max_bytes(),
+            ),
+        };
+        let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
+        let (mut ended, data, _) = thread.start(worker, target, &set)?;
+        ended.mismatches = data
+            .into_mismatches()
+            .iter()
+            .map(|mismatch| format!("{} {mismatch}", set.file_name(mismatch.file)))
+            .collect();
+        Ok(ended)
+    }
+}
+
+/// Operations on names.
+struct OfNames<'t> {
+    thread: &'t Thread,
+    names: NameJob,
+    target: NameTarget,
+}
+
+impl WithSchedule for OfNames<'_> {
+    fn run<S: Schedule>(
+        self,
+        job: Job,
+        schedule: S,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let OfNames { thread, names, target } = self;
+        let NameJob { work, window, verify, .. } = names;
+        let ops = NameOperations::new(Arc::clone(&work.stream), window);
+        let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
+        let data = NameData::new(Arc::clone(&work.stream), work.content, verify);
+        let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
+        let (mut ended, data, ops) = thread.start(worker, target, &*work.stream)?;
+        ended.mismatches = data.into_mismatches();
+        ended.failed_steps = ops.into_failed();
+        Ok(ended)
     }
 }
 
@@ -325,98 +545,33 @@ impl Thread {
         }
         // A failure costs up to 50 µs of schedule delay, which is recorded as such.
         drop(crate::processor::wake_exactly());
-        let (opener, depth) = (job.opener.clone(), job.assigned.queue_depth);
-        opener.open(depth, Drive { thread: self, job, handover, tally })?
-    }
-
-    fn with_schedule<T: Target>(
-        &self,
-        job: Job,
-        target: T,
-        handover: WorkerEnd,
-        tally: Box<Tally>,
-    ) -> Result<Ended, TargetError> {
-        let (lane, lanes) = (job.assigned.lane, job.stream.workers);
-        let seed = job.stream.seed(job.run_seed);
-        let start_ns = job.stream.active.start_ns;
-        match job.stream.arrival.clone() {
-            Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
-                self.with_data(job, Closed, target, handover, tally)
+        let depth = job.assigned.queue_depth;
+        match &job.work {
+            Work::Data { opener, .. } => {
+                let opener = opener.clone();
+                opener.open(depth, Drive { thread: self, job, handover, tally })?
             }
-            Arrival::Closed { think_time_ns } => {
-                let schedule = Thinking::new(start_ns, think_time_ns, job.assigned.queue_depth);
-                self.with_data(job, schedule, target, handover, tally)
-            }
-            Arrival::Constant { offered_rate } => {
-                let instants = ConstantInstants::new(offered_rate, lane, lanes);
-                let schedule = job.open(instants.starting_at(start_ns));
-                self.with_data(job, schedule, target, handover, tally)
-            }
-            Arrival::Poisson { offered_rate } => {
-                let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
-                let schedule = job.open(instants.starting_at(start_ns));
-                self.with_data(job, schedule, target, handover, tally)
-            }
-            Arrival::Thinking { think_time } => {
-                let (source, depth) = ((lane, job.thread), job.assigned.queue_depth);
-                let schedule = RandomThinking::new(think_time, seed, source, start_ns, depth);
-                self.with_data(job, schedule, target, handover, tally)
-            }
-            Arrival::Scheduled { schedule, process, part } => {
-                let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, lanes));
-                let schedule = job.open(instants.starting_at(start_ns));
-                self.with_data(job, schedule, target, handover, tally)
+            Work::Names(names) => {
+                let (target, names) = (names.opener.open(depth)?, names.clone());
+                let run = OfNames { thread: self, names, target };
+                with_schedule(job, run, handover, tally)
             }
         }
     }
 
-    fn with_data<S: Schedule, T: Target>(
-        &self,
-        job: Job,
-        schedule: S,
-        target: T,
-        handover: WorkerEnd,
-        tally: Box<Tally>,
-    ) -> Result<Ended, TargetError> {
-        let set = job.stream.file_set();
-        let ops = OpStream::new(&job.stream, job.run_seed);
-        let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
-        let Some(maker) = job.maker else {
-            let worker = Worker::new(job.assigned, ops, steps, schedule, Plain, handover, tally);
-            return Ok(self.start(worker, target, &set)?.0);
-        };
-        let data = match job.generations {
-            None => Tiles::filling(maker, job.run_seed),
-            Some(generations) => Tiles::verifying(
-                maker,
-                job.run_seed,
-                generations,
-                job.assigned.queue_depth,
-                job.stream.transfer_size_max_bytes(),
-            ),
-        };
-        let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
-        let (mut ended, data) = self.start(worker, target, &set)?;
-        ended.mismatches = data
-            .into_mismatches()
-            .iter()
-            .map(|mismatch| format!("{} {mismatch}", set.file_name(mismatch.file)))
-            .collect();
-        Ok(ended)
-    }
-
     /// Reports ready, waits for the start, and drives the worker to its end.
-    fn start<S: Schedule, D: DataPath, T: Target>(
+    fn start<S: Schedule, D: DataPath, O: Operations, T: Target>(
         &self,
-        mut worker: Worker<S, D, WorkerEnd>,
+        mut worker: Worker<S, D, WorkerEnd, O>,
         mut target: T,
-        set: &FileSet,
-    ) -> Result<(Ended, D), TargetError> {
+        files: &dyn DescribeOp,
+    ) -> Result<(Ended, D, O), TargetError> {
         let mut ended = Ended {
             incomplete: Vec::new(),
             is_overdue: false,
             mismatches: Vec::new(),
             faults: Vec::new(),
+            failed_steps: Some(Vec::new()),
             started_late_ns: None,
         };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
@@ -424,7 +579,8 @@ impl Thread {
         // Workers of other hosts on this machine that have started must not delay this one.
         let slice = ShortSlice::of_this_thread();
         let Some(start) = self.start_line.wait() else {
-            return Ok((ended, worker.into_data()));
+            let (data, ops) = worker.into_parts();
+            return Ok((ended, data, ops));
         };
         while let Some(ahead) = start.checked_duration_since(Instant::now()) {
             std::thread::sleep(ahead);
@@ -438,17 +594,18 @@ impl Thread {
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
         // Before the thread ends, because its times cannot be read afterwards.
         self.pulse.ended(ThreadTimes::own());
-        ended.faults = faults(&mut target, set);
+        ended.faults = faults(&mut target, files);
         match end? {
             DriveEnd::Drained => {}
             DriveEnd::Overdue(slots) => {
-                ended.incomplete = describe_all(&slots, set, clock.now_ns());
+                ended.incomplete = describe_all(&slots, files, clock.now_ns());
                 ended.is_overdue = true;
             }
             DriveEnd::Abandoned(slots) => {
-                ended.incomplete = describe_all(&slots, set, clock.now_ns())
+                ended.incomplete = describe_all(&slots, files, clock.now_ns())
             }
         }
-        Ok((ended, worker.into_data()))
+        let (data, ops) = worker.into_parts();
+        Ok((ended, data, ops))
     }
 }

@@ -9,12 +9,15 @@ use target::{Completion, Target, TargetError};
 use workload::op::{Op, OpStream};
 use workload::outcome::ErrorKind;
 
+use crate::operations::Operations;
 use crate::schedule::Schedule;
 use crate::slots::{NOT_ISSUED_NS, Slot, Slots};
 use crate::steps::Steps;
 
 /// Longest time between two checks for overdue operations.
 const OVERDUE_CHECK_MAX_NS: u64 = 500_000_000;
+/// How often a worker checks whether the next step of its lane may be issued.
+const BLOCKED_POLL_NS: u64 = 50_000;
 /// How many overdue operations an error message lists.
 const OLDEST_LISTED: usize = 8;
 
@@ -91,9 +94,9 @@ pub trait Handover {
 
 /// One worker of one stream.
 #[derive(Debug)]
-pub struct Worker<S, D, H> {
+pub struct Worker<S, D, H, O = OpStream> {
     assigned: Assigned,
-    stream: OpStream,
+    stream: O,
     schedule: S,
     data: D,
     handover: H,
@@ -109,17 +112,17 @@ pub struct Worker<S, D, H> {
     overdue_from_ns: u64,
 }
 
-impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
+impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
     /// A worker before its first operation.
     pub fn new(
         assigned: Assigned,
-        stream: OpStream,
+        stream: O,
         steps: Steps,
         mut schedule: S,
         data: D,
         handover: H,
         tally: Box<Tally>,
-    ) -> Worker<S, D, H> {
+    ) -> Worker<S, D, H, O> {
         schedule.begin_at(steps.current());
         Worker {
             slots: Slots::new(assigned.queue_depth),
@@ -203,7 +206,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             return None;
         }
         let due_ns = self.schedule.next_due_ns();
-        if due_ns > now_ns {
+        if due_ns > now_ns || !self.stream.may_issue(self.steps.current()) {
             return None;
         }
         // In a closed loop without think time an operation is due when it can be issued.
@@ -223,7 +226,10 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         if now_ns < self.assigned.end_ns {
             wake_ns = wake_ns.min(self.assigned.end_ns);
             if !self.slots.is_full() {
-                wake_ns = wake_ns.min(self.schedule.next_due_ns());
+                let due_ns = self.schedule.next_due_ns();
+                let may_issue = due_ns > now_ns || self.stream.may_issue(self.steps.current());
+                // Another worker of the lane may complete what the next step waits for.
+                wake_ns = wake_ns.min(if may_issue { due_ns } else { now_ns + BLOCKED_POLL_NS });
             }
         }
         wake_ns
@@ -244,9 +250,11 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             let slot = self.slots.release(tag);
             if result == slot.op.size_bytes as i32 {
                 if let Err(error) = self.data.after(tag, &slot.op, target) {
+                    self.stream.ended(&slot.op, true);
                     self.recorder.fail(slot.op.kind, error);
                     continue;
                 }
+                self.stream.ended(&slot.op, false);
                 let bytes = u64::from(slot.op.size_bytes);
                 let service_ns = now_ns - slot.issued_ns;
                 let response_ns = now_ns - slot.intended_ns;
@@ -264,6 +272,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     #[cold]
     fn record_failure(&mut self, tag: u32, slot: &Slot, result: i32) {
         self.data.failed(tag, &slot.op);
+        self.stream.ended(&slot.op, true);
         let error = if result < 0 { ErrorKind::from_errno(-result) } else { ErrorKind::Short };
         self.recorder.fail(slot.op.kind, error);
     }
@@ -368,8 +377,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.assigned.queue_depth as usize
     }
 
-    /// The data path, with the mismatches it found.
-    pub fn into_data(self) -> D {
-        self.data
+    /// The data path, with the mismatches it found, and the operations.
+    pub fn into_parts(self) -> (D, O) {
+        (self.data, self.stream)
     }
 }

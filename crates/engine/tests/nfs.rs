@@ -72,6 +72,7 @@ fn prepared(service: &Running, options: &str, run: &Run) -> TargetDirectory {
         .expect("it is a URL");
     let wanted = RequiredFiles {
         file_sets: run.streams.iter().map(|stream| stream.file_set()).collect(),
+        trees: Vec::new(),
         data_seed: DATA_SEED,
         direct_transfer_min_bytes: None,
     };

@@ -238,7 +238,10 @@ impl Fleet for LocalFleet {
         let first = self.targets[0].as_ref();
         let used = match first.fixed_io_method(plan.io_method) {
             Some((io_method, reason)) => ChosenIoMethod { io_method, reason: reason.to_owned() },
-            None => probe::choose(plan.io_method, &trial(plan, first))?,
+            None => match trial(plan, first) {
+                Some(trial) => probe::choose(plan.io_method, &trial)?,
+                None => probe::choose_for_names(plan.io_method, blocking_threads(plan)),
+            },
         };
         self.io_method = used.io_method;
         Ok(used)
@@ -258,12 +261,13 @@ impl Fleet for LocalFleet {
 
 /// What the probe tries: the files of the first stream that uses this target, the plan's first, at the
 /// plan's largest queue depth.
-fn trial(plan: &Plan, target: &dyn RunTarget) -> Trial {
+/// `None` if all streams have operations on names.
+fn trial(plan: &Plan, target: &dyn RunTarget) -> Option<Trial> {
     let uses_it = |stream: &&Stream| stream.targets.positions.contains(&0);
-    let stream = plan.model_streams().find(uses_it).or_else(|| plan.model_streams().next());
-    let stream = stream.expect("a plan has a stream");
+    let with_files = || plan.model_streams().filter(|stream| stream.names.is_none());
+    let stream = with_files().find(uses_it).or_else(|| with_files().next())?;
     let depths = plan.model_streams().map(|stream| stream.queue_depth);
-    Trial {
+    Some(Trial {
         access: FileAccess {
             paths: target.local_paths(stream),
             write: false,
@@ -273,7 +277,12 @@ fn trial(plan: &Plan, target: &dyn RunTarget) -> Trial {
         },
         file_size_bytes: stream.working_set.file_size_bytes,
         queue_depth: depths.max().unwrap_or(1),
-        blocking_threads: plan.model_runs().map(|run| run.threads(true)).max().unwrap_or(1),
+        blocking_threads: blocking_threads(plan),
         processors: engine::processor::available(),
-    }
+    })
+}
+
+/// The largest number of threads that a run of the plan needs with blocking calls.
+fn blocking_threads(plan: &Plan) -> u64 {
+    plan.model_runs().map(|run| run.threads(true)).max().unwrap_or(1)
 }

@@ -273,7 +273,7 @@ impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
     }
 
     fn end(self: Box<Self>) -> Ended {
-        let mismatches = self.worker.into_data().mismatches();
+        let mismatches = self.worker.into_parts().0.mismatches();
         Ended { id: self.id, parts: self.parts.take(), mismatches }
     }
 }

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use workload::names::{NameTree, TreeShape};
+
 use crate::creation::remove_marks;
 use crate::folder::Folder;
 use crate::inventory::find_file;
@@ -13,6 +15,7 @@ use crate::lease_content::LockOwner;
 use crate::location::TargetLocation;
 use crate::manifest::Manifest;
 use crate::refusal::Refusal;
+use crate::tree::{TreeLocation, Workers};
 use crate::working_directory::our_directory;
 
 /// How many files are removed between two checks that the lock is still ours.
@@ -88,12 +91,15 @@ fn clean_selected(
     let mut manifest = Manifest::load_in(folder, &directory)?.ok_or_else(nothing)?;
     let selected: Vec<String> =
         manifest.files.keys().filter(|name| is_selected(name)).cloned().collect();
+    let trees: Vec<String> =
+        manifest.trees.keys().filter(|name| is_selected(name)).cloned().collect();
 
     let mut cleaned = Cleaned {
         directory: directory.clone(),
         removed_files: 0,
         removed_bytes: 0,
-        kept_files: (manifest.files.len() - selected.len()) as u64,
+        kept_files: (manifest.files.len() - selected.len() + manifest.trees.len() - trees.len())
+            as u64,
         removed_directory: false,
         not_removed: Vec::new(),
     };
@@ -103,9 +109,14 @@ fn clean_selected(
         }
         remove_our_file(folder, &directory.join(name), &manifest, &mut cleaned)?;
     }
+    for name in &trees {
+        lock.refuse_lost(&directory)?;
+        remove_our_tree(folder, &directory.join(name), &manifest.trees[name].shape, &mut cleaned)?;
+    }
     if cleaned.kept_files > 0 {
         // A file that is listed and missing is filled again.
         manifest.files.retain(|name, _| !selected.contains(name));
+        manifest.trees.retain(|name, _| !trees.contains(name));
         manifest.save_in(folder, &directory)?;
         return Ok(cleaned);
     }
@@ -144,6 +155,41 @@ fn remove_our_file(
         }
         Err(refusal) => return Err(refusal),
     }
+    Ok(())
+}
+
+/// Removes the names and directories of a tree. What its operations cannot have created is kept.
+fn remove_our_tree(
+    folder: &dyn Folder,
+    root: &Path,
+    shape: &TreeShape,
+    cleaned: &mut Cleaned,
+) -> Result<(), Refusal> {
+    let found = folder.find_entry(root).map_err(|error| Refusal::io("stat", root, error))?;
+    let Some(found) = found else { return Ok(()) };
+    if !found.is_directory() {
+        let reason = format!("it is {}, not the tree that fourcorners created", found.kind.description());
+        cleaned.not_removed.push(NotRemoved { path: root.to_path_buf(), reason });
+        return Ok(());
+    }
+    let tree = NameTree::new(shape);
+    let location = TreeLocation { folder, root, tree: &tree };
+    let workers = Workers { threads: folder.transfer_threads(), stop: &|| false };
+    let removed = crate::tree::remove(&location, workers)?;
+    cleaned.removed_files += removed.files;
+    cleaned.removed_bytes += removed.bytes;
+    if removed.foreign.is_empty() {
+        return folder
+            .remove_directory(root)
+            .map_err(|error| Refusal::io("remove directory", root, error));
+    }
+    let kept = |(path, found): (PathBuf, &str)| NotRemoved {
+        path,
+        reason: format!("it is {found}, which fourcorners did not create"),
+    };
+    cleaned.not_removed.extend(removed.foreign.into_iter().map(kept));
+    let reason = "it contains what fourcorners did not create".to_owned();
+    cleaned.not_removed.push(NotRemoved { path: root.to_path_buf(), reason });
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use nfs3::types::Handle;
+use workload::names::NameTree;
 use workload::plan::{Capabilities, FileSet};
 
 use crate::lease_content::{Content, LockOwner};
@@ -23,6 +24,7 @@ use crate::nfs::session::Mounted;
 use crate::refusal::Refusal;
 use crate::run_target::RunTarget;
 use crate::storage::{Space, Storage};
+use crate::tree::access::TreeAccess;
 
 /// Finds the files of every set that the plan needs, by their handles.
 pub(crate) type FindHandles<'a> = &'a dyn Fn() -> Result<Vec<(FileSet, Vec<NfsFile>)>, Refusal>;
@@ -182,6 +184,9 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
 
     /// Opens a file for verification; `directly`: bypassing all caches.
     fn open_for_sampling(&self, path: &Path, directly: bool) -> io::Result<Box<dyn SampledFile>>;
+
+    /// Opens the tree at `root`, which exists, for one thread.
+    fn open_tree(&self, root: &Path, tree: &NameTree) -> io::Result<Box<dyn TreeAccess>>;
 
     /// How many threads fill or verify files.
     fn transfer_threads(&self) -> usize;

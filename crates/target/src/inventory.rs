@@ -10,12 +10,15 @@ use workload::plan::{FileSet, Plan};
 use crate::folder::{Entry, Folder};
 use crate::manifest::{FileRecord, Manifest};
 use crate::refusal::Refusal;
+use crate::tree::RequiredTree;
 
 /// The files that a plan needs in a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RequiredFiles {
     /// The files.
     pub file_sets: Vec<FileSet>,
+    /// The trees, as the first run that uses each needs it.
+    pub trees: Vec<RequiredTree>,
     /// The seed of their data.
     pub data_seed: u64,
     /// The smallest transfer size of all streams with direct I/O, in bytes; `None` if all are
@@ -26,9 +29,11 @@ pub struct RequiredFiles {
 impl RequiredFiles {
     /// The files that `plan` needs on one of its targets, by its position.
     pub fn of(plan: &Plan, target: usize) -> RequiredFiles {
-        let direct = plan.model_streams().filter(|stream| stream.direct);
+        let with_files = plan.model_streams().filter(|stream| stream.names.is_none());
+        let direct = with_files.filter(|stream| stream.direct);
         RequiredFiles {
             file_sets: plan.file_sets(target),
+            trees: trees(plan, target as u32),
             data_seed: plan.data_seed,
             direct_transfer_min_bytes: direct
                 .flat_map(|stream| &stream.transfer_sizes)
@@ -36,6 +41,20 @@ impl RequiredFiles {
                 .min(),
         }
     }
+}
+
+/// The trees that a plan needs on one of its targets, by its position.
+fn trees(plan: &Plan, target: u32) -> Vec<RequiredTree> {
+    let mut trees: Vec<RequiredTree> = Vec::new();
+    for run in plan.model_runs() {
+        for tree in RequiredTree::of_run(run, target) {
+            let name = tree.name(plan.data_seed);
+            if !trees.iter().any(|known| known.name(plan.data_seed) == name) {
+                trees.push(tree);
+            }
+        }
+    }
+    trees
 }
 
 /// The part of a file set that must still be written.

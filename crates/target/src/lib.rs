@@ -24,6 +24,7 @@ pub mod inventory;
 mod lease_content;
 pub mod location;
 pub mod manifest;
+pub mod names;
 pub mod refusal;
 mod renewal;
 pub mod run_target;
@@ -32,12 +33,13 @@ pub mod split_fill;
 pub mod storage;
 pub mod survey;
 pub mod threads;
+pub mod tree;
 mod verification;
 mod working_directory;
 
 pub use lease_content::LockOwner;
 use uring::buffers::Buffers;
-pub use uring::ring::Wait;
+pub use uring::Wait;
 use workload::connection::ConnectionCounters;
 use workload::op::Op;
 

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use workload::data::DataPattern;
+use workload::names::TreeShape;
 use workload::plan::FileSet;
 
 use crate::folder::Folder;
@@ -25,14 +26,14 @@ pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
 /// The version of the format that this program writes. Readers refuse newer versions.
 ///
 /// 1: the first. 2: files have an identity. 3: the identity may have an NFS handle. 4: unfinished
-/// files have `filled_bytes`. 5: files that a fleet wrote have `filled_by`. New reads old: a file
+/// files have `filled_bytes`. 5: files that a fleet wrote have `filled_by`. 6: trees. New reads old: a file
 /// without an identity is identified by its name until it is written again; an unfinished file has
 /// no durable bytes; the writer of a file is unknown. Old refuses new. New rewrites old as new.
-pub const MANIFEST_VERSION: u32 = 5;
+pub const MANIFEST_VERSION: u32 = 6;
 const FORMAT: &str = "fourcorners target directory";
 
 /// The content of `.fourcorners`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// Identifies the kind of file.
@@ -48,6 +49,23 @@ pub struct Manifest {
     pub filesystem_id: String,
     /// Every file that we created, by name.
     pub files: BTreeMap<String, FileRecord>,
+    /// Every tree that we created, by the name of its directory.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, TreeRecord>,
+}
+
+/// One of our trees: everything in it follows from this record and its operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeRecord {
+    /// The stream whose operations use it.
+    pub stream: String,
+    /// Its directories and files.
+    pub shape: TreeShape,
+    /// The seed of the files' data.
+    pub data_seed: u64,
+    /// The compressibility and duplicates of their data.
+    pub data: DataPattern,
 }
 
 /// One of our files.
@@ -159,6 +177,7 @@ impl Manifest {
             created_unix_ms,
             filesystem_id,
             files: BTreeMap::new(),
+            trees: BTreeMap::new(),
         }
     }
 
@@ -200,7 +219,7 @@ impl Manifest {
         let mut manifest: Manifest =
             serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         manifest.version = MANIFEST_VERSION;
-        match manifest.files.keys().find(|name| !is_plain_name(name)) {
+        match manifest.files.keys().chain(manifest.trees.keys()).find(|name| !is_plain_name(name)) {
             Some(name) => Err(damaged(format!("`{name}` is not a plain file name"))),
             None => Ok(Some(manifest)),
         }
@@ -286,8 +305,8 @@ mod tests {
     #[test]
     fn a_newer_manifest_is_refused_for_its_version_even_with_unknown_fields() {
         let refusal =
-            with_text("{\"format\":\"fourcorners target directory\",\"version\":6,\"new\":{}}");
-        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 6, known: 5, .. })));
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":7,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 7, known: 6, .. })));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use workload::op::Op;
 use workload::plan::{Capabilities, IoMethod, IoMethodUsed};
 
+use crate::names::{NameOpener, NameWork};
 use crate::run_target::{Opener, RunTarget, WorkerShare};
 use crate::{Completion, Target, TargetError, Wait};
 
@@ -18,6 +19,10 @@ impl RunTarget for NullTarget {
 
     fn opener(&self, _worker: &WorkerShare<'_>) -> Option<Opener> {
         Some(Opener::Null)
+    }
+
+    fn name_opener(&self, _worker: &WorkerShare<'_>, _work: NameWork) -> Option<NameOpener> {
+        Some(NameOpener::Null)
     }
 
     fn fixed_io_method(&self, requested: IoMethod) -> Option<(IoMethodUsed, &'static str)> {

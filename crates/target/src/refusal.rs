@@ -251,6 +251,33 @@ pub enum Refusal {
         /// The file.
         path: PathBuf,
     },
+    /// One of our trees contains what none of its operations created.
+    #[error("`{}` is {found}, which fourcorners did not create", path.display())]
+    ForeignInTree {
+        /// The path.
+        path: PathBuf,
+        /// What it is, in words.
+        found: &'static str,
+    },
+    /// The directory has a tree of the same stream with another shape or content.
+    #[error("`{}` is a tree of another plan", path.display())]
+    OtherTree {
+        /// The tree.
+        path: PathBuf,
+    },
+    /// The file system has too few inodes for the plan's trees.
+    #[error(
+        "`{}` has {} free inodes, but the plan needs {}",
+        path.display(), units::thousands(*free), units::thousands(*needed)
+    )]
+    TooFewInodes {
+        /// The target as named.
+        path: PathBuf,
+        /// Files, links and directories that the plan needs in addition to those that exist.
+        needed: u64,
+        /// Free inodes.
+        free: u64,
+    },
     /// Our file was replaced by another with its name.
     #[error("`{}` is not the file that fourcorners created: it was replaced", path.display())]
     Replaced {
@@ -435,11 +462,14 @@ impl Refusal {
             Refusal::ForeignFiles { .. } => Some(Override::AmongForeignFiles),
             Refusal::MountMissing { .. } => Some(Override::NotAMount),
             Refusal::OtherFilesystem { .. } => Some(Override::OtherFilesystem),
-            Refusal::TooLittleSpace { .. } => Some(Override::IgnoreFreeSpace),
+            Refusal::TooLittleSpace { .. } | Refusal::TooFewInodes { .. } => {
+                Some(Override::IgnoreFreeSpace)
+            }
             Refusal::WrongSize { .. }
             | Refusal::Unwritten { .. }
             | Refusal::Zero { .. }
             | Refusal::NotOurData { .. }
+            | Refusal::OtherTree { .. }
             | Refusal::OtherWriter { .. } => Some(Override::Refill),
             _ => None,
         }
@@ -499,7 +529,13 @@ impl Refusal {
             }
             Refusal::ManifestNewer { .. } => "use the newer version of fourcorners",
             Refusal::NothingToClean { .. } => "name a directory that a run has used",
-            Refusal::ForeignFile { .. } => "move the file elsewhere",
+            Refusal::ForeignFile { .. } | Refusal::ForeignInTree { .. } => "move it elsewhere",
+            Refusal::OtherTree { .. } => {
+                "run `fourcorners clean` on the directory, or have the tree replaced"
+            }
+            Refusal::TooFewInodes { .. } => {
+                "name a file system with more inodes, use fewer files (`names.files`), or try anyway"
+            }
             Refusal::Replaced { .. } => {
                 "move it away (it was not changed) and run again; our file is then written again"
             }

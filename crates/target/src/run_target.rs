@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use workload::plan::{Capabilities, IoMethod, IoMethodUsed, Stream};
 
+use crate::names::{NameOpener, NameWork};
 use crate::nfs::{NfsAccess, NfsFiles, Rewrite};
 use crate::null::Null;
 use crate::posix::FileAccess;
@@ -23,6 +24,12 @@ pub trait RunTarget: fmt::Debug + Send + Sync {
 
     /// What `worker` opens; `None` if the target does not have the files of its stream.
     fn opener(&self, worker: &WorkerShare<'_>) -> Option<Opener>;
+
+    /// What `worker`, whose stream has operations on names, opens; `None` if this kind of target has no
+    /// names.
+    fn name_opener(&self, _worker: &WorkerShare<'_>, _work: NameWork) -> Option<NameOpener> {
+        None
+    }
 
     /// The I/O method and the reason for it, if this kind supports only one; `None` if it is to be
     /// probed.

@@ -108,7 +108,12 @@ mod tests {
             data: DataPattern::default(),
             tile_bytes: 4096,
         };
-        RequiredFiles { file_sets: vec![set], data_seed: 7, direct_transfer_min_bytes: None }
+        RequiredFiles {
+            file_sets: vec![set],
+            trees: Vec::new(),
+            data_seed: 7,
+            direct_transfer_min_bytes: None,
+        }
     }
 
     fn claim(named: &Path) -> TargetDirectory {

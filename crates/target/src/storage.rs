@@ -21,6 +21,8 @@ pub struct Space {
     pub filesystem_id: String,
     /// Bytes available to this user.
     pub free_bytes: u64,
+    /// Inodes available to this user; `None` if the file system does not limit them.
+    pub free_inodes: Option<u64>,
     /// Whether it is mounted read-only.
     pub read_only: bool,
 }
@@ -72,6 +74,7 @@ pub(crate) fn space(path: &Path) -> Result<Space, Refusal> {
             id => format!("{id:016x}"),
         },
         free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+        free_inodes: (found.f_files > 0).then_some(found.f_favail),
         read_only: found.f_flag.contains(StatVfsMountFlags::RDONLY),
     })
 }

@@ -23,6 +23,7 @@ use crate::location::TargetLocation;
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
 use crate::storage::{DirectIo, Storage};
+use crate::tree::refuse_other_trees;
 use crate::verification::Verifier;
 use crate::working_directory::{State, find_working_directory};
 
@@ -106,6 +107,18 @@ pub fn survey(
             missing_files(folder, &working.path, manifest, &required, overrides.refill)?
         }
     };
+    let new_trees = TreesToMake::of(manifest.as_ref(), &required);
+    if let (Some(manifest), false) = (&manifest, overrides.refill) {
+        refuse_other_trees(manifest, &working.path, &required.trees, required.data_seed)?;
+    }
+    if let Some(free) = space.free_inodes
+        && new_trees.inodes > free
+        && !overrides.ignore_free_space
+    {
+        let (path, needed) = (path.to_path_buf(), new_trees.inodes);
+        return Err(Refusal::TooFewInodes { path, needed, free });
+    }
+    let needed_bytes = needed_bytes.saturating_add(new_trees.bytes);
     let with_reserve = needed_bytes.saturating_add(reserve_bytes(needed_bytes));
     if with_reserve > space.free_bytes && !overrides.ignore_free_space {
         return Err(Refusal::TooLittleSpace {
@@ -288,6 +301,25 @@ impl Survey {
             storage,
             lock,
         }
+    }
+}
+
+/// What trees that do not exist yet take.
+#[derive(Default)]
+struct TreesToMake {
+    inodes: u64,
+    bytes: u64,
+}
+
+impl TreesToMake {
+    fn of(manifest: Option<&Manifest>, required: &RequiredFiles) -> TreesToMake {
+        let seed = required.data_seed;
+        let exists = |name: &String| manifest.is_some_and(|one| one.trees.contains_key(name));
+        let new = required.trees.iter().filter(|tree| !exists(&tree.name(seed)));
+        new.fold(TreesToMake::default(), |sum, tree| TreesToMake {
+            inodes: sum.inodes + tree.entries_max(seed),
+            bytes: sum.bytes + tree.bytes(seed),
+        })
     }
 }
 

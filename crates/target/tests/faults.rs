@@ -110,6 +110,7 @@ fn set(file_size_bytes: u64) -> FileSet {
 fn required(file_size_bytes: u64) -> RequiredFiles {
     RequiredFiles {
         file_sets: vec![set(file_size_bytes)],
+        trees: Vec::new(),
         data_seed: 7,
         direct_transfer_min_bytes: Some(4096),
     }

@@ -11,7 +11,11 @@
 )]
 
 pub mod buffers;
+pub mod names;
+mod queue;
 pub mod ring;
 pub mod slice;
 pub mod socket;
 pub mod waiting;
+
+pub use queue::Wait;

@@ -5,25 +5,12 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::Duration;
 
-use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode};
+use io_uring::opcode;
+use io_uring::types::{Fixed, FsyncFlags};
 
 use crate::buffers::Buffers;
-
-/// How long [`Ring::enter`] waits for a completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// Not at all: sends and reaps what has completed.
-    Poll,
-    /// Until this time has passed, to the microsecond. Each wait arms a timer in the kernel.
-    Precise(Duration),
-    /// At most this long; every later wait of the ring must end later than this one. One standing
-    /// timer then serves many waits: arming one takes 1 to 2 µs in a virtual machine, because it
-    /// exits the guest.
-    Coarse(Duration),
-}
+use crate::queue::{Queue, Wait};
 
 /// The features that this kernel granted to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,26 +24,14 @@ pub struct Granted {
 /// A ring for `depth` operations on a fixed set of files.
 pub struct Ring {
     /// Declared first, so that the ring is closed before its memory is unmapped.
-    ring: IoUring,
+    queue: Queue,
     buffers: Option<Buffers>,
     files: Vec<OwnedFd>,
     granted: Granted,
     /// `on_loan[tag]`: the kernel may access the slot's memory.
     on_loan: Vec<bool>,
     outstanding: usize,
-    unsent: usize,
-    /// The standing timer of [`Wait::Coarse`] is in the kernel.
-    timer_armed: bool,
-    /// The duration of the timer. Boxed, because the kernel reads it when the timer is submitted.
-    timer: Box<Timespec>,
 }
-
-/// The standing timer's user data; tags are smaller.
-const TIMER: u64 = u64::MAX;
-/// Longest duration of the standing timer.
-const TIMER_MAX: Duration = Duration::from_millis(100);
-/// Shorter coarse waits use a precise timer.
-const COARSE_MIN: Duration = Duration::from_millis(2);
 
 impl Ring {
     /// Opens a ring for operations tagged `0..buffers.slots()` on `files`, in the thread that will
@@ -69,9 +44,9 @@ impl Ring {
         let depth = buffers.slots();
         let entries = u32::try_from((depth + 1).next_power_of_two())
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let (ring, defer_taskrun) = build(entries)?;
+        let (queue, defer_taskrun) = Queue::build(entries)?;
         let descriptors: Vec<i32> = files.iter().map(AsRawFd::as_raw_fd).collect();
-        ring.submitter().register_files(&descriptors)?;
+        queue.ring.submitter().register_files(&descriptors)?;
         let vectors: Vec<libc::iovec> = (0..depth)
             .map(|slot| libc::iovec {
                 iov_base: buffers.address(slot).cast(),
@@ -81,17 +56,14 @@ impl Ring {
         // SAFETY: the vectors describe slots of `buffers`, which this value keeps until the ring is
         // closed (`Drop`). If the kernel refuses (RLIMIT_MEMLOCK), unregistered buffers are used,
         // at a higher cost.
-        let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let fixed_buffers = unsafe { queue.ring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Ring {
-            ring,
+            queue,
             on_loan: vec![false; depth],
             buffers: Some(buffers),
             files,
             granted: Granted { defer_taskrun, fixed_buffers },
             outstanding: 0,
-            unsent: 0,
-            timer_armed: false,
-            timer: Box::new(Timespec::new()),
         })
     }
 
@@ -103,7 +75,7 @@ impl Ring {
     /// Operations that are queued and not sent.
     #[inline]
     pub fn unsent(&self) -> usize {
-        self.unsent
+        self.queue.unsent()
     }
 
     /// The memory of slot `tag`, whose operation must not be outstanding.
@@ -155,60 +127,20 @@ impl Ring {
     /// The ring is unusable. An interrupted wait is not an error.
     #[inline]
     pub fn enter(&mut self, wait: Wait) -> io::Result<()> {
-        let entered = match wait {
-            Wait::Poll => {
-                if self.unsent == 0 && !self.ring.submission().taskrun() {
-                    return Ok(());
-                }
-                self.ring.submit()
-            }
-            Wait::Coarse(wait) if wait >= COARSE_MIN => {
-                if !self.timer_armed {
-                    self.arm_timer(wait.min(TIMER_MAX));
-                }
-                self.ring.submit_and_wait(1)
-            }
-            Wait::Precise(wait) | Wait::Coarse(wait) => {
-                let timeout = Timespec::new().sec(wait.as_secs()).nsec(wait.subsec_nanos());
-                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
-            }
-        };
-        match entered {
-            Ok(_) => {}
-            // A timeout, a signal, or a full completion queue: queued operations were sent anyway,
-            // and completed ones are returned by `drain`.
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
-                _ => return Err(error),
-            },
-        }
-        self.unsent = self.ring.submission().len();
-        Ok(())
-    }
-
-    fn arm_timer(&mut self, time: Duration) {
-        *self.timer = Timespec::new().sec(time.as_secs()).nsec(time.subsec_nanos());
-        let entry = opcode::Timeout::new(&raw const *self.timer).build().user_data(TIMER);
-        // SAFETY: the duration is boxed and is not changed while the timer is armed.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.expect("the queue has an entry for the timer in addition to the slots");
-        self.timer_armed = true;
+        self.queue.enter(wait)
     }
 
     /// Calls `each(tag, result)` for every completed operation; `result` is the bytes moved or a
     /// negative error number.
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
-        for entry in self.ring.completion() {
-            if entry.user_data() == TIMER {
-                self.timer_armed = false;
-                continue;
-            }
-            let tag = entry.user_data() as u32;
-            self.on_loan[tag as usize] = false;
-            self.outstanding -= 1;
-            each(tag, entry.result());
-        }
+        let Ring { queue, on_loan, outstanding, .. } = self;
+        queue.drain(|user_data, result| {
+            let tag = user_data as u32;
+            on_loan[tag as usize] = false;
+            *outstanding -= 1;
+            each(tag, result);
+        });
     }
 
     /// Marks slot `tag` as in use by the kernel and returns its address.
@@ -229,9 +161,7 @@ impl Ring {
         // SAFETY: the entry's memory is slot `tag` of `buffers`, which `claim` has checked to be
         // large enough and not in use by another operation; until the completion it is neither
         // borrowed (`slot`) nor unmapped (`Drop`).
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.expect("the queue has an entry for each slot, and a slot has one operation");
-        self.unsent += 1;
+        unsafe { self.queue.push(&entry) };
     }
 
     fn memory(&mut self) -> &mut Buffers {
@@ -258,33 +188,12 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// Builds the best ring that this kernel grants; returns whether it defers task work.
-fn build(entries: u32) -> io::Result<(IoUring, bool)> {
-    // TASKRUN_FLAG shows pending completions in the ring's flags; without it, polling under
-    // DEFER_TASKRUN would never deliver them.
-    let mut best = IoUring::builder();
-    best.setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_taskrun_flag()
-        .setup_submit_all()
-        .setup_cqsize(entries * 2);
-    match best.build(entries) {
-        Ok(ring) => Ok((ring, true)),
-        // EINVAL: the kernel does not support these flags. Other errors mean that io_uring is
-        // forbidden.
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-            let mut plain = IoUring::builder();
-            plain.setup_cqsize(entries * 2);
-            Ok((plain.build(entries)?, false))
-        }
-        Err(error) => Err(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::FileExt;
+    use std::time::Duration;
+
+    use super::*;
 
     fn done(ring: &mut Ring, count: usize) -> Vec<(u32, i32)> {
         let mut all = Vec::new();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, OFlags, SeekFrom, StatxFlags};
+use workload::names::NameTree;
 use workload::plan::Capabilities;
 
 use crate::folder::{Entry, FillFile, FindHandles, Folder, Lock, SampledFile, Synced};
@@ -19,6 +20,8 @@ use crate::posix::missing_mount::refuse_missing_mount;
 use crate::refusal::Refusal;
 use crate::run_target::RunTarget;
 use crate::storage::{self, Space, Storage, flags};
+use crate::tree::access::TreeAccess;
+use crate::tree::local::LocalTree;
 
 /// Outstanding writes of a fill.
 const WRITERS: usize = 4;
@@ -140,6 +143,10 @@ impl Folder for LocalFolder {
             .custom_flags(flags(OFlags::NOFOLLOW | extra))
             .open(path)?;
         Ok(Box::new(file))
+    }
+
+    fn open_tree(&self, root: &Path, tree: &NameTree) -> io::Result<Box<dyn TreeAccess>> {
+        Ok(Box::new(LocalTree::open(root, tree)?))
     }
 
     fn transfer_threads(&self) -> usize {

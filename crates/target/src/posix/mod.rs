@@ -1,6 +1,7 @@
 //! A directory as a target, through the kernel's file system: with io_uring ([`ring`]) or blocking
 //! calls ([`psync`]).
 
+pub mod names;
 pub mod psync;
 pub mod ring;
 
@@ -17,7 +18,12 @@ use rustix::fs::OFlags;
 use workload::plan::{Capabilities, IoMethodUsed, Stream};
 
 use crate::TargetError;
+use crate::names::{NameAccess, NameOpener, NameWork};
 use crate::run_target::{Opener, RunTarget, WorkerShare};
+
+/// Directories of trees that all workers of this process keep open together, at least 8 for each
+/// thread: half of the usual limit on open files.
+const OPEN_DIRECTORIES: u64 = 512;
 
 /// The directory with the streams' files.
 #[derive(Clone, Debug)]
@@ -49,6 +55,21 @@ impl RunTarget for PosixTarget {
         Some(match worker.io_method {
             IoMethodUsed::Psync => Opener::Psync(access),
             _ => Opener::Ring(access),
+        })
+    }
+
+    fn name_opener(&self, worker: &WorkerShare<'_>, work: NameWork) -> Option<NameOpener> {
+        let blocking = worker.io_method == IoMethodUsed::Psync;
+        let threads = if blocking { worker.stream.queue_depth } else { 1 };
+        let all = u64::from(worker.workers) * u64::from(threads);
+        let access = NameAccess {
+            root: self.directory.join(&work.tree),
+            work,
+            open_directories: (OPEN_DIRECTORIES / all.max(1)).clamp(8, 128) as usize,
+        };
+        Some(match blocking {
+            true => NameOpener::Psync(access),
+            false => NameOpener::Ring(access),
         })
     }
 

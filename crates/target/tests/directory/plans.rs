@@ -22,6 +22,7 @@ pub(crate) fn set(files: u32) -> FileSet {
 pub(crate) fn required(files: u32) -> RequiredFiles {
     RequiredFiles {
         file_sets: vec![set(files)],
+        trees: Vec::new(),
         data_seed: DATA_SEED,
         direct_transfer_min_bytes: None,
     }

@@ -256,6 +256,206 @@ impl NameStream {
         u64::from(self.first_image[kind as usize]) + rank
     }
 
+    fn write_new(&self, lane: u32, position: u64, op: &mut NameOp) {
+        let key = self.key(lane, position);
+        op.size_bytes = self.sizes.size_bytes(key);
+        op.content = Content { key, version: 0 };
+    }
+
+    /// The key of the file at `position`: that of the copied file for a copy.
+    fn key(&self, lane: u32, position: u64) -> u64 {
+        let population = self.files.population(lane);
+        if position < population {
+            return random::at(self.content_seed, self.files.number(lane, position));
+        }
+        if self.is_copy(population, position) {
+            return self.fixed_key(Name {
+                class: NameClass::Original,
+                number: self.copied(lane, position),
+            });
+        }
+        let seed = random::derive(self.content_seed, 1);
+        random::at(seed, position * self.lanes + u64::from(lane))
+    }
+
+    #[inline]
+    fn is_copy(&self, population: u64, position: u64) -> bool {
+        self.creates < self.files.adds && (position - population) % self.files.adds >= self.creates
+    }
+
+    /// Which original the copy at `position` is made from.
+    fn copied(&self, lane: u32, position: u64) -> u64 {
+        let bits = random::at(
+            random::derive(self.content_seed, 2),
+            position * self.lanes + u64::from(lane),
+        );
+        random::below(bits, self.originals)
+    }
+
+    /// The key of a file that is never changed: an original, or the file that had the moved name
+    /// `number` at the start.
+    fn fixed_key(&self, name: Name) -> u64 {
+        random::at(random::derive(self.content_seed, 8 + name.class as u64), name.number)
+    }
+
+    /// Size and content of a file that is never changed.
+    pub(super) fn fixed_file(&self, name: Name) -> (u64, Content) {
+        let key = self.fixed_key(name);
+        (u64::from(self.sizes.size_bytes(key)), Content { key, version: 0 })
+    }
+
+    /// The original that a hard or symbolic link refers to.
+    pub fn referred(&self, link: Name) -> Name {
+        Name { class: NameClass::Original, number: link.number % self.originals.max(1) }
+    }
+
+    /// Changes of content in a block.
+    #[inline]
+    const fn changes(&self) -> u64 {
+        self.appends + self.truncates + self.writes
+    }
+
+    /// The number of a change in the order of blocks and slots. It counts the added files too, because
+    /// these move the files that are changed.
+    #[inline]
+    pub(super) const fn change_number(&self, block: u64, slot: u64) -> u64 {
+        block * (self.changes() + self.files.adds) + slot
+    }
+
+    /// Which slot the first change of a block has: random, so that a file does not always have changes
+    /// of the same kind.
+    #[inline]
+    fn shift(&self, lane: u32, block: u64) -> u64 {
+        random::below(random::mix64(self.order_key(lane, block)), self.changes())
+    }
+
+    /// The position of the file that the change in `slot` of `block` changes.
+    fn changed(&self, lane: u32, block: u64, slot: u64) -> u64 {
+        let (first, count) = self.files.stable(lane, block);
+        first + (block * self.changes() + slot) % count
+    }
+
+    /// The position of a random file that no operation changes which can overlap with those of
+    /// `block`.
+    fn unchanged(&self, lane: u32, block: u64, bits: u64) -> u64 {
+        let (first, count) = self.files.stable(lane, block);
+        let (adds, changes) = (self.files.adds, self.changes());
+        if changes == 0 {
+            return first + random::below(bits, count);
+        }
+        // The changes of the blocks around this one are on neighbouring files; behind the last of them.
+        let behind = block * changes + (self.overlap + 1) * changes + self.overlap * adds;
+        let rest = count - changing(adds, changes, self.overlap);
+        first + (behind + random::below(bits, rest)) % count
+    }
+
+    fn change(&self, lane: u32, position: u64, number: u64, op: &mut NameOp) {
+        let (size_bytes, content) = self.file(lane, position, number, |_, _| true);
+        let whole = self.sizes.size_bytes(content.key);
+        op.content = content;
+        match op.kind {
+            OpKind::Append => (op.offset_bytes, op.size_bytes) = (size_bytes, self.append_bytes),
+            OpKind::Truncate => op.offset_bytes = u64::from(whole),
+            _ => {
+                op.size_bytes = whole;
+                op.content.version = number + 1;
+            }
+        }
+    }
+
+    /// Size and content of the file at `position` before change `before`, of the changes that
+    /// `is_done` (block, rank).
+    pub(super) fn file(
+        &self,
+        lane: u32,
+        position: u64,
+        before: u64,
+        is_done: impl Fn(u64, u64) -> bool,
+    ) -> (u64, Content) {
+        let key = self.key(lane, position);
+        let whole = u64::from(self.sizes.size_bytes(key));
+        let (mut size_bytes, mut version) = (None, 0);
+        let mut appended = 0;
+        for (number, block, rank) in self.changes_of(lane, position, before) {
+            if !is_done(block, rank) {
+                continue;
+            }
+            if rank < self.appends {
+                appended += u64::from(size_bytes.is_none());
+            } else {
+                size_bytes = size_bytes.or(Some(whole + appended * u64::from(self.append_bytes)));
+                if rank >= self.appends + self.truncates {
+                    version = number + 1;
+                    break;
+                }
+            }
+            if size_bytes.is_some() && self.writes == 0 {
+                break;
+            }
+        }
+        let grown = whole + appended * u64::from(self.append_bytes);
+        (size_bytes.unwrap_or(grown), Content { key, version })
+    }
+
+    /// The changes of the file at `position` before change `before`, the last one first: number, block
+    /// and rank.
+    ///
+    /// Slot `s` of block `b` changes position `(b + overlap + 1) adds + (b changes + s) mod count`. So
+    /// `b (adds + changes) + s` is `position - (overlap + 1) adds` plus a multiple of `count`, and each
+    /// multiple gives at most one block and slot.
+    fn changes_of(
+        &self,
+        lane: u32,
+        position: u64,
+        before: u64,
+    ) -> impl Iterator<Item = (u64, u64, u64)> {
+        let (first, count) = self.files.stable(lane, 0);
+        let (adds, changes) = (self.files.adds, self.changes());
+        let offset = position.checked_sub(first);
+        let above =
+            |offset: u64| if before > offset { (before - offset).div_ceil(count) } else { 0 };
+        let multiples = match offset {
+            Some(offset) if changes > 0 && count > 0 => (0..above(offset)).rev(),
+            _ => (0..0).rev(),
+        };
+        let offset = offset.unwrap_or(0);
+        multiples
+            .map(move |multiple| {
+                let number = offset + multiple * count;
+                let per_block = adds + changes;
+                (number, number / per_block, number % per_block)
+            })
+            // Blocks in which the file is not stable yet.
+            .take_while(move |(_, block, _)| block * adds + count > offset)
+            .filter(move |(_, block, slot)| *slot < changes && block * adds <= offset)
+            .map(move |(number, block, slot)| {
+                (number, block, (slot + changes - self.shift(lane, block)) % changes)
+            })
+    }
+
+    /// The class of names with this sequence of positions.
+    pub(super) fn ring(&self, class: NameClass) -> Option<&Ring> {
+        match class {
+            NameClass::File => Some(&self.files),
+            NameClass::Moved => Some(&self.moved),
+            NameClass::Link => Some(&self.links),
+            NameClass::Symlink => Some(&self.symlinks),
+            NameClass::Made => Some(&self.made),
+            NameClass::Original | NameClass::Missing | NameClass::Directory => None,
+        }
+    }
+
+    /// Whether `name` is an original.
+    pub(super) fn is_original(&self, name: Name) -> bool {
+        name.class == NameClass::Original && name.number < self.originals
+    }
+
+    /// The lane whose operations use `name`; `None` for originals, which no operation changes, and
+    /// for names that the stream does not use.
+    pub fn lane_of(&self, name: Name) -> Option<u32> {
+        self.ring(name.class)?.owner(name.number).map(|(lane, _)| lane)
+    }
+
     /// The image of the operation that adds name `rank` of a block to `class`.
     pub(super) fn adding(&self, class: NameClass, rank: u64) -> u64 {
         let creates = self.contents.creates();

@@ -67,6 +67,11 @@ impl NameTree {
         self.directories
     }
 
+    /// Directories in each directory above the last level.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
     /// Levels of directories below the root.
     pub fn depth(&self) -> u32 {
         self.depth

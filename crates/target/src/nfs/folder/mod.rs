@@ -18,6 +18,7 @@ use std::sync::Arc;
 use nfs3::arguments::{ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, stable_how};
 use nfs3::rpc::Credential;
 use nfs3::types::{ftype3, nfsstat3, sattr3};
+use workload::names::NameTree;
 use workload::plan::Capabilities;
 
 use crate::folder::{Entry, FillFile, FindHandles, Folder, Kind, Lock, SampledFile};
@@ -30,6 +31,7 @@ use crate::nfs::{NfsError, NfsFile, NfsTarget, NfsUrl, Observer, Session};
 use crate::refusal::Refusal;
 use crate::run_target::RunTarget;
 use crate::storage::{DirectIo, PROBE_NAME, Space, Storage};
+use crate::tree::access::TreeAccess;
 
 /// Outstanding writes of a fill, each over its own connection: sufficient for 512 MiB/s from a
 /// server that needs 1 ms for 64 KiB.
@@ -149,7 +151,7 @@ impl Folder for Export {
         let space = || {
             let handle = self.shared.directory(directory)?;
             let (free, attributes, access) = self.shared.with(|session| {
-                let free = session.fsstat(&handle)?.abytes;
+                let free = session.fsstat(&handle)?;
                 Ok((free, session.getattr(&handle)?, session.access(&handle, CREATE_ACCESS)?))
             })?;
             // ACCESS does not give a reason; a SETATTR that sets nothing does.
@@ -163,7 +165,8 @@ impl Folder for Export {
                     0 => String::new(),
                     id => format!("nfs-{id:016x}"),
                 },
-                free_bytes: free,
+                free_bytes: free.abytes,
+                free_inodes: (free.tfiles > 0).then_some(free.afiles),
                 read_only,
             })
         };
@@ -339,6 +342,10 @@ impl Folder for Export {
     fn open_for_sampling(&self, path: &Path, _directly: bool) -> io::Result<Box<dyn SampledFile>> {
         let (file, _) = self.shared.find(path)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Sampled { shared: Arc::clone(&self.shared), file }))
+    }
+
+    fn open_tree(&self, _root: &Path, _tree: &NameTree) -> io::Result<Box<dyn TreeAccess>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn transfer_threads(&self) -> usize {

@@ -1,0 +1,126 @@
+//! Where a worker's operations come from: a stream of reads and writes, or of operations on names.
+
+use std::sync::Arc;
+
+use target::tree::LaneSteps;
+use workload::names::NameStream;
+use workload::op::{Op, OpKind, OpStream};
+
+use crate::lane_window::LaneWindow;
+
+/// Failed operations on names that a worker keeps by their steps.
+const FAILED_MAX: usize = 1024;
+
+/// The operations of a worker.
+pub trait Operations {
+    /// The operations, prepared for worker `lane`.
+    #[must_use]
+    fn prepared_for(self, lane: u32) -> Self;
+
+    /// The operation of step `step` (from 0) of worker `lane` (from 0).
+    fn op(&self, lane: u32, step: u64) -> Op;
+
+    /// Whether everything that `step` may depend on is done.
+    #[inline]
+    fn may_issue(&self, _step: u64) -> bool {
+        true
+    }
+
+    /// Notes that an operation has ended.
+    #[inline]
+    fn ended(&mut self, _op: &Op, _has_failed: bool) {}
+}
+
+impl Operations for OpStream {
+    #[inline]
+    fn prepared_for(self, lane: u32) -> OpStream {
+        OpStream::prepared_for(self, lane)
+    }
+
+    #[inline(always)]
+    fn op(&self, lane: u32, step: u64) -> Op {
+        OpStream::op(self, lane, step)
+    }
+}
+
+/// Operations on names. A step is issued when all steps are done that it may depend on.
+#[derive(Debug)]
+pub struct NameOperations {
+    stream: Arc<NameStream>,
+    window: Arc<LaneWindow>,
+    failed: Vec<u64>,
+    are_all_failed_kept: bool,
+}
+
+impl NameOperations {
+    /// The operations of a lane, whose workers share `window`.
+    pub fn new(stream: Arc<NameStream>, window: Arc<LaneWindow>) -> NameOperations {
+        let failed = Vec::with_capacity(FAILED_MAX);
+        NameOperations { stream, window, failed, are_all_failed_kept: true }
+    }
+
+    /// The steps that failed; `None` if there were too many to keep.
+    pub fn into_failed(self) -> Option<Vec<u64>> {
+        self.are_all_failed_kept.then_some(self.failed)
+    }
+}
+
+impl Operations for NameOperations {
+    fn prepared_for(self, _lane: u32) -> NameOperations {
+        self
+    }
+
+    #[inline]
+    fn op(&self, lane: u32, step: u64) -> Op {
+        self.stream.op(lane, step).op()
+    }
+
+    #[inline]
+    fn may_issue(&self, step: u64) -> bool {
+        self.window.allows(step)
+    }
+
+    fn ended(&mut self, op: &Op, has_failed: bool) {
+        let step = op.index / self.stream.lanes();
+        self.window.complete(step);
+        if has_failed && changes_names(op.kind) {
+            if self.failed.len() < FAILED_MAX {
+                self.failed.push(step);
+            } else {
+                self.are_all_failed_kept = false;
+            }
+        }
+    }
+}
+
+/// Whether operations of this kind change names or the content of files.
+const fn changes_names(kind: OpKind) -> bool {
+    use OpKind::{Append, Copy, Create, Link, Mkdir, Rename, Rmdir, Symlink, Truncate, Unlink};
+    matches!(
+        kind,
+        Append | Copy | Create | Link | Mkdir | Rename | Rmdir | Symlink | Truncate | Unlink
+            | OpKind::WriteFile
+    )
+}
+
+/// The steps of a lane of operations on names at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneEnd {
+    /// The stream's position in the run.
+    pub stream: usize,
+    /// The target's position in the plan.
+    pub target: u32,
+    /// The lane on the target.
+    pub lane: u32,
+    /// What is done; `None` if more operations failed than are kept.
+    pub steps: Option<LaneSteps>,
+}
+
+impl LaneWindow {
+    /// The steps that are done at the end of a run.
+    pub(crate) fn steps(&self, failed: Vec<u64>) -> LaneSteps {
+        let prefix = self.prefix();
+        let end = self.beyond().last().map_or(prefix, |step| step + 1);
+        LaneSteps { prefix, end, failed }
+    }
+}

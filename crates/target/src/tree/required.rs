@@ -1,0 +1,108 @@
+//! The tree that a stream needs.
+
+use workload::data::DataPattern;
+use workload::names::{NameLoad, NameSize, NameStream, NameTree, WeightedFileSize};
+use workload::plan::{Run, Stream};
+use workload::random;
+
+use super::expected::TreeState;
+use crate::manifest::TreeRecord;
+use crate::names::content::ContentMaker;
+
+/// The tree that a stream needs on one target, as it is at the start of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequiredTree {
+    /// The stream's name.
+    pub stream: String,
+    /// The names and the operations on them.
+    pub load: NameLoad,
+    /// The stream's workers on the target.
+    pub workers: u32,
+    /// The queue depth of each.
+    pub queue_depth: u32,
+    /// The content of files.
+    pub data: DataPattern,
+}
+
+impl RequiredTree {
+    /// The tree of a stream on a target, if it has operations on names.
+    pub fn of(stream: &Stream) -> Option<RequiredTree> {
+        Some(RequiredTree {
+            stream: stream.name.clone(),
+            load: stream.names.clone()?,
+            workers: stream.workers,
+            queue_depth: stream.queue_depth,
+            data: stream.data,
+        })
+    }
+
+    /// The trees that the streams of a run need on one target, by its position.
+    pub fn of_run(run: &Run, target: u32) -> Vec<RequiredTree> {
+        let is_there = |stream: &&Stream| stream.targets.positions.contains(&target);
+        let streams = run.streams.iter().filter(is_there);
+        streams.filter_map(|stream| Self::of(&stream.on_target(run.hosts, target))).collect()
+    }
+
+    /// The name of the tree in our directory. It contains everything that paths and contents depend
+    /// on, so that trees with equal names have equal paths.
+    pub fn name(&self, data_seed: u64) -> String {
+        format!("{}-{:016x}.tree", self.stream, self.fingerprint(data_seed))
+    }
+
+    fn fingerprint(&self, data_seed: u64) -> u64 {
+        let shape = format!("{:?} {:?}", self.load.tree, self.data);
+        shape.bytes().fold(data_seed, |number, byte| random::mix64(number ^ u64::from(byte)))
+    }
+
+    /// Its record in the manifest.
+    pub(crate) fn record(&self, data_seed: u64) -> TreeRecord {
+        let (shape, data) = (self.load.tree.clone(), self.data);
+        TreeRecord { stream: self.stream.clone(), shape, data_seed, data }
+    }
+
+    /// The names and operations; `run_seed` decides only the order of operations.
+    pub fn names(&self, run_seed: u64, data_seed: u64) -> NameStream {
+        NameStream::of(&self.load, self.workers, self.queue_depth, run_seed, data_seed)
+    }
+
+    /// The content of its files.
+    pub fn content(&self, data_seed: u64) -> ContentMaker {
+        ContentMaker::new(data_seed, self.data)
+    }
+
+    /// The tree at the start of a run.
+    pub fn at_start(&self, data_seed: u64) -> TreeState {
+        TreeState::at_start(self.names(0, data_seed))
+    }
+
+    /// Entries of the file system that the tree takes at most: its names, those that exist only
+    /// during a run, and its directories.
+    pub fn entries_max(&self, data_seed: u64) -> u64 {
+        let names = self.names(0, data_seed);
+        let directories = NameTree::new(&self.load.tree).directories_total();
+        let extra = names.window_steps() * u64::from(self.workers);
+        names.population().total() + extra + directories + 1
+    }
+
+    /// Bytes that the files of the tree have at the start, by the mean of their sizes.
+    pub fn bytes(&self, data_seed: u64) -> u64 {
+        let population = self.names(0, data_seed).population();
+        let files = population.files + population.originals + population.moved;
+        (files as f64 * mean_bytes(&self.load.tree.sizes)) as u64
+    }
+}
+
+/// The mean of a distribution, in bytes.
+fn mean_bytes(sizes: &NameSize) -> f64 {
+    match sizes {
+        NameSize::Weighted { sizes } => {
+            let weight: u64 = sizes.iter().map(|size| size.weight).sum();
+            let bytes = |size: &WeightedFileSize| size.size_bytes as f64 * size.weight as f64;
+            sizes.iter().map(bytes).sum::<f64>() / weight.max(1) as f64
+        }
+        NameSize::Lognormal { median_bytes, sigma, max_bytes } => {
+            let mean = *median_bytes as f64 * (sigma * sigma / 2.0).exp();
+            mean.min(*max_bytes as f64)
+        }
+    }
+}
