@@ -4,6 +4,7 @@
 //! Included by the fuzz target and by the test that replays the corpus.
 
 use workload::experiment::parse_with;
+use workload::names::NameStream;
 use workload::op::OpStream;
 use workload::overrides::Override;
 use workload::plan::TargetSpec;
@@ -48,6 +49,14 @@ pub(crate) fn try_experiment(data: &[u8]) {
     for run in plan.model_runs().take(20) {
         assert!(run.phases.measure_ns.is_multiple_of(run.phases.interval_ns));
         for stream in &run.streams {
+            if let Some(names) = NameStream::new(stream, run.seed, plan.data_seed) {
+                for step in (0..20).chain(1_000_000..1_000_020) {
+                    let op = names.op(stream.workers - 1, step);
+                    assert!(names.tree().directory(op.name) < names.tree().directories());
+                    assert_eq!(names.at(op.index), op);
+                }
+                continue;
+            }
             let operations = OpStream::new(stream, run.seed);
             for step in 0..20 {
                 let op = operations.op(stream.workers - 1, step);

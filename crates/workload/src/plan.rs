@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::names::NameLoad;
+pub use crate::names::{NameLoad, NameSet};
 pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
     Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,
@@ -131,6 +131,29 @@ impl Plan {
         })
     }
 
+    /// The trees of names of all runs on one target, by its position. Runs with the same tree share it.
+    pub fn name_sets(&self, target: usize) -> Vec<NameSet> {
+        let mut sets: Vec<NameSet> = Vec::new();
+        for (run, stream) in
+            self.model_runs().flat_map(|run| run.streams.iter().map(move |stream| (run, stream)))
+        {
+            let target = target as u32;
+            let Some(load) = &stream.names else { continue };
+            if !stream.targets.positions.contains(&target) {
+                continue;
+            }
+            let workers = stream.on_target(run.hosts, target).workers;
+            let needed = NameSet::of(&stream.name, load, workers, stream.queue_depth);
+            let is_same =
+                |set: &&mut NameSet| set.stream == needed.stream && set.tree == needed.tree;
+            match sets.iter_mut().find(is_same) {
+                Some(set) => set.population = set.population.max(&needed.population),
+                None => sets.push(needed),
+            }
+        }
+        sets
+    }
+
     /// The file sets of all runs on one target, by its position. Runs that need different numbers of the
     /// same files share the larger set.
     pub fn file_sets(&self, target: usize) -> Vec<FileSet> {
@@ -179,8 +202,9 @@ impl Plan {
 
     /// Total size of the files on one target, by its position.
     pub fn bytes_needed_on(&self, target: usize) -> units::Bytes {
-        let sum = |sum: u64, set: &FileSet| sum.saturating_add(set.total_bytes());
-        units::Bytes::new(self.file_sets(target).iter().fold(0, sum))
+        let files = self.file_sets(target).into_iter().map(|set| set.total_bytes());
+        let names = self.name_sets(target).into_iter().map(|set| set.bytes());
+        units::Bytes::new(files.chain(names).fold(0, u64::saturating_add))
     }
 
     /// Total size of all files on all targets.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use workload::experiment::{PROFILES, parse, profile};
 use workload::keys::{KEYS, Section};
+use workload::names::NameStream;
 use workload::op::OpStream;
 use workload::plan::{Plan, Stream, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
@@ -70,8 +71,23 @@ fn every_example_needs_at_most_8_gib_and_one_hour() {
 
 /// SHA-256 of the first 100,000 operations of a stream, ordered by number.
 fn fingerprint(stream: &Stream, seed: u64) -> String {
-    let operations = OpStream::new(stream, seed);
     let mut hash = Sha256::new();
+    if let Some(names) = NameStream::new(stream, seed, 1) {
+        for index in 0..100_000 {
+            let op = names.at(index);
+            hash.update([op.kind as u8]);
+            for name in [Some(op.name), op.other].into_iter().flatten() {
+                hash.update([name.class as u8]);
+                hash.update(name.number.to_le_bytes());
+            }
+            for number in [op.offset_bytes, op.size_bytes.into(), op.content.key] {
+                hash.update(number.to_le_bytes());
+            }
+            hash.update(op.content.version.to_le_bytes());
+        }
+        return hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    }
+    let operations = OpStream::new(stream, seed);
     for index in 0..100_000u64 {
         let lane = (index % u64::from(stream.workers)) as u32;
         let op = operations.op(lane, index / u64::from(stream.workers));
@@ -141,6 +157,16 @@ fn the_schema_refuses_what_the_parser_refuses() {
             "[stream.a]\narrival = { constant = '1/s', poisson = '1/s' }\n",
             "[stream.a]\narrival = ['closed', { poisson = '1k/s..4k/s step 1k/s' }]\n",
         ),
+        ("[stream.a]\nnames = { depth = 1 }\n", "[stream.a]\nnames = { files = 1 }\n"),
+        (
+            "[stream.a]\nnames = { files = 1, size = { file = 1 } }\n",
+            "[stream.a]\nnames = [{ files = 1, size = 0 }, { files = 1, size = { '4k' = 100 } }]\n",
+        ),
+        (
+            "[stream.a]\nnames = { files = 1, size = { lognormal = { median = '4k' } } }\n",
+            "[stream.a]\nnames = { files = 1, size = { lognormal = { median = '4k', sigma = 1 } } }\n",
+        ),
+        ("[stream.a]\nmix = { read = '1%' }\n", "[stream.a]\nmix = { stat = '1%', open = 99 }\n"),
         ("[stream.'a b']\n", "[stream.a-b]\n"),
         ("[[variant]]\nname = 1\n", "[[variant]]\nread = '1%'\n"),
     ] {
@@ -193,6 +219,13 @@ fn the_example_of_every_key_is_allowed() {
             "file_size = '1g'".to_owned(),
             "queue_depth = 1".to_owned(),
         ];
+        if ["names", "mix"].contains(&key.name) {
+            stream = vec![
+                "names = { files = 1000 }".to_owned(),
+                "mix = { stat = '100%' }".to_owned(),
+                "queue_depth = 1".to_owned(),
+            ];
+        }
         stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
         stream.push(format!("{} = {}", key.name, key.example));
         let targets = if key.name == "targets" { "[target.vol1]\n" } else { "" };

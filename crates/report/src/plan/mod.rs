@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use units::{Bytes, counted, print_duration, print_whole_seconds, thousands};
+use units::{Bytes, counted, listed, print_duration, print_whole_seconds, thousands};
+use workload::names::{NameSet, Population};
 use workload::plan::{FileSet, IoMethod, IoMethodUsed, Plan, Run, Step, TargetSpec};
 
 use crate::prose::wrap;
@@ -81,17 +82,22 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
 
 /// The files on each target, once if all targets have the same.
 fn files(plan: &Plan) -> Vec<Property> {
-    let on = |target: usize| plan.file_sets(target);
+    let on = |target: usize| -> Vec<Property> {
+        let files = plan.file_sets(target).into_iter().map(|set| ("files", files_words(&set)));
+        let names = plan.name_sets(target).into_iter().map(|set| ("names", names_words(&set)));
+        files.chain(names).collect()
+    };
     let count = plan.targets.len();
     if count > 1 && (1..count).all(|target| on(target) == on(0)) {
-        let words = |set: &FileSet| format!("{} on each of {count} targets", files_words(set));
-        return on(0).iter().map(|set| ("files", words(set))).collect();
+        let words = |words: String| format!("{words} on each of {count} targets");
+        return on(0).into_iter().map(|(name, of)| (name, words(of))).collect();
     }
     let of_target = |target: usize| {
-        let name = plan.target_names.get(target).map_or(String::new(), |name| format!("{name}, "));
+        let target_name =
+            plan.target_names.get(target).map_or(String::new(), |name| format!("{name}, "));
         on(target)
-            .iter()
-            .map(|set| ("files", format!("{name}{}", files_words(set))))
+            .into_iter()
+            .map(|(name, words)| (name, format!("{target_name}{words}")))
             .collect::<Vec<_>>()
     };
     (0..count).flat_map(of_target).collect()
@@ -167,6 +173,32 @@ fn engine_words(plan: &Plan) -> &'static str {
         IoMethod::Auto => "auto (a short probe on the target decides)",
         forced => IoMethodUsed::from(forced).name(),
     }
+}
+
+/// `home: 10,000 files and 1,000 hard links in 110 directories; 11,110 inodes, 39.1 MiB (4KiB)`
+fn names_words(set: &NameSet) -> String {
+    let Population { files, originals, moved, links, symlinks, made } = set.population;
+    let classes = [
+        (files, "file", "files"),
+        (originals, "file that links and copies refer to", "files that links and copies refer to"),
+        (moved, "file that is renamed", "files that are renamed"),
+        (links, "hard link", "hard links"),
+        (symlinks, "symbolic link", "symbolic links"),
+        (made, "empty directory", "empty directories"),
+    ];
+    let words = classes.into_iter().filter(|(count, ..)| *count > 0);
+    let words = words.map(|(count, one, several)| {
+        format!("{} {}", thousands(count), if count == 1 { one } else { several })
+    });
+    let mut words = format!("{}: {}", set.stream, listed(&words.collect::<Vec<_>>()));
+    let _ = match set.directories() {
+        0 => Ok(()),
+        1 => write!(words, " in 1 directory"),
+        directories => write!(words, " in {} directories", thousands(directories)),
+    };
+    let inodes = thousands(set.inodes());
+    let _ = write!(words, "; {inodes} inodes, {} ({})", Bytes::new(set.bytes()), set.tree.sizes);
+    words
 }
 
 fn files_words(set: &FileSet) -> String {

@@ -29,13 +29,18 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         if named(key) { format!("{} as named", label(key)) } else { words }
     };
     let set = stream.working_set;
-    let mut parts = vec![
-        or_named("read", mix_words(stream.read_permille)),
-        or_named("transfer_size", sizes_words(&stream.transfer_sizes)),
-        or_named("pattern", pattern_words(stream.access_pattern)),
-        format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
-        or_named("workers", counted(u64::from(stream.workers), "worker")),
-    ];
+    let mut parts = match &stream.names {
+        Some(load) => {
+            vec![or_named("mix", load.mix.to_string()), or_named("names", load.tree.to_string())]
+        }
+        None => vec![
+            or_named("read", mix_words(stream.read_permille)),
+            or_named("transfer_size", sizes_words(&stream.transfer_sizes)),
+            or_named("pattern", pattern_words(stream.access_pattern)),
+            format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
+        ],
+    };
+    parts.push(or_named("workers", counted(u64::from(stream.workers), "worker")));
     if stream.targets.count() > 1 {
         parts.push(targets_words(&stream.targets));
     }
@@ -61,6 +66,11 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         _ => parts.push("start and end as named".to_owned()),
     }
     match stream.write_stability {
+        None if stream.names.is_some() => {
+            if named("dsync") || stream.dsync {
+                parts.push(or_named("dsync", "O_DSYNC".to_owned()));
+            }
+        }
         None => {
             let direct = if stream.direct { "direct" } else { "buffered" };
             parts.push(or_named("direct", direct.to_owned()));
