@@ -13,14 +13,16 @@
 //! xid. A server that has performed it answers with its first reply instead of performing it twice.
 //! Not for: deadlines, and when to reconnect, because it has no clock.
 
-use crate::arguments::stable_how;
+use crate::arguments::{Data, WRITE3args, stable_how};
+use crate::directory::Listing;
 use crate::procedure::{NfsProcedure, Procedure};
-use crate::record::{MARK_BYTES, RecordError, RecordReader, begin_record, end_record};
-use crate::request::{Arguments, Results};
+use crate::record::{MARK_BYTES, RecordError, RecordReader, begin_record, end_record, mark};
+use crate::request::{Arguments, NfsArguments, Results};
 use crate::results::{COMMIT3res, READ3res, WRITE3res};
 use crate::rpc::{Credential, ReplyHeader, ReplyStatus, encode_call_head};
 use crate::template::{ReadTemplate, WriteTemplate};
-use crate::xdr::{Reader, Writer, Xdr, XdrError, decode_whole};
+use crate::types::{nfs_fh3, nfsstat3};
+use crate::xdr::{Reader, Writer, Xdr, XdrError, decode_whole, padding};
 
 /// Options of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +120,16 @@ impl<'a> Completion<'a> {
     /// The reply has no such results.
     pub fn commit(&self) -> Result<COMMIT3res, ReplyError> {
         self.typed(NfsProcedure::COMMIT)
+    }
+
+    /// The end of the results of a READDIR, or with `plus` of a READDIRPLUS, without a list of the
+    /// entries; or why it failed.
+    ///
+    /// # Errors
+    /// The reply has no such results.
+    pub fn listing(&self, plus: bool) -> Result<Result<Listing, nfsstat3>, ReplyError> {
+        self.accepted()?;
+        Listing::decode(self.body, plus).map_err(ReplyError::Malformed)
     }
 
     fn accepted(&self) -> Result<(), ReplyError> {
@@ -242,6 +254,29 @@ impl Client {
         arguments.encode(&mut writer);
         end_record(message, start, 0);
         self.begin(index, procedure);
+        Some(index)
+    }
+
+    /// Begins a WRITE of `count` bytes at `offset` of a file without a template; `None` if no slot is
+    /// free. The caller sends the data and its padding after the message.
+    pub fn write_to(
+        &mut self,
+        credential: &Credential<'_>,
+        file: nfs_fh3<'_>,
+        offset: u64,
+        count: u32,
+        stable: stable_how,
+    ) -> Option<u32> {
+        let data = Data(&[]);
+        let args = WRITE3args { file, offset, count, stable, data };
+        let index = self.call(credential, &Arguments::Nfs(NfsArguments::WRITE(args)))?;
+        let message = &mut self.slots[index as usize].message;
+        // The length of the data, and the record with it.
+        let length = message.len();
+        message[length - 4..].copy_from_slice(&count.to_be_bytes());
+        let payload = count as usize + padding(count as usize).len();
+        let mark = mark(length - MARK_BYTES + payload);
+        message[..MARK_BYTES].copy_from_slice(&mark.to_be_bytes());
         Some(index)
     }
 

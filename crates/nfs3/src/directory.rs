@@ -4,7 +4,7 @@
 #![expect(non_camel_case_types, reason = "the names of RFC 1813")]
 
 use crate::results::{READ3resfail, Res3};
-use crate::types::{cookieverf3, filename3, post_op_attr, post_op_fh3};
+use crate::types::{cookieverf3, filename3, nfsstat3, post_op_attr, post_op_fh3};
 use crate::xdr::{Reader, Writer, Xdr, XdrError, xdr_struct};
 
 /// READDIR.
@@ -68,6 +68,50 @@ xdr_struct! {
     }
 }
 
+/// What the results of READDIR or READDIRPLUS contain besides the entries, which are checked and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// How many entries there are.
+    pub entries: u64,
+    /// The cookie of the last entry; 0 without entries.
+    pub cookie: u64,
+    /// The client sends it with a cookie.
+    pub verifier: cookieverf3,
+    /// Whether the directory ends here.
+    pub eof: bool,
+}
+
+impl Listing {
+    /// Decodes the results of READDIRPLUS if `plus`, otherwise of READDIR, without allocating.
+    ///
+    /// # Errors
+    /// They are invalid.
+    pub fn decode(body: &[u8], plus: bool) -> Result<Result<Listing, nfsstat3>, XdrError> {
+        let mut reader = Reader::new(body);
+        match nfsstat3::decode(&mut reader)? {
+            nfsstat3::NFS3_OK => {}
+            failed => {
+                READDIR3resfail::decode(&mut reader)?;
+                reader.finish()?;
+                return Ok(Err(failed));
+            }
+        }
+        post_op_attr::decode(&mut reader)?;
+        let verifier = cookieverf3::decode(&mut reader)?;
+        let (mut entries, mut cookie) = (0, 0);
+        while reader.bool()? {
+            entries += 1;
+            cookie = match plus {
+                true => entryplus3::decode(&mut reader)?.cookie,
+                false => entry3::decode(&mut reader)?.cookie,
+            };
+        }
+        let eof = reader.bool()?;
+        reader.finish()?;
+        Ok(Ok(Listing { entries, cookie, verifier, eof }))
+    }
+}
+
 /// `dirlist3`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct dirlist3<'a> {
@@ -111,7 +155,6 @@ impl<'a> Xdr<'a> for dirlistplus3<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::nfsstat3;
     use crate::xdr::{decode_whole, encoded};
 
     #[test]
@@ -125,6 +168,9 @@ mod tests {
             \0\0\0\x01\0\0\0\0\0\0\0\x02\0\0\0\x04data\0\0\0\0\0\0\0\x08\
             \0\0\0\0\0\0\0\x01";
         assert_eq!(encoded(&READDIR3res::Ok(ok.clone())), bytes);
+        let listing = Listing { entries: 2, cookie: 8, verifier: [9; 8], eof: true };
+        assert_eq!(Listing::decode(bytes, false), Ok(Ok(listing)));
+        assert!(Listing::decode(&bytes[..bytes.len() - 1], false).is_err());
         assert_eq!(decode_whole(bytes), Ok(READDIR3res::Ok(ok)));
     }
 
@@ -133,5 +179,7 @@ mod tests {
         let fail = READDIR3resfail { obj_attributes: None };
         let result = READDIR3res::Fail(nfsstat3::NFS3ERR_BAD_COOKIE, fail);
         assert_eq!(encoded(&result), b"\0\0\x27\x13\0\0\0\0");
+        let failed = nfsstat3::NFS3ERR_BAD_COOKIE;
+        assert_eq!(Listing::decode(&encoded(&result), true), Ok(Err(failed)));
     }
 }

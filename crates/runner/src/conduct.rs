@@ -27,6 +27,7 @@ use crate::fleet::{Fleet, FleetError, LocalFleet};
 use crate::host_warnings::{self, HostLimits};
 use crate::prepare::{PrepareError, prepare};
 use crate::run_progress::RunProgress;
+use crate::run_trees::RunTrees;
 
 /// Readings of the host for the conductor, which reads nothing itself.
 pub struct Host<'a> {
@@ -104,8 +105,17 @@ pub fn conduct_with(
         ControlFlow::Continue(()) => {
             let announcer = &mut announcer;
             let is_export = plan.target().capabilities().own_client;
-            let mut conductor =
-                Conductor { fleet, host, directories, stop, announcer, is_export, blocking: false };
+            let trees = RunTrees::of(directories, plan.verify);
+            let mut conductor = Conductor {
+                fleet,
+                host,
+                directories,
+                trees,
+                stop,
+                announcer,
+                is_export,
+                blocking: false,
+            };
             conductor.do_runs(plan)
         }
     });
@@ -201,6 +211,8 @@ pub(crate) struct Conductor<'c, 'h, 'a> {
     pub(crate) host: Host<'h>,
     /// One for each target; none for the null target, and for a fleet that has them.
     pub(crate) directories: &'c [TargetDirectory],
+    /// Trees that are known to be what a run needs at its start.
+    pub(crate) trees: RunTrees,
     pub(crate) stop: &'c Arc<Stop>,
     pub(crate) announcer: &'c mut Announcer<'a>,
     /// The target is reached by the built-in NFS client.
@@ -299,12 +311,17 @@ impl Conductor<'_, '_, '_> {
         let mut progress = RunProgress::begin(run, self.is_export, keep, names, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::child_of(Arc::clone(self.stop)));
-        let end = self.fleet.run(run, &stop, &mut |news| progress.take(news));
+        let end = match self.trees.make(self.directories, run, self.stop) {
+            Ok(()) => self.fleet.run(run, &stop, &mut |news| progress.take(news)),
+            Err(_) if self.stop.is_requested() => Ok(RunEnd::of(Outcome::Interrupted)),
+            Err(error) => Ok(RunEnd::of(Outcome::Failed { reason: error.to_string() })),
+        };
         let RunProgress { too_many_failed, our_counters, intervals, .. } = progress;
 
         let end = end
             .map(|end| self.check_service_counters(run, end, &our_counters))
-            .map(|end| self.verify_files_unchanged(end));
+            .map(|end| self.verify_files_unchanged(end))
+            .map(|end| self.trees.compare(self.directories, run, self.stop, end));
         let ended = judge(end, too_many_failed.as_deref());
         self.warn_after_run(run, &ended);
         let outcome = ended.outcome.clone();

@@ -353,7 +353,7 @@ impl FleetRun {
         }
         let name = self.members[host].name.clone();
         let named = |line: String| format!("{name}: {line}");
-        let RunEnd { outcome, details, mismatches, started_late_ns } = end;
+        let RunEnd { outcome, details, mismatches, started_late_ns, lanes: _ } = end;
         if let (Some(late_ns), Some(clock_error_ns)) =
             (started_late_ns, self.members[host].start_error_ns)
         {

@@ -15,6 +15,7 @@ use workload::plan::{IoMethod, IoMethodUsed, Plan, Run};
 
 use crate::announce::Announcer;
 use crate::conduct::{ConductError, Conductor, Failures, Host, finish, prepare_targets};
+use crate::run_trees::RunTrees;
 use crate::event::{Event, Listener};
 use crate::fleet::Fleet;
 
@@ -62,6 +63,7 @@ pub fn conduct_interleaved<'h>(
                     is_export: a.plan.target().capabilities().own_client,
                     host: a.host,
                     directories: of_side(0),
+                    trees: RunTrees::shared(a.plan.verify),
                     stop,
                     announcer: first,
                     blocking: false,
@@ -71,6 +73,7 @@ pub fn conduct_interleaved<'h>(
                     is_export: b.plan.target().capabilities().own_client,
                     host: b.host,
                     directories: of_side(1),
+                    trees: RunTrees::shared(b.plan.verify),
                     stop,
                     announcer: second,
                     blocking: false,

@@ -19,3 +19,4 @@ pub mod prepare;
 pub mod tolerance;
 
 mod run_progress;
+mod run_trees;

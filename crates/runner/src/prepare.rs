@@ -12,6 +12,7 @@ use metrics::run_record::Prepared;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
+use target::tree::{Repaired, RequiredTree};
 use workload::plan::FileSet;
 
 use crate::announce::Announcer;
@@ -74,6 +75,10 @@ fn fill_missing(
         }
         announcer.send(&Event::PrepareFinished(prepared));
     }
+    for tree in directory.trees().to_vec() {
+        let made = make_tree(directory, &tree, stop, announcer)?;
+        announcer.send(&Event::PrepareFinished(made));
+    }
     // The others were checked above.
     written.into_iter().try_for_each(|set| directory.check(set))?;
     Ok(())
@@ -92,6 +97,37 @@ pub fn check_existing(directory: &mut TargetDirectory) -> Result<(), PrepareErro
         }
     }
     Ok(())
+}
+
+/// Makes a tree what it is at the start of a run.
+///
+/// # Errors
+/// It contains what is not ours, something cannot be created, or the user stopped it.
+pub fn make_tree(
+    directory: &mut TargetDirectory,
+    tree: &RequiredTree,
+    stop: &Stop,
+    announcer: &mut Announcer<'_>,
+) -> Result<Prepared, FillError> {
+    let began = Instant::now();
+    let total_bytes = tree.bytes(directory.data_seed());
+    let mut reported = began;
+    // Without a store the fill is pointless.
+    let is_store_lost = AtomicBool::new(false);
+    let mut progress = |done: Repaired| {
+        let now = Instant::now();
+        if now.duration_since(reported) >= PROGRESS_EVERY {
+            reported = now;
+            let (stream, written_bytes) = (tree.stream.clone(), done.written_bytes);
+            let total_bytes = total_bytes.max(written_bytes);
+            announcer.send(&Event::PrepareProgress { stream, written_bytes, total_bytes });
+            is_store_lost.store(announcer.failure().is_some(), Ordering::Relaxed);
+        }
+    };
+    let stopped = || stop.is_requested() || is_store_lost.load(Ordering::Relaxed);
+    let made = directory.make_tree(tree, &stopped, &mut progress)?;
+    let took_ns = began.elapsed().as_nanos() as u64;
+    Ok(Prepared { stream: tree.stream.clone(), written_bytes: made.written_bytes, took_ns })
 }
 
 fn fill(

@@ -159,9 +159,5 @@ fn unbalanced(
     let (added, removed) = (percent(added), percent(removed));
     span.diagnostic(wrong, format!("as much {removing} as {adding} together"))
         .with_found(format!("{removing} {removed}, {adding} {added}"))
-        .with_hint(if added == "0%" {
-            format!("omit `{removing}`")
-        } else {
-            format!("set `{removing} = \"{added}\"`")
-        })
+        .with_hint(format!("set `{removing} = \"{added}\"`"))
 }

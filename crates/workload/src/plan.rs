@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::names::{NameLoad, NameSet};
+pub use crate::names::NameLoad;
 pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
     Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,
@@ -160,8 +160,8 @@ impl Plan {
         let mut sets: Vec<FileSet> = Vec::new();
         let is_there =
             |stream: &&Stream| stream.targets.positions.iter().any(|at| *at as usize == target);
-        let with_files = self.model_streams().filter(|stream| stream.names.is_none());
-        for needed in with_files.filter(is_there).map(Stream::file_set) {
+        let with_files = |stream: &&Stream| stream.names.is_none() && is_there(stream);
+        for needed in self.model_streams().filter(with_files).map(Stream::file_set) {
             let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..needed.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(needed.files),

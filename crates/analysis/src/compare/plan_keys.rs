@@ -95,6 +95,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         fsync_every_writes,
         data: DataPattern { compressible_permille, duplicate_permille },
         targets,
+        names: _,
     } = stream;
     let of_host = workers / hosts.max(1);
     // As the key says: with `all`, the workers of each target.

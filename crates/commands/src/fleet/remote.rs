@@ -395,6 +395,7 @@ impl RemoteFleet {
                                 details: ended.details,
                                 mismatches: ended.mismatches,
                                 started_late_ns: ended.started_late_ns,
+                                lanes: Vec::new(),
                             },
                             ended.intervals,
                         );

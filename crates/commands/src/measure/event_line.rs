@@ -448,7 +448,7 @@ impl<'a> Line<'a> {
                 }
             }
             Event::ServiceCounters { run_index, counts } => {
-                let [read_calls, write_calls, commit_calls] = counts.calls;
+                let [read_calls, write_calls, commit_calls, ..] = counts.calls;
                 Line::ServiceCounters {
                     run_index: *run_index,
                     read_calls,

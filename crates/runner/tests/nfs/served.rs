@@ -167,6 +167,7 @@ impl Load {
         let target = NfsTarget {
             mounted: Arc::clone(session.mounted()),
             files: vec![(run_.streams[0].file_set(), vec![file])],
+            directory: session.root().handle,
         };
         let request = Request {
             assignment: &run_.split().pop().expect("one share"),

@@ -15,6 +15,7 @@ use workload::op::{Op, OpKind};
 use workload::plan::Stream;
 
 use self::content::ContentMaker;
+use crate::nfs::names::NfsNameAccess;
 use crate::null::Null;
 use crate::posix::names::{PsyncNames, RingNames};
 use crate::tree::RequiredTree;
@@ -87,12 +88,15 @@ pub enum NameOpener {
     Psync(NameAccess),
     /// A directory, through io_uring.
     Ring(NameAccess),
+    /// An NFS export.
+    Nfs(Box<NfsNameAccess>),
 }
 
 impl NameOpener {
     /// The number of connections that the worker opens.
     pub fn connections(&self) -> usize {
         match self {
+            NameOpener::Nfs(access) => access.connections(),
             NameOpener::Null | NameOpener::Psync(_) | NameOpener::Ring(_) => 0,
         }
     }
@@ -106,6 +110,7 @@ impl NameOpener {
             NameOpener::Null => Box::new(Null::new(queue_depth)),
             NameOpener::Psync(access) => Box::new(PsyncNames::open(access)?),
             NameOpener::Ring(access) => Box::new(RingNames::open(access, queue_depth)?),
+            NameOpener::Nfs(access) => access.open(queue_depth)?,
         }))
     }
 }

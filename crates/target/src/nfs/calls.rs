@@ -2,6 +2,8 @@
 
 use nfs3::arguments::stable_how;
 
+use super::names::NameCall;
+
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -14,6 +16,16 @@ pub(super) enum CallKind {
     Commit {
         logged: u64,
     },
+    /// Of an operation on names, which has at most one outstanding.
+    Name(NameCall),
+}
+
+impl CallKind {
+    /// Whether the operation's data follows the call.
+    #[inline]
+    pub(super) const fn carries_data(self) -> bool {
+        matches!(self, CallKind::Write(_) | CallKind::Name(NameCall::Write))
+    }
 }
 
 /// One call, from its operation's submission to its end.

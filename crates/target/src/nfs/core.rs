@@ -18,6 +18,7 @@ use super::calls::{CallKind, Calls, List, NONE};
 use super::dial::Caller;
 use super::fault::Faults;
 use super::flow::Flow;
+use super::names::Names;
 use super::restart_check::RestartCheck;
 use super::uncommitted::Uncommitted;
 use super::url::Policy;
@@ -125,6 +126,8 @@ pub(super) struct Core {
     pub(super) operations: Vec<Operation>,
     pub(super) files: Vec<File>,
     pub(super) log: Uncommitted,
+    /// Of a worker with operations on names, which has no files.
+    pub(super) names: Option<Names>,
     /// Connections with something to send.
     pub(super) unsent: Vec<u32>,
     /// Calls that wait for a free slot on any connection.
@@ -160,6 +163,7 @@ impl Core {
         calls: Calls,
         buffers: Buffers,
         uncommitted_max: usize,
+        names: Option<Names>,
     ) -> Core {
         let depth = settings.queue_depth as usize;
         let op = Op { index: 0, offset_bytes: 0, size_bytes: 0, file: 0, kind: OpKind::Read };
@@ -183,6 +187,7 @@ impl Core {
             unsent: Vec::with_capacity(flows.len()),
             operations: vec![unused; depth + REWRITES],
             log: Uncommitted::new(files.len(), uncommitted_max),
+            names,
             recovering: Vec::with_capacity(files.len()),
             sweep: files.len() as u32,
             free_rewrites: (depth as u32..(depth + REWRITES) as u32).collect(),
@@ -222,6 +227,9 @@ impl Core {
     /// Accepts an operation.
     #[inline]
     pub(super) fn submit(&mut self, tag: u32, op: &Op) {
+        if op.kind.is_on_names() {
+            return self.begin_name(tag, op);
+        }
         self.operations[tag as usize] = Operation::new(*op);
         let must_wait = match op.kind {
             OpKind::Read => self.may_be_stale(op.file),

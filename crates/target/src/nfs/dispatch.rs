@@ -86,16 +86,21 @@ impl Core {
         let flow = &mut self.flows[connection];
         let counters = &mut self.counters[connection];
         flow.count_time(self.now_ns, counters);
-        let file = &self.files[call.file as usize];
+        let file = || &self.files[call.file as usize];
         let (slot, kind) = match call.kind {
-            CallKind::Read => (flow.client.read(&file.read, call.offset, call.count), OpKind::Read),
+            CallKind::Read => (flow.client.read(&file().read, call.offset, call.count), OpKind::Read),
             CallKind::Write(stable) => {
-                (flow.client.write(&file.write, call.offset, call.count, stable), OpKind::Write)
+                (flow.client.write(&file().write, call.offset, call.count, stable), OpKind::Write)
             }
             CallKind::Commit { .. } => {
-                let args = COMMIT3args { file: file.handle.fh(), offset: 0, count: 0 };
+                let args = COMMIT3args { file: file().handle.fh(), offset: 0, count: 0 };
                 let arguments = Arguments::Nfs(NfsArguments::COMMIT(args));
                 (flow.client.call(&self.settings.caller.credential(), &arguments), OpKind::Fsync)
+            }
+            CallKind::Name(name) => {
+                let names = self.names.as_mut().expect("such calls are of operations on names");
+                let credential = self.settings.caller.credential();
+                (names.encode(&mut flow.client, &credential, call), name.kind())
             }
         };
         flow.begin(slot.expect("the connection has a free slot"), index);

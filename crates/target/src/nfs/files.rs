@@ -21,8 +21,10 @@ use super::core::{Core, REWRITES, Rewrite, Settings};
 use super::dial::Caller;
 use super::fault::ProtocolFault;
 use super::flow::Flow;
+use super::names::{EXTRA_CALL_BYTES, Names};
 use super::session::Mounted;
 use super::sockets::Sockets;
+use crate::names::writes_content;
 use crate::{Completion, Fault, Target, TargetError, Wait, slot_buffers};
 
 /// Maximum number of uncommitted operations: 2 GiB of 8 KiB writes in 10 MiB of memory. At half of
@@ -95,9 +97,18 @@ impl NfsFiles {
     /// # Errors
     /// A connection cannot be opened, or memory cannot be allocated.
     pub fn open(access: &NfsAccess, queue_depth: u32) -> Result<NfsFiles, TargetError> {
+        NfsFiles::open_with(access, queue_depth, None)
+    }
+
+    /// The same for operations on names.
+    pub(super) fn open_with(
+        access: &NfsAccess,
+        queue_depth: u32,
+        names: Option<Names>,
+    ) -> Result<NfsFiles, TargetError> {
         let mounted = &access.mounted;
         let sockets = Sockets::open(&servers(access), &mounted.url)?;
-        let mut core = core(access, queue_depth, first_generation)?;
+        let mut core = core(access, queue_depth, first_generation, names)?;
         for (connection, counters) in core.counters.iter_mut().enumerate() {
             sockets.set_endpoints(connection, counters);
         }
@@ -125,6 +136,7 @@ pub(super) fn core(
     access: &NfsAccess,
     queue_depth: u32,
     mut first_generation: impl FnMut() -> u32,
+    names: Option<Names>,
 ) -> Result<Core, TargetError> {
     let mounted = &access.mounted;
     let limit = |size: u32| size.min(access.transfer_size_max_bytes.max(1) as u32);
@@ -146,7 +158,9 @@ pub(super) fn core(
         connect_timeout_ns: mounted.url.connect_timeout.as_nanos() as u64,
         caller: mounted.caller.clone(),
     };
-    let flow = |_| Flow::new(slots, reply_bytes, call_bytes(&mounted.caller), first_generation());
+    let extra_bytes = if names.is_some() { EXTRA_CALL_BYTES } else { 0 };
+    let message_bytes = call_bytes(&mounted.caller) + extra_bytes;
+    let flow = |_| Flow::new(slots, reply_bytes, message_bytes, first_generation());
     Ok(Core::new(
         settings,
         &access.files,
@@ -154,6 +168,7 @@ pub(super) fn core(
         Calls::new(calls),
         slot_buffers(operations, access.transfer_size_max_bytes)?,
         access.uncommitted_max.max(1),
+        names,
     ))
 }
 
@@ -170,7 +185,9 @@ impl Target for NfsFiles {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
         // The core's time is that of the last reap. Update it if nothing was outstanding or data
         // was generated or verified since, so that this time is not counted as outstanding.
-        let after_data = op.kind == OpKind::Write || self.core.settings.keep_read_data;
+        let after_data = op.kind == OpKind::Write
+            || writes_content(op.kind)
+            || self.core.settings.keep_read_data;
         if !self.is_time_set && (after_data || self.outstanding == 0) {
             self.core.set_time(self.now_ns());
             self.is_time_set = true;

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use uring::buffers::Buffers;
 use workload::connection::ConnectionCounters;
 
-use super::calls::{CallKind, Calls, List};
+use super::calls::{Calls, List};
 
 /// Waits before a lost connection is opened again; the first attempt is immediate. They grow, so
 /// that a server that is down is not flooded, up to what a user can wait for.
@@ -141,7 +141,7 @@ impl Flow {
             };
             add(self.client.message(*slot));
             let call = &calls[self.call_of[*slot as usize]];
-            if let CallKind::Write(_) = call.kind {
+            if call.kind.carries_data() {
                 let memory = buffers.bytes(call.operation as usize);
                 let data = &memory[call.buffer_offset as usize..][..call.count as usize];
                 add(data);
@@ -162,7 +162,7 @@ impl Flow {
         while let Some(slot) = self.unsent.front() {
             let call = &calls[self.call_of[*slot as usize]];
             let mut length = self.client.message(*slot).len();
-            if let CallKind::Write(_) = call.kind {
+            if call.kind.carries_data() {
                 length += call.count as usize + padding(call.count as usize).len();
             }
             if left < length {

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod files;
 pub(crate) mod folder;
 pub mod listing;
+pub mod names;
 pub mod procedures;
 pub mod run_target;
 pub mod sans_io;

@@ -12,6 +12,7 @@ use super::core::{Core, EPROTO, Operation};
 use super::error::{errno, refused_errno};
 use super::fault::{self, ProtocolFault, Violation};
 use super::flow::Flow;
+use super::names::{NameCall, NameReply, NoReply, name_reply};
 use super::session::JUKEBOX;
 use crate::Completion;
 
@@ -23,6 +24,7 @@ enum Outcome {
     Read { bytes: u32, eof: bool },
     Written { bytes: u32, committed: stable_how, verifier: writeverf3 },
     Committed { verifier: writeverf3 },
+    Named(NameReply),
 }
 
 impl Core {
@@ -46,13 +48,21 @@ impl Core {
             let call = &self.calls[index];
             let keep = self.settings.keep_read_data;
             let memory = match call.kind {
-                CallKind::Read if keep => {
+                CallKind::Read | CallKind::Name(NameCall::Read) if keep => {
                     let memory = self.buffers.slot(call.operation as usize);
                     Some(&mut memory[call.buffer_offset as usize..])
                 }
                 _ => None,
             };
-            let outcome = outcome(&reply, call, memory);
+            let outcome = match (call.kind, &self.names) {
+                (CallKind::Name(name), Some(names)) => {
+                    let text = names.link_text(call.operation);
+                    let text = text.as_ref().map_or(&b""[..], |text| text.as_bytes());
+                    let request = ((call.offset, call.count), names.stable(call.operation));
+                    named(name_reply(&reply, name, request, text, memory))
+                }
+                _ => outcome(&reply, call, memory),
+            };
             self.flows[connection].answered();
             self.apply_outcome(connection, index, outcome);
             // Also if the connection is abandoned below: otherwise the calls that wait for its slot
@@ -84,6 +94,7 @@ impl Core {
                     CallKind::Read => NfsProcedure::READ,
                     CallKind::Write(_) => NfsProcedure::WRITE,
                     CallKind::Commit { .. } => NfsProcedure::COMMIT,
+                    CallKind::Name(name) => name.procedure(),
                 };
                 let request = (call.offset, call.count);
                 let fault = ProtocolFault::of_transfer(procedure, request, violation);
@@ -108,6 +119,13 @@ impl Core {
                 self.moved(index, bytes, false);
             }
             Outcome::Committed { verifier } => self.committed(connection, index, verifier),
+            Outcome::Named(reply) => {
+                if let CallKind::Name(name) = call.kind {
+                    let counters = &mut self.counters[connection];
+                    counters.kinds[name.kind() as usize].bytes += u64::from(reply.bytes);
+                }
+                self.named(index, Ok(reply));
+            }
         }
     }
 
@@ -125,6 +143,9 @@ impl Core {
     }
 
     pub(super) fn fail(&mut self, index: u32, errno: i32) {
+        if let CallKind::Name(_) = self.calls[index].kind {
+            return self.named(index, Err(errno));
+        }
         let Call { operation, file, kind, .. } = self.calls[index];
         if operation == NONE {
             // A COMMIT of the target's own: the data it was for is not durable. The COMMIT of a
@@ -205,12 +226,22 @@ fn outcome(reply: &Reply<'_>, call: &Call, memory: Option<&mut [u8]>) -> Outcome
             Res3::Ok(ok) => Outcome::Committed { verifier: ok.verf },
             Res3::Fail(status, _) => failed(status),
         }),
+        CallKind::Name(_) => unreachable!("they are decoded as operations on names"),
     };
     outcome.unwrap_or_else(|error| match error {
         ReplyError::Refused(status) => Outcome::Failed(refused_errno(&status)),
         ReplyError::Malformed(error) => Outcome::Faulty(Violation::Unreadable(error)),
         ReplyError::OtherProcedure(_) => unreachable!("each reply is decoded as its call's"),
     })
+}
+
+fn named(reply: Result<NameReply, NoReply>) -> Outcome {
+    match reply {
+        Ok(reply) => Outcome::Named(reply),
+        Err(NoReply::Jukebox) => Outcome::Jukebox,
+        Err(NoReply::Failed(errno)) => Outcome::Failed(errno),
+        Err(NoReply::Faulty(violation)) => Outcome::Faulty(violation),
+    }
 }
 
 fn failed(status: nfsstat3) -> Outcome {

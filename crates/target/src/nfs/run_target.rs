@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use nfs3::types::Handle;
 use workload::plan::{Capabilities, FileSet, IoMethod, IoMethodUsed, Stream, WriteStability};
 
 use super::files::UNCOMMITTED_MAX;
+use super::names::NfsNameAccess;
 use super::{Mounted, NfsAccess, NfsFile};
+use crate::names::{NameOpener, NameWork};
 use crate::run_target::{Opener, RunTarget, WorkerShare};
 
 /// Files on an export.
@@ -15,6 +18,8 @@ pub struct NfsTarget {
     pub mounted: Arc<Mounted>,
     /// The file sets of the runs, with their files.
     pub files: Vec<(FileSet, Vec<NfsFile>)>,
+    /// Our directory, which contains the trees.
+    pub directory: Handle,
 }
 
 impl NfsTarget {
@@ -61,6 +66,14 @@ impl RunTarget for NfsTarget {
             rewrite: worker.rewrite.clone(),
             uncommitted_max: UNCOMMITTED_MAX,
         })))
+    }
+
+    fn name_opener(&self, worker: &WorkerShare<'_>, work: NameWork) -> Option<NameOpener> {
+        let connections = self.connections_of(worker);
+        let of = (worker.stream, worker.verify);
+        let (mounted, directory) = (&self.mounted, self.directory);
+        let access = NfsNameAccess::new(mounted, connections, of, work, directory);
+        Some(NameOpener::Nfs(Box::new(access)))
     }
 
     fn fixed_io_method(&self, _requested: IoMethod) -> Option<(IoMethodUsed, &'static str)> {

@@ -74,6 +74,9 @@ impl RunTarget for PosixTarget {
     }
 
     fn local_paths(&self, stream: &Stream) -> Vec<PathBuf> {
+        if stream.names.is_some() {
+            return Vec::new();
+        }
         let set = stream.file_set();
         (0..set.files).map(|index| self.directory.join(set.file_name(index))).collect()
     }

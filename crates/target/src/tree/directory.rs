@@ -18,8 +18,8 @@ use crate::fill::FillError;
 use crate::manifest::Manifest;
 use crate::refusal::Refusal;
 
-/// Takes what is done and the number of names that the tree has.
-pub type TreeProgress<'p> = &'p (dyn Fn(Repaired, u64) + Sync);
+/// Takes what is done so far.
+pub type TreeProgress<'p> = &'p mut dyn FnMut(Repaired);
 
 impl From<TreeError> for Refusal {
     fn from(error: TreeError) -> Refusal {
@@ -121,6 +121,22 @@ impl TargetDirectory {
             self.manifest.trees.insert(name, tree.record(data_seed));
             self.save_manifest()?;
         }
+        self.restore_tree(tree, stop, progress)
+    }
+
+    /// The same for a tree that the manifest lists.
+    ///
+    /// # Errors
+    /// As [`TargetDirectory::make_tree`].
+    pub fn restore_tree(
+        &self,
+        tree: &RequiredTree,
+        stop: &(dyn Fn() -> bool + Sync),
+        progress: TreeProgress<'_>,
+    ) -> Result<Repaired, FillError> {
+        let data_seed = self.data_seed();
+        let workers = Workers { threads: self.folder.transfer_threads(), stop };
+        let root = self.tree_path(tree);
         match self.folder.make_directory(&root) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(Refusal::io("make directory", &root, error).into());

@@ -11,6 +11,7 @@ mod content;
 pub(crate) mod differences;
 mod directory;
 mod expected;
+pub(crate) mod export;
 pub(crate) mod local;
 mod remove;
 mod repair;

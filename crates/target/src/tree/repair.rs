@@ -9,6 +9,7 @@ use workload::names::{Expected, Name, NameClass};
 
 use super::access::{At, TreeAccess, TreeDirectory, TreeEntry};
 use super::content::Inspection;
+use super::directory::TreeProgress;
 use super::expected::TreeState;
 use super::seen::Seen;
 use super::walk::{Judge, Workers, child_of, children, lock, path_of, visit_directories};
@@ -47,14 +48,13 @@ impl Counts {
     }
 }
 
-/// Makes the tree what `state` describes. `progress` is called with what is done and the number of names
-/// that the tree has, from any thread.
+/// Makes the tree what `state` describes. `progress` is called with what is done so far.
 pub(crate) fn repair(
     location: &TreeLocation<'_>,
     state: &TreeState,
     content: &ContentMaker,
     workers: Workers<'_>,
-    progress: &(dyn Fn(Repaired, u64) + Sync),
+    progress: TreeProgress<'_>,
 ) -> Result<Repaired, TreeError> {
     let counts = Counts::default();
     make_directories(location, workers, &counts)?;
@@ -87,7 +87,7 @@ pub(crate) fn repair(
     visit_directories(location, workers, &visit, &|_| {})?;
     if correct.load(Ordering::Relaxed) < names {
         let missing = judge.lookup.names().filter(|(name, _)| !seen.contains(*name));
-        create_all(location, workers, missing, (state, content), &counts, &|done| progress(done, names))?;
+        create_all(location, workers, missing, (state, content), &counts, progress)?;
     }
     Ok(counts.repaired())
 }
@@ -163,7 +163,7 @@ fn create_all(
     missing: impl Iterator<Item = (Name, Expected)> + Send,
     with: (&TreeState, &ContentMaker),
     counts: &Counts,
-    progress: &(dyn Fn(Repaired) + Sync),
+    progress: TreeProgress<'_>,
 ) -> Result<(), TreeError> {
     let missing = Mutex::new(missing.peekable());
     for originals in [true, false] {
@@ -184,14 +184,13 @@ fn create_all(
                 for (name, expected) in batch.drain(..) {
                     create(location, access, (name, &expected), with, counts)?;
                 }
-                progress(counts.repaired());
             }
             access.sync().map_err(|source| {
                 let path = location.root.to_path_buf();
                 TreeError::Io { action: "sync", path, source }
             })
         };
-        workers.run(location, &work)?;
+        workers.run_with(location, &work, &mut || progress(counts.repaired()))?;
     }
     Ok(())
 }

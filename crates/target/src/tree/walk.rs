@@ -4,7 +4,9 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use workload::names::{Expected, Name, NameClass, NameTree};
 
@@ -66,17 +68,36 @@ pub(crate) struct Workers<'a> {
     pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// The work of a thread, with its access to the tree and a function that returns whether to stop.
+type ThreadWork<'a> =
+    &'a (dyn Fn(&mut dyn TreeAccess, &dyn Fn() -> bool) -> Result<(), TreeError> + Sync);
+
+/// How often progress is reported.
+const MEANWHILE: Duration = Duration::from_millis(100);
+
 impl Workers<'_> {
     /// Runs `work` in every thread with its access to the tree and a function that returns whether to
     /// stop. The first failure stops the others.
     pub(super) fn run(
         self,
         location: &TreeLocation<'_>,
-        work: &(dyn Fn(&mut dyn TreeAccess, &dyn Fn() -> bool) -> Result<(), TreeError> + Sync),
+        work: ThreadWork<'_>,
+    ) -> Result<(), TreeError> {
+        self.run_with(location, work, &mut || {})
+    }
+
+    /// The same; `meanwhile` is called in this thread every [`MEANWHILE`].
+    pub(super) fn run_with(
+        self,
+        location: &TreeLocation<'_>,
+        work: ThreadWork<'_>,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<(), TreeError> {
         let failed = AtomicBool::new(false);
         let first = Mutex::new(None);
         let (failed, first) = (&failed, &first);
+        // Each thread has a sender, so that their end disconnects the receiver.
+        let (sender, ended) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             for _ in 0..self.threads.max(1) {
                 let mut access = match location.open() {
@@ -89,13 +110,19 @@ impl Workers<'_> {
                         break;
                     }
                 };
+                let sender = sender.clone();
                 scope.spawn(move || {
+                    let _sender = sender;
                     let stop = || failed.load(Ordering::Relaxed) || (self.stop)();
                     if let Err(error) = work(access.as_mut(), &stop) {
                         failed.store(true, Ordering::Relaxed);
                         lock(first).get_or_insert(error);
                     }
                 });
+            }
+            drop(sender);
+            while ended.recv_timeout(MEANWHILE) == Err(RecvTimeoutError::Timeout) {
+                meanwhile();
             }
         });
         match lock(first).take() {

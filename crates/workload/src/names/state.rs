@@ -1,7 +1,7 @@
 //! The names of one lane after any number of steps: computed, without memory for the names.
 
-use super::ring::Ring;
-use super::stream::{Content, NameStream};
+use super::content::Content;
+use super::stream::NameStream;
 use super::{Name, NameClass};
 use crate::mix::BLOCK;
 
@@ -147,19 +147,6 @@ impl<'a> NameState<'a> {
 }
 
 impl NameStream {
-    /// Lanes of the stream.
-    pub const fn lanes(&self) -> u64 {
-        self.files.lanes
-    }
-
-    /// Numbers of names of a class are below this; 0 for classes without numbers of their own.
-    pub fn numbers(&self, class: NameClass) -> u64 {
-        match class {
-            NameClass::Original => self.population().originals,
-            class => self.ring(class).map_or(0, Ring::numbers),
-        }
-    }
-
     /// What an original is; `None` for other names. Originals do not belong to a lane.
     pub fn original(&self, name: Name) -> Option<Expected> {
         if name.class != NameClass::Original || name.number >= self.classes.originals {

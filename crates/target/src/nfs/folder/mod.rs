@@ -32,6 +32,7 @@ use crate::refusal::Refusal;
 use crate::run_target::RunTarget;
 use crate::storage::{DirectIo, PROBE_NAME, Space, Storage};
 use crate::tree::access::TreeAccess;
+use crate::tree::export::ExportTree;
 
 /// Outstanding writes of a fill, each over its own connection: sufficient for 512 MiB/s from a
 /// server that needs 1 ms for 64 KiB.
@@ -344,8 +345,9 @@ impl Folder for Export {
         Ok(Box::new(Sampled { shared: Arc::clone(&self.shared), file }))
     }
 
-    fn open_tree(&self, _root: &Path, _tree: &NameTree) -> io::Result<Box<dyn TreeAccess>> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn open_tree(&self, root: &Path, tree: &NameTree) -> io::Result<Box<dyn TreeAccess>> {
+        let directory = self.shared.directory(root)?;
+        Ok(Box::new(ExportTree::open(&self.shared.mounted, directory, tree)))
     }
 
     fn transfer_threads(&self) -> usize {
@@ -362,11 +364,12 @@ impl Folder for Export {
 
     fn run_target(
         &self,
-        _directory: &Path,
+        directory: &Path,
         find_handles: FindHandles<'_>,
     ) -> Result<Arc<dyn RunTarget>, Refusal> {
         let (mounted, files) = (Arc::clone(&self.shared.mounted), find_handles()?);
-        Ok(Arc::new(NfsTarget { mounted, files }))
+        let directory = self.look_up(directory)?.handle;
+        Ok(Arc::new(NfsTarget { mounted, files, directory }))
     }
 
     fn mounted(&self) -> Option<&Arc<Mounted>> {
