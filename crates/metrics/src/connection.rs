@@ -4,10 +4,11 @@
 //! computes the differences, so that the worker does not have to.
 
 use workload::connection::{CallCounters, ConnectionCounters, Endpoint, TcpState};
+use workload::kind_table::KindTable;
 use workload::op::OpKind;
 
 /// The activity of one connection in one interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionInterval {
     /// Index of its worker's stream.
     pub stream: u32,
@@ -19,8 +20,8 @@ pub struct ConnectionInterval {
     pub local: Endpoint,
     /// The remote address.
     pub remote: Endpoint,
-    /// By operation kind: `kinds[OpKind as usize]`.
-    pub kinds: [CallCounters; OpKind::COUNT],
+    /// By operation kind, for the kinds that occurred.
+    pub kinds: KindTable<CallCounters>,
     /// Unanswered calls at the end of the interval.
     pub outstanding_end: u64,
     /// Time integral of the outstanding calls, in calls × nanoseconds.
@@ -60,12 +61,16 @@ impl ConnectionInterval {
             Some(before) => (before, u64::MAX),
             None => (&none, interval_ns),
         };
-        let mut kinds = after.kinds;
-        for (kind, before) in kinds.iter_mut().zip(&start.kinds) {
-            kind.operations = kind.operations.saturating_sub(before.operations);
-            kind.calls = kind.calls.saturating_sub(before.calls);
-            kind.bytes = kind.bytes.saturating_sub(before.bytes);
-        }
+        let between = |kind: OpKind| {
+            let (after, before) = (&after.kinds[kind as usize], &start.kinds[kind as usize]);
+            CallCounters {
+                operations: after.operations.saturating_sub(before.operations),
+                calls: after.calls.saturating_sub(before.calls),
+                bytes: after.bytes.saturating_sub(before.bytes),
+            }
+        };
+        let kinds = OpKind::ALL.into_iter().map(|kind| (kind, between(kind)));
+        let kinds = kinds.filter(|(_, calls)| *calls != CallCounters::default()).collect();
         let retransmits = start.tcp.map_or(0, |tcp| tcp.retransmits);
         ConnectionInterval {
             stream: 0,
@@ -111,6 +116,8 @@ impl ConnectionInterval {
 
 #[cfg(test)]
 mod tests {
+    use workload::connection::data_calls;
+
     use super::*;
 
     fn counters(scale: u64) -> ConnectionCounters {
@@ -122,7 +129,7 @@ mod tests {
         ConnectionCounters {
             local: Endpoint::v4([127, 0, 0, 1], 700 + scale as u16),
             remote: Endpoint::v4([127, 0, 0, 1], 2049),
-            kinds: [kind(0), kind(10), kind(20)],
+            kinds: data_calls([kind(0), kind(10), kind(20)]),
             outstanding: scale,
             outstanding_time_ns: u128::from(scale) * 100,
             age_ns: scale * 1000,
@@ -143,7 +150,7 @@ mod tests {
         let expected = ConnectionInterval {
             local: Endpoint::v4([127, 0, 0, 1], 705),
             remote: Endpoint::v4([127, 0, 0, 1], 2049),
-            kinds: counters(3).kinds,
+            kinds: OpKind::ALL.into_iter().zip(counters(3).kinds).collect(),
             outstanding_end: 5,
             outstanding_time_ns: 300,
             span_ns: 3000,

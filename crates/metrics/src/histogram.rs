@@ -10,6 +10,8 @@ pub const PRECISION_BITS: u32 = 10;
 /// The largest time with a bucket, 60 s. Longer times are counted as over range, with their exact
 /// sum and maximum.
 pub const RANGE_MAX_NS: u64 = 60_000_000_000;
+/// Times in one interval that a compact histogram holds in 2 KiB.
+pub const RECENT_MAX: usize = 1024;
 /// Number of buckets.
 pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
 
@@ -42,7 +44,10 @@ pub const fn bucket_high_ns(bucket: u32) -> u64 {
 /// worker has 2^32 operations.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    /// By bucket; empty in a compact histogram with few times.
     counts: Box<[u32]>,
+    /// The buckets of a compact histogram's times. Its capacity is not exceeded.
+    recent: Vec<u16>,
     over_range: u64,
     sum_ns: u64,
     min_ns: u64,
@@ -53,6 +58,7 @@ impl Default for Histogram {
     fn default() -> Histogram {
         Histogram {
             counts: vec![0; BUCKETS].into_boxed_slice(),
+            recent: Vec::new(),
             over_range: 0,
             sum_ns: 0,
             min_ns: u64::MAX,
@@ -62,6 +68,16 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    /// A histogram of 2 KiB, for kinds of operations that are rare in an interval. After more than
+    /// [`RECENT_MAX`] times in one interval it takes as much memory as others, for good.
+    pub fn compact() -> Histogram {
+        Histogram {
+            counts: Box::default(),
+            recent: Vec::with_capacity(RECENT_MAX),
+            ..Histogram::default()
+        }
+    }
+
     /// Records one time.
     #[inline]
     pub fn record(&mut self, time_ns: u64) {
@@ -70,7 +86,31 @@ impl Histogram {
         self.max_ns = self.max_ns.max(time_ns);
         match self.counts.get_mut(bucket_of(time_ns) as usize) {
             Some(count) => *count += 1,
-            None => self.over_range += 1,
+            None => self.record_compact(time_ns),
+        }
+    }
+
+    /// Records a time that has no counter: it is over range, or the histogram is compact.
+    fn record_compact(&mut self, time_ns: u64) {
+        if time_ns > RANGE_MAX_NS {
+            self.over_range += 1;
+            return;
+        }
+        debug_assert!(self.counts.is_empty(), "each bucket has a counter");
+        if self.recent.len() == RECENT_MAX {
+            self.expand();
+            self.counts[bucket_of(time_ns) as usize] += 1;
+            return;
+        }
+        self.recent.push(bucket_of(time_ns) as u16);
+    }
+
+    /// Gives each bucket a counter.
+    #[cold]
+    fn expand(&mut self) {
+        self.counts = vec![0; BUCKETS].into_boxed_slice();
+        for bucket in std::mem::take(&mut self.recent) {
+            self.counts[usize::from(bucket)] += 1;
         }
     }
 
@@ -95,10 +135,18 @@ impl Histogram {
         };
         let last = bucket_of(self.max_ns.min(RANGE_MAX_NS)) as usize;
         let first = bucket_of(self.min_ns.min(RANGE_MAX_NS)) as usize;
-        for (offset, count) in self.counts[first..=last].iter_mut().enumerate() {
-            if *count != 0 {
-                snapshot.buckets.push(((first + offset) as u32, u64::from(*count)));
-                *count = 0;
+        if self.counts.is_empty() {
+            self.recent.sort_unstable();
+            for times in self.recent.chunk_by(|one, other| one == other) {
+                snapshot.buckets.push((u32::from(times[0]), times.len() as u64));
+            }
+            self.recent.clear();
+        } else {
+            for (offset, count) in self.counts[first..=last].iter_mut().enumerate() {
+                if *count != 0 {
+                    snapshot.buckets.push(((first + offset) as u32, u64::from(*count)));
+                    *count = 0;
+                }
             }
         }
         counts.merge(&snapshot);
@@ -123,11 +171,15 @@ pub struct Counts {
 
 impl Default for Counts {
     fn default() -> Counts {
-        Counts { buckets: Vec::new(), over_range: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Counts::EMPTY
     }
 }
 
 impl Counts {
+    /// No times.
+    pub const EMPTY: Counts =
+        Counts { buckets: Vec::new(), over_range: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 };
+
     /// Number of recorded times.
     pub fn total(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum::<u64>() + self.over_range

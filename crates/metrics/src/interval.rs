@@ -1,6 +1,6 @@
 //! One reporting period of one host.
 
-use workload::op::OpKind;
+use workload::kind_table::{Blank, KindTable};
 use workload::outcome::ErrorKind;
 
 use crate::connection::ConnectionInterval;
@@ -57,8 +57,8 @@ pub struct StreamInterval {
     pub backlog_end: u64,
     /// Time integral of the backlog, in operations × nanoseconds.
     pub backlog_time_ns: u128,
-    /// By operation kind: `kinds[OpKind as usize]`.
-    pub kinds: [KindInterval; OpKind::COUNT],
+    /// By operation kind, for the kinds that occurred.
+    pub kinds: KindTable<KindInterval>,
 }
 
 /// The part of a stream on one of several targets.
@@ -165,9 +165,22 @@ impl StreamInterval {
         self.outstanding_time_ns += other.outstanding_time_ns;
         self.backlog_end += other.backlog_end;
         self.backlog_time_ns += other.backlog_time_ns;
-        for (kind, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
-            kind.merge(theirs);
+        for (kind, theirs) in other.kinds.entries() {
+            self.kinds[kind].merge(theirs);
         }
+    }
+}
+
+impl Blank for KindInterval {
+    fn blank() -> &'static KindInterval {
+        static BLANK: KindInterval = KindInterval {
+            completed: 0,
+            bytes: 0,
+            failed: [0; ErrorKind::COUNT],
+            service: Counts::EMPTY,
+            response: Counts::EMPTY,
+        };
+        &BLANK
     }
 }
 

@@ -8,12 +8,12 @@ use workload::connection::ConnectionCounters;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
-use crate::histogram::{Counts, Histogram};
+use crate::histogram::{BUCKETS, Counts, Histogram};
 use crate::interval::StreamInterval;
 
-/// The counters of one worker for one interval. About 230 KiB for each operation kind in use; only
-/// touched pages are resident.
-#[derive(Debug, Default)]
+/// The counters of one worker for one interval, for the operation kinds of its stream. About 230 KiB for
+/// each kind, of which only touched pages are resident; compact ones have 4 KiB for each kind.
+#[derive(Debug)]
 pub struct Tally {
     /// The interval's number.
     pub index: u32,
@@ -25,10 +25,18 @@ pub struct Tally {
     /// the lane's workers is not negative.
     backlog_end: i64,
     backlog_time_ns: i128,
-    kinds: [KindTally; OpKind::COUNT],
+    /// The kinds of the stream.
+    kinds: Box<[(OpKind, KindTally)]>,
+    /// By operation kind: its index in `kinds`.
+    slots: [u8; OpKind::COUNT],
     /// The counters of the target's connections at the end of the interval.
     connections: Vec<ConnectionCounters>,
 }
+
+/// Memory of the histograms of one kind: two, with a counter of four bytes for each bucket.
+const DENSE_KIND_BYTES: u64 = 2 * 4 * BUCKETS as u64;
+/// More memory for the histograms of kinds on names is not reserved: then they are compact.
+const DENSE_BYTES_MAX: u64 = 32 << 20;
 
 #[derive(Debug, Default)]
 struct KindTally {
@@ -41,10 +49,72 @@ struct KindTally {
     response: Histogram,
 }
 
+/// The index of a kind that the stream does not have.
+const NO_SLOT: u8 = u8::MAX;
+
+impl Default for Tally {
+    /// For reads, writes and fsyncs.
+    fn default() -> Tally {
+        Tally::of(&OpKind::DATA, 0, KindTally::default)
+    }
+}
+
+impl KindTally {
+    fn is_unused(&self) -> bool {
+        self.completed == 0 && self.failed.iter().all(|count| *count == 0)
+    }
+}
+
 impl Tally {
-    /// An empty tally with memory for the counters of `connections` connections.
+    /// An empty tally for reads, writes and fsyncs, with memory for the counters of `connections`
+    /// connections.
     pub fn for_connections(connections: usize) -> Tally {
-        Tally { connections: Vec::with_capacity(connections), ..Tally::default() }
+        Tally::of(&OpKind::DATA, connections, KindTally::default)
+    }
+
+    /// An empty tally for these kinds of operations.
+    ///
+    /// * `tallies` - how many there are in this process, so that many share the memory of few
+    pub fn for_kinds(kinds: &[OpKind], connections: usize, tallies: u64) -> Tally {
+        let bytes = tallies.saturating_mul(kinds.len() as u64 * DENSE_KIND_BYTES);
+        let is_data = kinds.iter().all(|kind| !kind.is_on_names());
+        if is_data || bytes <= DENSE_BYTES_MAX {
+            return Tally::of(kinds, connections, KindTally::default);
+        }
+        let compact = || KindTally {
+            service: Histogram::compact(),
+            response: Histogram::compact(),
+            ..KindTally::default()
+        };
+        Tally::of(kinds, connections, compact)
+    }
+
+    fn of(kinds: &[OpKind], connections: usize, tally: impl Fn() -> KindTally) -> Tally {
+        let mut slots = [NO_SLOT; OpKind::COUNT];
+        for (slot, kind) in kinds.iter().enumerate() {
+            slots[*kind as usize] = slot as u8;
+        }
+        Tally {
+            index: 0,
+            issued: 0,
+            outstanding_start: 0,
+            outstanding_end: 0,
+            outstanding_time_ns: 0,
+            backlog_end: 0,
+            backlog_time_ns: 0,
+            kinds: kinds.iter().map(|kind| (*kind, tally())).collect(),
+            slots,
+            connections: Vec::with_capacity(connections),
+        }
+    }
+
+    /// The counters of a kind.
+    ///
+    /// # Panics
+    /// The stream does not have the kind.
+    #[inline]
+    fn kind(&mut self, kind: OpKind) -> &mut KindTally {
+        &mut self.kinds[usize::from(self.slots[kind as usize])].1
     }
 
     /// Stores the counters of the target's connections at the end of the interval.
@@ -73,7 +143,11 @@ impl Tally {
         let (backlog, time_ns) = (&mut interval.backlog_end, &mut interval.backlog_time_ns);
         *backlog = backlog.wrapping_add_signed(std::mem::take(&mut self.backlog_end));
         *time_ns = time_ns.wrapping_add_signed(std::mem::take(&mut self.backlog_time_ns));
-        for (kind, out) in self.kinds.iter_mut().zip(&mut interval.kinds) {
+        for (of, kind) in &mut self.kinds {
+            if kind.is_unused() {
+                continue;
+            }
+            let out = interval.kinds.entry(*of);
             out.completed += std::mem::take(&mut kind.completed);
             out.bytes += std::mem::take(&mut kind.bytes);
             for (count, sum) in kind.failed.iter_mut().zip(&mut out.failed) {
@@ -165,7 +239,7 @@ impl Recorder {
         service_ns: u64,
         response_ns: u64,
     ) {
-        let kind = &mut self.tally.kinds[kind as usize];
+        let kind = self.tally.kind(kind);
         kind.completed += 1;
         kind.bytes += bytes;
         kind.service.record(service_ns);
@@ -177,7 +251,7 @@ impl Recorder {
     /// Records a failure.
     #[cold]
     pub fn fail(&mut self, kind: OpKind, error: ErrorKind) {
-        self.tally.kinds[kind as usize].failed[error as usize] += 1;
+        self.tally.kind(kind).failed[error as usize] += 1;
     }
 
     /// Ends the interval at `edge_ns` and begins interval `next_index` in `empty`. Everything up to

@@ -24,8 +24,10 @@ pub(crate) fn encode(connections: &[ConnectionInterval], out: &mut Vec<u8>) {
         put_u64(out, u64::from(connection.number));
         put_endpoint(out, connection.local);
         put_endpoint(out, connection.remote);
-        put_u64(out, connection.kinds.len() as u64);
-        for kind in &connection.kinds {
+        let kinds = connection.kinds.stored_kinds();
+        put_u64(out, kinds.len() as u64);
+        for kind in kinds {
+            let kind = &connection.kinds[*kind];
             put_u64(out, kind.operations);
             put_u64(out, kind.calls);
             put_u64(out, kind.bytes);
@@ -90,15 +92,16 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>,
             ..ConnectionInterval::default()
         };
         let kinds = cursor.count(3)?;
-        if kinds > OpKind::COUNT {
-            return Err(Malformed(UNKNOWN_KINDS));
-        }
-        for kind in &mut connection.kinds[..kinds] {
-            *kind = CallCounters {
+        let kinds = OpKind::ALL.get(..kinds).ok_or(Malformed(UNKNOWN_KINDS))?;
+        for kind in kinds {
+            let calls = CallCounters {
                 operations: cursor.u64()?,
                 calls: cursor.u64()?,
                 bytes: cursor.u64()?,
             };
+            if calls != CallCounters::default() {
+                connection.kinds[*kind] = calls;
+            }
         }
         connection.outstanding_end = cursor.u64()?;
         connection.outstanding_time_ns = cursor.u128()?;
@@ -145,13 +148,13 @@ mod tests {
     #[test]
     fn a_connection_without_outage_or_restart_has_the_bytes_of_older_records() {
         let plain = ConnectionInterval { replays: 3, ..ConnectionInterval::default() };
-        let down = ConnectionInterval { down_ns: 5, down_errno: 111, ..plain };
-        for (connection, flags) in [(plain, 0), (down, HAS_DISTURBANCES)] {
+        let down = ConnectionInterval { down_ns: 5, down_errno: 111, ..plain.clone() };
+        for (connection, flags) in [(plain.clone(), 0), (down, HAS_DISTURBANCES)] {
             let mut bytes = Vec::new();
-            encode(&[connection], &mut bytes);
+            encode(std::slice::from_ref(&connection), &mut bytes);
             // The flags are the last byte of a connection without TCP state in older records.
             let mut without = Vec::new();
-            encode(&[plain], &mut without);
+            encode(std::slice::from_ref(&plain), &mut without);
             assert_eq!(bytes[without.len() - 1], flags);
             assert_eq!(bytes.len() > without.len(), flags != 0);
             assert_eq!(decode(&mut Cursor::new(&bytes)), Ok(vec![connection]));

@@ -72,9 +72,10 @@ fn encode_stream(stream: &StreamInterval, out: &mut Vec<u8>) {
     put_u128(out, stream.backlog_time_ns);
     // The numbers of kinds and of errors are stored, so that kinds can be added without a new
     // version.
-    put_u64(out, stream.kinds.len() as u64);
-    for kind in &stream.kinds {
-        encode_kind(kind, out);
+    let kinds = stream.kinds.stored_kinds();
+    put_u64(out, kinds.len() as u64);
+    for kind in kinds {
+        encode_kind(&stream.kinds[*kind], out);
     }
 }
 
@@ -181,25 +182,22 @@ fn decode_stream(cursor: &mut Cursor<'_>) -> Result<StreamInterval, Malformed> {
         ..StreamInterval::default()
     };
     let kinds = cursor.count(1)?;
-    if kinds > OpKind::COUNT {
-        return Err(Malformed(UNKNOWN_KINDS));
-    }
-    for kind in &mut stream.kinds[..kinds] {
-        decode_kind(cursor, kind)?;
+    let kinds = OpKind::ALL.get(..kinds).ok_or(Malformed(UNKNOWN_KINDS))?;
+    for kind in kinds {
+        match cursor.u8()? {
+            0 => {}
+            flags => stream.kinds[*kind] = decode_kind(cursor, flags)?,
+        }
     }
     Ok(stream)
 }
 
-fn decode_kind(cursor: &mut Cursor<'_>, kind: &mut KindInterval) -> Result<(), Malformed> {
-    let flags = cursor.u8()?;
-    if flags == 0 {
-        return Ok(());
-    }
+fn decode_kind(cursor: &mut Cursor<'_>, flags: u8) -> Result<KindInterval, Malformed> {
     if flags & !RESPONSE_IS_SERVICE != KIND_USED {
         return Err(Malformed("this version of fourcorners does not know its flags"));
     }
-    kind.completed = cursor.u64()?;
-    kind.bytes = cursor.u64()?;
+    let mut kind =
+        KindInterval { completed: cursor.u64()?, bytes: cursor.u64()?, ..KindInterval::default() };
     for _ in 0..cursor.count(2)? {
         let error = cursor.u64()?;
         if error >= ErrorKind::COUNT as u64 {
@@ -213,7 +211,7 @@ fn decode_kind(cursor: &mut Cursor<'_>, kind: &mut KindInterval) -> Result<(), M
     } else {
         decode_counts(cursor)?
     };
-    Ok(())
+    Ok(kind)
 }
 
 fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use crate::kind_table::Blank;
 use crate::op::OpKind;
 
 /// One end of a connection.
@@ -75,6 +76,19 @@ pub struct CallCounters {
     pub calls: u64,
     /// Bytes of file data moved by calls that succeeded.
     pub bytes: u64,
+}
+
+/// Counters by operation kind with these for reads, writes and fsyncs.
+pub fn data_calls(calls: [CallCounters; 3]) -> [CallCounters; OpKind::COUNT] {
+    let mut kinds = [CallCounters::default(); OpKind::COUNT];
+    kinds[..calls.len()].copy_from_slice(&calls);
+    kinds
+}
+
+impl Blank for CallCounters {
+    fn blank() -> &'static CallCounters {
+        &CallCounters { operations: 0, calls: 0, bytes: 0 }
+    }
 }
 
 /// The kernel's view of a TCP connection (TCP_INFO, tcp(7)).

@@ -20,6 +20,7 @@ pub mod experiment;
 pub mod file_use;
 pub mod interleave;
 pub mod keys;
+pub mod kind_table;
 mod label;
 mod layer;
 pub mod limit;

@@ -51,7 +51,7 @@ fn any_stream() -> impl Strategy<Value = StreamInterval> {
             outstanding_time_ns: times[0],
             backlog_end: counts[3],
             backlog_time_ns: times[1],
-            kinds: kinds.into(),
+            kinds: <[KindInterval; 3]>::from(kinds).into(),
         }
     })
 }
@@ -80,7 +80,7 @@ fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
                 number: ids[2],
                 local,
                 remote,
-                kinds: [kind(0), kind(3), kind(6)],
+                kinds: [kind(0), kind(3), kind(6)].into(),
                 outstanding_end: counts[0],
                 outstanding_time_ns,
                 span_ns: counts[1],
