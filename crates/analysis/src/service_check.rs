@@ -8,6 +8,33 @@ use metrics::service_counters::ServiceCounters;
 use units::thousands;
 use workload::op::OpKind;
 
+/// The procedure whose calls are counted for each kind of operation.
+const PROCEDURES: [(OpKind, &str); 18] = [
+    (OpKind::Read, "READ"),
+    (OpKind::Write, "WRITE"),
+    (OpKind::Fsync, "COMMIT"),
+    (OpKind::Create, "CREATE"),
+    (OpKind::Unlink, "REMOVE"),
+    (OpKind::Rename, "RENAME"),
+    (OpKind::Link, "LINK"),
+    (OpKind::Symlink, "SYMLINK"),
+    (OpKind::Readlink, "READLINK"),
+    (OpKind::Mkdir, "MKDIR"),
+    (OpKind::Rmdir, "RMDIR"),
+    (OpKind::Readdir, "READDIR"),
+    (OpKind::Readdirplus, "READDIRPLUS"),
+    (OpKind::Stat, "GETATTR"),
+    (OpKind::Access, "ACCESS"),
+    (OpKind::Setattr, "SETATTR"),
+    (OpKind::Lookup, "LOOKUP"),
+    (OpKind::Statfs, "FSSTAT"),
+];
+/// Kinds of operations that read data.
+const READING: [OpKind; 3] = [OpKind::Read, OpKind::ReadFile, OpKind::Copy];
+/// Kinds of operations that write data.
+const WRITING: [OpKind; 5] =
+    [OpKind::Write, OpKind::Create, OpKind::WriteFile, OpKind::Append, OpKind::Copy];
+
 /// The generator's counts over all intervals of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GeneratorCounts {
@@ -57,8 +84,8 @@ impl GeneratorCounts {
     /// because a failed operation may have moved some bytes.
     pub fn differences(&self, service: &ServiceCounters) -> Vec<String> {
         let mut differences = Vec::new();
-        for (kind, name) in ["READ", "WRITE", "COMMIT"].into_iter().enumerate() {
-            let (ours, theirs) = (self.calls[kind], service.calls[kind]);
+        for (kind, name) in PROCEDURES {
+            let (ours, theirs) = (self.calls[kind as usize], service.calls[kind as usize]);
             if theirs.saturating_add(self.unanswered) < ours
                 || theirs > ours.saturating_add(self.replays)
             {
@@ -74,10 +101,10 @@ impl GeneratorCounts {
             }
         }
         if self.failed == 0 && service.failed == 0 && self.replays == 0 {
-            let read = (OpKind::Read, "bytes read", service.read_bytes);
-            let written = (OpKind::Write, "bytes written", service.written_bytes);
-            for (kind, name, theirs) in [read, written] {
-                let ours = self.bytes[kind as usize];
+            let read = (&READING[..], "bytes read", service.read_bytes);
+            let written = (&WRITING[..], "bytes written", service.written_bytes);
+            for (kinds, name, theirs) in [read, written] {
+                let ours = kinds.iter().map(|kind| self.bytes[*kind as usize]).sum();
                 if ours != theirs {
                     differences.push(difference(name, ours, theirs));
                 }

@@ -27,6 +27,7 @@ use volume::counters::{Counters, Procedure};
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
 use volume::shell::{self, Options, Running};
+use workload::op::OpKind;
 use workload::plan::{EmulatedVolume, Plan, Run};
 
 use crate::outcome::Failure;
@@ -255,6 +256,28 @@ impl<'s> CheckedFleet<'s> {
     }
 }
 
+/// The procedure whose calls are counted for each kind of operation.
+const COMPARED: [(OpKind, Procedure); 18] = [
+    (OpKind::Read, Procedure::Read),
+    (OpKind::Write, Procedure::Write),
+    (OpKind::Fsync, Procedure::Commit),
+    (OpKind::Create, Procedure::Create),
+    (OpKind::Unlink, Procedure::Remove),
+    (OpKind::Rename, Procedure::Rename),
+    (OpKind::Link, Procedure::Link),
+    (OpKind::Symlink, Procedure::Symlink),
+    (OpKind::Readlink, Procedure::Readlink),
+    (OpKind::Mkdir, Procedure::Mkdir),
+    (OpKind::Rmdir, Procedure::Rmdir),
+    (OpKind::Readdir, Procedure::Readdir),
+    (OpKind::Readdirplus, Procedure::Readdirplus),
+    (OpKind::Stat, Procedure::Getattr),
+    (OpKind::Access, Procedure::Access),
+    (OpKind::Setattr, Procedure::Setattr),
+    (OpKind::Lookup, Procedure::Lookup),
+    (OpKind::Statfs, Procedure::Fsstat),
+];
+
 impl Fleet for CheckedFleet<'_> {
     fn prepare(
         &mut self,
@@ -307,9 +330,8 @@ impl Fleet for CheckedFleet<'_> {
             // An earlier run may have used the same port.
             let nothing = Counters::default();
             let earlier = before.get(name).unwrap_or(&nothing);
-            let compared = [Procedure::Read, Procedure::Write, Procedure::Commit];
-            for (sum, procedure) in counts.calls.iter_mut().zip(compared) {
-                *sum += counters.of(procedure) - earlier.of(procedure);
+            for (kind, procedure) in COMPARED {
+                counts.calls[kind as usize] += counters.of(procedure) - earlier.of(procedure);
                 let failed = |counters: &Counters| counters.failed[procedure as usize];
                 counts.failed += failed(counters) - failed(earlier);
             }
