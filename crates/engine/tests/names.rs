@@ -36,7 +36,7 @@ use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
 use volume::shell::{Options, Running};
 use workload::names::{
-    NameLoad, NameMix, NameSize, NameSpread, NameStream, TreeShape, WeightedFileSize,
+    NameLoad, NameMix, NameSize, NameSpread, NameStream, NameTree, TreeShape, WeightedFileSize,
 };
 use workload::op::OpKind;
 use workload::plan::{IoMethodUsed, Run};
@@ -313,7 +313,12 @@ fn each_planted_difference_is_found_and_repaired_and_what_is_not_ours_is_refused
 
     let all = files(&root);
     std::fs::remove_file(&all[0]).expect("it exists");
-    let surplus = all[1].with_file_name("fzzzzzzz0000");
+    // A name that an operation could have created, in the directory where it belongs.
+    let paths = NameTree::new(&tree.load.tree);
+    let leaf = all[1].file_name().expect("it has a name").as_encoded_bytes();
+    let mut name = paths.parse(leaf).expect("it is a name of the tree");
+    name.number += 1_000_000 * paths.directories();
+    let surplus = all[1].with_file_name(paths.leaf(name).as_str());
     std::fs::write(&surplus, "surplus").expect("it can be written");
     let mut content = std::fs::read(&all[2]).expect("it exists");
     std::fs::write(&all[2], &content[..100]).expect("it can be written");

@@ -168,7 +168,7 @@ pub(super) fn core(
         Calls::new(calls),
         slot_buffers(operations, access.transfer_size_max_bytes)?,
         access.uncommitted_max.max(1),
-        names,
+        names.map(|names| names.with_replies_of(rsize)),
     ))
 }
 

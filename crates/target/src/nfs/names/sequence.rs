@@ -19,8 +19,8 @@ use crate::nfs::core::{Core, Operation};
 const DIRECTORIES_KEPT: usize = 4096;
 /// Handles of files that a worker keeps: 600 KiB.
 const FILES_KEPT: usize = 8192;
-/// Bytes of a part of a listing.
-const LISTING_BYTES: u32 = 32 << 10;
+/// Largest part of a listing, in bytes.
+const LISTING_BYTES_MAX: u32 = 32 << 10;
 
 /// An outstanding operation.
 #[derive(Clone, Debug)]
@@ -66,6 +66,8 @@ pub(in crate::nfs) struct Names {
     files: Handles,
     operations: Vec<Option<NameOperation>>,
     path: String,
+    /// Bytes of a part of a listing: a reply is at most as long as that to the largest READ.
+    listing_bytes: u32,
 }
 
 /// What follows.
@@ -93,7 +95,14 @@ impl Names {
             files: Handles::new(FILES_KEPT),
             operations: vec![None; queue_depth as usize],
             path: String::with_capacity(1024),
+            listing_bytes: LISTING_BYTES_MAX,
         }
+    }
+
+    /// The same with replies of at most the size of a READ of `rsize_bytes`.
+    pub(in crate::nfs) fn with_replies_of(mut self, rsize_bytes: u32) -> Names {
+        self.listing_bytes = rsize_bytes.min(LISTING_BYTES_MAX);
+        self
     }
 
     /// The text of the link that an operation reads.
@@ -131,7 +140,7 @@ impl Names {
         let tag = call.operation as usize;
         let operation = self.operations[tag].take()?;
         let (stream, root) = (std::sync::Arc::clone(&self.work.stream), self.root.unwrap_or(self.parent));
-        let tree = stream.tree();
+        let (tree, listing_bytes) = (stream.tree(), self.listing_bytes);
         let (leaf, other) = (tree.leaf(operation.op.name), operation.op.other.map(|o| tree.leaf(o)));
         let name = match operation.call {
             NameCall::LookupDirectory => {
@@ -144,7 +153,7 @@ impl Names {
             name,
             other: other.as_ref().map_or(&[], |leaf| leaf.as_bytes()),
             root: &root,
-            listing_bytes: LISTING_BYTES,
+            listing_bytes,
         };
         let range = Range { offset: call.offset, count: call.count };
         let slot = begin(client, credential, &operation, names, range);
