@@ -252,7 +252,7 @@ pub(crate) enum Command {
     /// Serve emulated volumes over NFS, or show the counters of such a service.
     #[command(subcommand, disable_help_subcommand = true, after_help = VOLUME_EXAMPLES)]
     Volume(VolumeCommand),
-    /// Print the JSON Schema of the experiment file, for editors, of results, or of an observation.
+    /// Print the JSON Schema of the experiment file, for editors, or of results.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArguments),
     /// Print the configured values, and where each comes from.

@@ -155,9 +155,12 @@ pub const COLUMNS: &[Column] = &[
     integer("end_ns", "end of the interval, from the start of the run", |row| {
         Some(row.interval.end_ns)
     }),
-    text("phase", "`warm_up`, `measure` or `cool_down`; results are those of `measure`", |row| {
-        row.phase.name().into()
-    }),
+    text(
+        "phase",
+        "`warm_up`, `measure` or `cool_down`; results are those of `measure`, the part of the window \
+         in which the stream is active",
+        |row| row.phase.name().into(),
+    ),
     text("stream", "the stream's name", |row| row.stream.name.as_str().into()),
     text("operation", "`read`, `write` or `fsync`", |row| row.kind.name().into()),
     integer("queue_depth_total", "limit on operations in flight, over all workers", |row| {
