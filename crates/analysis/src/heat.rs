@@ -116,10 +116,11 @@ fn heat(load_point: usize, record: &RunRecord) -> Option<Heat> {
     })
 }
 
-/// Response times of reads and writes, of each stream.
+/// Response times of all operations but fsyncs, of each stream and kind.
 fn times(interval: &Interval) -> impl Iterator<Item = &Counts> {
     interval.streams.iter().flat_map(|stream| {
-        [OpKind::Read, OpKind::Write].map(|kind| &stream.kinds[kind as usize].response)
+        let main = stream.kinds.entries().filter(|(kind, _)| *kind != OpKind::Fsync);
+        main.map(|(_, times)| &times.response)
     })
 }
 

@@ -110,7 +110,7 @@ pub fn interval_rows(record: &ExperimentRecord) -> Vec<IntervalRow<'_>> {
         for interval in &run.intervals {
             // A third-party record may lack a stream in an interval without operations.
             for (stream, measured) in run.run.streams.iter().zip(&interval.streams) {
-                for kind in kinds(stream) {
+                for kind in stream.kinds() {
                     let load_point = load_points[&run.run.index];
                     rows.push(row(record, load_point, run, interval, stream, measured, kind));
                 }
@@ -160,14 +160,4 @@ fn row<'a>(
             run.hosts.iter().filter(has_it).count()
         }),
     }
-}
-
-/// The kinds of operation of a stream.
-fn kinds(stream: &Stream) -> impl Iterator<Item = OpKind> {
-    let planned = [
-        (OpKind::Read, stream.read_permille > 0),
-        (OpKind::Write, stream.read_permille < 1000),
-        (OpKind::Fsync, stream.fsync_every_writes.is_some()),
-    ];
-    planned.into_iter().filter_map(|(kind, is_planned)| is_planned.then_some(kind))
 }

@@ -220,8 +220,7 @@ fn point(phase: PointPhase, run: &Run, group: &[&Interval], streams: Range<usize
     for interval in group {
         cpu_ns += interval.process_user_ns + interval.process_system_ns;
         for stream in interval.streams.get(streams.clone()).unwrap_or_default() {
-            for kind in [OpKind::Read, OpKind::Write] {
-                let kind = &stream.kinds[kind as usize];
+            for (_, kind) in stream.kinds.entries().filter(|(kind, _)| *kind != OpKind::Fsync) {
                 completed += kind.completed;
                 bytes += kind.bytes;
                 response.merge(&kind.response);

@@ -58,14 +58,14 @@ impl GeneratorCounts {
         for connection in &interval.connections {
             self.unanswered += connection.outstanding_end;
             self.replays += connection.replays;
-            for (sum, kind) in self.calls.iter_mut().zip(&connection.kinds) {
-                *sum += kind.calls;
+            for (kind, calls) in connection.kinds.entries() {
+                self.calls[kind as usize] += calls.calls;
             }
         }
         for stream in &interval.streams {
             self.failed += stream.failed();
-            for (sum, kind) in self.bytes.iter_mut().zip(&stream.kinds) {
-                *sum += kind.bytes;
+            for (of, kind) in stream.kinds.entries() {
+                self.bytes[of as usize] += kind.bytes;
             }
         }
     }

@@ -9,7 +9,6 @@ use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
 use metrics::warning::{Figure, Warning};
 use workload::arrival::Arrival;
-use workload::op::OpKind;
 use workload::plan::Stream;
 
 use crate::agreement::{self, Agreement};
@@ -158,7 +157,7 @@ impl Figures {
     fn of(intervals: &[&Interval], stream: usize, arrival: &Arrival) -> Figures {
         let sum = |interval: &Interval, of: fn(&metrics::interval::KindInterval) -> f64| {
             let kinds = interval.streams.get(stream).map(|stream| &stream.kinds);
-            kinds.map_or(0.0, |kinds| OpKind::ALL.iter().map(|k| of(&kinds[*k as usize])).sum())
+            kinds.map_or(0.0, |kinds| kinds.iter().map(of).sum())
         };
         Figures {
             start_ns: intervals.iter().map(|i| i.start_ns).collect(),

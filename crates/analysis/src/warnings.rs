@@ -3,6 +3,7 @@
 use metrics::run_record::{Outcome, RunRecord};
 use metrics::warning::Warning;
 use workload::op::OpKind;
+use workload::outcome::ErrorKind;
 
 use crate::connections;
 use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
@@ -210,17 +211,18 @@ fn of_run(run: &RunSummary, record: &RunRecord, hosts: Option<HostsOfPoint<'_>>)
 
 /// Failures of the whole run including the warm-up, where an error affects the later numbers.
 fn all_errors(record: &RunRecord) -> Vec<(String, String, u64)> {
-    let kinds = || record.intervals.iter().flat_map(|i| &i.streams).map(|s| &s.kinds);
-    let mut errors = Vec::new();
-    for kind in OpKind::ALL {
-        for error in workload::outcome::ErrorKind::ALL {
-            let count: u64 = kinds().map(|k| k[kind as usize].failed[error as usize]).sum();
-            if count > 0 {
-                errors.push((kind.name().to_owned(), error.name().to_owned(), count));
-            }
+    let mut counts = [[0; ErrorKind::COUNT]; OpKind::COUNT];
+    let streams = record.intervals.iter().flat_map(|interval| &interval.streams);
+    for (kind, counted) in streams.flat_map(|stream| stream.kinds.entries()) {
+        for (sum, count) in counts[kind as usize].iter_mut().zip(counted.failed) {
+            *sum += count;
         }
     }
-    errors
+    let of_kind = |(kind, counts): (OpKind, [u64; ErrorKind::COUNT])| {
+        let errors = ErrorKind::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+        errors.map(move |(error, count)| (kind.name().to_owned(), error.name().to_owned(), count))
+    };
+    OpKind::ALL.into_iter().zip(counts).flat_map(of_kind).collect()
 }
 
 fn of_stream_in_run(summary: &StreamSummary, over_time: &StreamSteadiness) -> Vec<Warning> {

@@ -51,8 +51,8 @@ fn whole(run: &RunRecord, (first, end): (u32, u32)) -> Vec<&Interval> {
 pub(crate) struct WindowSums<'a> {
     /// Length of each interval, in nanoseconds.
     pub(crate) length_ns: Vec<f64>,
-    /// By kind of operation.
-    pub(crate) kinds: [Ops<'a>; OpKind::COUNT],
+    /// The kinds of operations that occurred, in the order of their numbers.
+    kinds: Vec<(OpKind, Ops<'a>)>,
     /// Time integral of the outstanding operations in each interval.
     pub(crate) outstanding_time_ns: Vec<f64>,
     /// Time integral of the backlog in each interval.
@@ -105,7 +105,11 @@ impl<'a> WindowSums<'a> {
         let backlog_end = of_stream().next_back().map_or(backlog_start, |s| s.backlog_end);
         WindowSums {
             length_ns: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64).collect(),
-            kinds: OpKind::ALL.map(|kind| Ops::of(of_stream().map(|s| &s.kinds[kind as usize]))),
+            kinds: OpKind::ALL
+                .into_iter()
+                .filter(|kind| of_stream().any(|s| s.kinds.get(*kind).is_some()))
+                .map(|kind| (kind, Ops::of(of_stream().map(|s| &s.kinds[kind]))))
+                .collect(),
             outstanding_time_ns: of_stream().map(|s| s.outstanding_time_ns as f64).collect(),
             backlog_time_ns: of_stream().map(|s| s.backlog_time_ns as f64).collect(),
             backlog_start,
@@ -141,17 +145,41 @@ impl<'a> WindowSums<'a> {
 
     /// Operations of the given kinds together.
     pub(crate) fn together(&self, kinds: &[OpKind]) -> Ops<'a> {
-        let mut sum = self.kinds[kinds[0] as usize].clone();
-        for kind in &kinds[1..] {
-            sum.add_stream(&self.kinds[*kind as usize]);
+        let mut sums = self.kinds.iter().filter(|(kind, _)| kinds.contains(kind));
+        let Some((_, first)) = sums.next() else { return Ops::none(self.length_ns.len()) };
+        let mut sum = first.clone();
+        for (_, ops) in sums {
+            sum.add_stream(ops);
         }
         sum
     }
 
+    /// Operations of one kind, if there were any.
+    pub(crate) fn kind(&self, kind: OpKind) -> Option<&Ops<'a>> {
+        self.kinds.iter().find(|(of, _)| *of == kind).map(|(_, ops)| ops)
+    }
+
+    /// The kinds of operations of which some ended.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = (OpKind, &Ops<'a>)> {
+        let kinds = self.kinds.iter().map(|(kind, ops)| (*kind, ops));
+        kinds.filter(|(_, ops)| ops.completed_total() + ops.failed_total() > 0)
+    }
+
+    /// The sums of a kind, added for `intervals` intervals without operations if there are none.
+    fn entry(&mut self, kind: OpKind, intervals: usize) -> &mut Ops<'a> {
+        let found = self.kinds.binary_search_by_key(&kind, |(of, _)| *of);
+        let at = found.unwrap_or_else(|at| {
+            self.kinds.insert(at, (kind, Ops::none(intervals)));
+            at
+        });
+        &mut self.kinds[at].1
+    }
+
     /// Adds another stream of the same run and window.
     pub(crate) fn add_stream(&mut self, other: &WindowSums<'a>) {
-        for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
-            ops.add_stream(theirs);
+        let intervals = self.length_ns.len();
+        for (kind, theirs) in &other.kinds {
+            self.entry(*kind, intervals).add_stream(theirs);
         }
         add_each(&mut self.outstanding_time_ns, &other.outstanding_time_ns);
         add_each(&mut self.backlog_time_ns, &other.backlog_time_ns);
@@ -167,9 +195,15 @@ impl<'a> WindowSums<'a> {
 
     /// Adds the same stream of another repeat, as if its window followed this one.
     pub(crate) fn append(&mut self, other: &WindowSums<'a>) {
+        let intervals = self.length_ns.len();
         self.length_ns.extend(&other.length_ns);
-        for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
-            ops.append(theirs);
+        for (kind, theirs) in &other.kinds {
+            self.entry(*kind, intervals).append(theirs);
+        }
+        for (kind, ops) in &mut self.kinds {
+            if other.kind(*kind).is_none() {
+                ops.append(&Ops::none(other.length_ns.len()));
+            }
         }
         self.outstanding_time_ns.extend(&other.outstanding_time_ns);
         self.backlog_time_ns.extend(&other.backlog_time_ns);
@@ -185,6 +219,18 @@ impl<'a> WindowSums<'a> {
 }
 
 impl<'a> Ops<'a> {
+    /// No operations, in this many intervals.
+    fn none(intervals: usize) -> Ops<'a> {
+        let zeros = vec![0.0; intervals];
+        Ops {
+            completed: zeros.clone(),
+            bytes: zeros.clone(),
+            service_sum_ns: zeros.clone(),
+            response_sum_ns: zeros,
+            ..Ops::default()
+        }
+    }
+
     fn of(intervals: impl Iterator<Item = &'a KindInterval>) -> Ops<'a> {
         let mut ops = Ops::default();
         let mut service = CountsSum::default();

@@ -1,7 +1,7 @@
 //! `--fail-if`: reads conditions, and turns their answers into an exit code.
 //!
-//! `[WORKLOAD.][read.|write.]METRIC OP VALUE`, where WORKLOAD is a workload variant or a stream:
-//! `read.p99 > 2ms`, `throughput < 900MiB/s`, `log.write.mean >= 1ms`.
+//! `[WORKLOAD.][KIND.]METRIC OP VALUE`, where WORKLOAD is a workload variant or a stream, and KIND a kind
+//! of operation: `read.p99 > 2ms`, `throughput < 900MiB/s`, `home.create.mean >= 1ms`.
 
 use analysis::Findings;
 use analysis::condition::{self, Answer, Comparison, Condition, Judged, Metric};
@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> Result<Condition, String> {
     Ok(Condition { text: text.trim().to_owned(), scope, kind, metric, comparison, bound })
 }
 
-/// The part before the operator: `[WORKLOAD.][read.|write.]METRIC`, the beginning of `text`.
+/// The part before the operator: `[WORKLOAD.][KIND.]METRIC`, the beginning of `text`.
 fn subject(text: &str, subject: &str) -> Result<(Option<String>, Option<OpKind>, Metric), String> {
     let named = |metric: &Metric| without_last(subject, metric.name()).is_some();
     let Some(metric) = Metric::ALL.into_iter().find(named) else {
@@ -57,7 +57,7 @@ fn subject(text: &str, subject: &str) -> Result<(Option<String>, Option<OpKind>,
     };
     let mut rest = without_last(subject, metric.name()).unwrap_or_default();
     let mut kind = None;
-    for one in [OpKind::Read, OpKind::Write] {
+    for one in OpKind::ALL {
         if let Some(before) = without_last(rest, one.name()).filter(|_| kind.is_none()) {
             (rest, kind) = (before, Some(one));
         }

@@ -98,7 +98,16 @@ const fn changes_names(kind: OpKind) -> bool {
     use OpKind::{Append, Copy, Create, Link, Mkdir, Rename, Rmdir, Symlink, Truncate, Unlink};
     matches!(
         kind,
-        Append | Copy | Create | Link | Mkdir | Rename | Rmdir | Symlink | Truncate | Unlink
+        Append
+            | Copy
+            | Create
+            | Link
+            | Mkdir
+            | Rename
+            | Rmdir
+            | Symlink
+            | Truncate
+            | Unlink
             | OpKind::WriteFile
     )
 }

@@ -86,12 +86,12 @@ pub fn choose_for_names(requested: IoMethod, blocking_threads: u64) -> ChosenIoM
     let (io_method, reason) = match requested {
         IoMethod::Auto if blocking_threads <= THREADS_MAX => (
             IoMethodUsed::Psync,
-            "operations on names: the kernel performs those of io_uring in its own threads".to_owned(),
+            "operations on names: the kernel performs those of io_uring in its own threads"
+                .to_owned(),
         ),
-        IoMethod::Auto => (
-            IoMethodUsed::IoUring,
-            format!("blocking calls would need {blocking_threads} threads"),
-        ),
+        IoMethod::Auto => {
+            (IoMethodUsed::IoUring, format!("blocking calls would need {blocking_threads} threads"))
+        }
         requested => (requested.into(), "requested by the user".to_owned()),
     };
     ChosenIoMethod { io_method, reason }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use metrics::interval::Interval;
+use metrics::recorder::Tally;
 use metrics::run_record::Outcome;
 use target::TargetError;
 use target::threads::ThreadError;
@@ -245,11 +246,15 @@ impl Crew {
                 stream_index: job.stream_index,
                 is_over: false,
             });
+            let (kinds, connections) = (job.stream.kinds(), job.work.connections());
+            // One with the worker, the others spare.
+            let tallies = requested as u64 * (collect::SPARE_TALLIES as u64 + 1);
             let (worker_end, collector_end, tally) = collect::handover(
                 Part { stream: job.stream_index, target: job.target },
                 job.lane,
-                job.work.connections(),
+                connections,
                 Arc::clone(&pulse),
+                || Tally::for_kinds(&kinds, connections, tallies),
             );
             ends.push(collector_end);
             let thread = Thread {

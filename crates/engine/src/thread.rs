@@ -61,11 +61,7 @@ pub(crate) struct Job {
 #[derive(Clone)]
 pub(crate) enum Work {
     /// Reads and writes of files that are open.
-    Data {
-        opener: Opener,
-        maker: Option<Arc<TileMaker>>,
-        generations: Option<Arc<Generations>>,
-    },
+    Data { opener: Opener, maker: Option<Arc<TileMaker>>, generations: Option<Arc<Generations>> },
     /// Operations on names.
     Names(NameJob),
 }
@@ -300,9 +296,8 @@ impl Job {
 /// Describes replies that violated the protocol, and connections that are down.
 fn faults(target: &mut impl Target, files: &dyn DescribeOp) -> Vec<String> {
     let faults = target.faults().into_iter();
-    let mut all: Vec<String> = faults
-        .map(|fault| format!("{}: {}", files.file(fault.file), fault.description))
-        .collect();
+    let mut all: Vec<String> =
+        faults.map(|fault| format!("{}: {}", files.file(fault.file), fault.description)).collect();
     let mut missing: Vec<String> = target
         .connections()
         .iter()
@@ -405,9 +400,7 @@ fn with_schedule(
     let (lane, lanes) = (job.assigned.lane, job.stream.workers);
     let seed = job.stream.seed(job.run_seed);
     match job.stream.arrival.clone() {
-        Arrival::Closed { think_time_ns: 0 } => {
-            with.run(job, Closed, handover, tally)
-        }
+        Arrival::Closed { think_time_ns: 0 } => with.run(job, Closed, handover, tally),
         Arrival::Closed { think_time_ns } => {
             let schedule = Thinking::new(think_time_ns, job.assigned.queue_depth);
             with.run(job, schedule, handover, tally)

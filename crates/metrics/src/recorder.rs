@@ -77,8 +77,10 @@ impl Tally {
     /// * `tallies` - how many there are in this process, so that many share the memory of few
     pub fn for_kinds(kinds: &[OpKind], connections: usize, tallies: u64) -> Tally {
         let bytes = tallies.saturating_mul(kinds.len() as u64 * DENSE_KIND_BYTES);
-        let is_data = kinds.iter().all(|kind| !kind.is_on_names());
-        if is_data || bytes <= DENSE_BYTES_MAX {
+        if kinds.iter().all(|kind| !kind.is_on_names()) {
+            return Tally::for_connections(connections);
+        }
+        if bytes <= DENSE_BYTES_MAX {
             return Tally::of(kinds, connections, KindTally::default);
         }
         let compact = || KindTally {

@@ -15,9 +15,9 @@ use workload::plan::{IoMethod, IoMethodUsed, Plan, Run};
 
 use crate::announce::Announcer;
 use crate::conduct::{ConductError, Conductor, Failures, Host, finish, prepare_targets};
-use crate::run_trees::RunTrees;
 use crate::event::{Event, Listener};
 use crate::fleet::Fleet;
+use crate::run_trees::RunTrees;
 
 /// One of the two plans, and what is needed to execute it.
 pub struct InterleavedSide<'s, 'h, 'l> {

@@ -117,11 +117,8 @@ fn state_after(
     end: &RunEnd,
 ) -> Option<TreeState> {
     let names = NameStream::new(stream, run.seed, directory.data_seed())?;
-    let mut ends: Vec<_> = end
-        .lanes
-        .iter()
-        .filter(|lane| (lane.stream, lane.target) == (position, target))
-        .collect();
+    let mut ends: Vec<_> =
+        end.lanes.iter().filter(|lane| (lane.stream, lane.target) == (position, target)).collect();
     ends.sort_by_key(|lane| lane.lane);
     let steps = ends.into_iter().map(|lane| lane.steps.clone()).collect::<Option<Vec<_>>>()?;
     (steps.len() as u64 == names.lanes()).then(|| TreeState::after(names, steps))

@@ -47,8 +47,8 @@ impl Tolerance {
     /// failed than are tolerated.
     pub fn count(&mut self, interval: &Interval) -> Result<(), String> {
         for stream in &interval.streams {
-            for (sums, kind) in self.failed.iter_mut().zip(&stream.kinds) {
-                for (sum, count) in sums.iter_mut().zip(&kind.failed) {
+            for (of, kind) in stream.kinds.entries() {
+                for (sum, count) in self.failed[of as usize].iter_mut().zip(&kind.failed) {
                     *sum += count;
                 }
             }

@@ -100,6 +100,18 @@ impl OpKind {
     /// The kinds of streams without names. Their numbers come first.
     pub const DATA: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Fsync];
 
+    /// All kinds but fsync, which belongs to the writes before it: what the figures of a stream as a
+    /// whole are about.
+    pub const MAIN: [OpKind; Self::COUNT - 1] = {
+        let mut main = [OpKind::Read; Self::COUNT - 1];
+        let mut at = 0;
+        while at < main.len() {
+            main[at] = Self::ALL[if at < OpKind::Fsync as usize { at } else { at + 1 }];
+            at += 1;
+        }
+        main
+    };
+
     /// The kind with this number.
     pub const fn numbered(number: usize) -> Option<OpKind> {
         if number < Self::COUNT { Some(Self::ALL[number]) } else { None }
@@ -113,6 +125,19 @@ impl OpKind {
     /// Whether operations act on a name of a tree; the others are on files at an offset.
     pub const fn is_on_names(self) -> bool {
         self as usize >= Self::DATA.len()
+    }
+
+    /// Whether operations return data of files.
+    pub const fn reads_data(self) -> bool {
+        matches!(self, OpKind::Read | OpKind::ReadFile | OpKind::Copy)
+    }
+
+    /// Whether operations store data in files.
+    pub const fn writes_data(self) -> bool {
+        matches!(
+            self,
+            OpKind::Write | OpKind::Create | OpKind::WriteFile | OpKind::Append | OpKind::Copy
+        )
     }
 
     /// The name in tables and files.

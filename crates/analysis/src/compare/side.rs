@@ -255,7 +255,9 @@ fn repeats_of(runs: &[&RunRecord], values: &[Option<f64>]) -> Vec<Repeat> {
     each.collect()
 }
 
-const DATA: &[OpKind] = &[OpKind::Read, OpKind::Write];
+/// All kinds, one by one.
+static EACH: [OpKind; OpKind::COUNT] = OpKind::ALL;
+const DATA: &[OpKind] = &OpKind::MAIN;
 
 /// All streams together; each kind, if there are several; each stream, if there are several.
 fn subjects(
@@ -264,14 +266,11 @@ fn subjects(
 ) -> Vec<(Option<usize>, &'static [OpKind], &'static str)> {
     let mut subjects = vec![(None, DATA, "data")];
     let occurs = |kind: &[OpKind]| wholes.iter().any(|window| window.completed(kind) > 0.0);
-    let kinds: Vec<(&'static [OpKind], &'static str)> = [
-        (&[OpKind::Read] as &[OpKind], OpKind::Read.name()),
-        (&[OpKind::Write], OpKind::Write.name()),
-        (&[OpKind::Fsync], OpKind::Fsync.name()),
-    ]
-    .into_iter()
-    .filter(|(kind, _)| occurs(kind))
-    .collect();
+    let kinds: Vec<(&'static [OpKind], &'static str)> = EACH
+        .iter()
+        .map(|kind| (std::slice::from_ref(kind), kind.name()))
+        .filter(|(kind, _)| occurs(kind))
+        .collect();
     if kinds.len() > 1 {
         subjects.extend(kinds.into_iter().map(|(kind, name)| (None, kind, name)));
     }
@@ -304,6 +303,7 @@ fn figures(
         streams.iter().flat_map(|s| &s.transfer_sizes).map(|size| size.size_bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
+    let on_names = streams.iter().any(|stream| stream.names.is_some());
     let delayed = parts.iter().any(|part| part.ops.response_sum_ns != part.ops.service_sum_ns);
     let whole = stream.is_none() && kinds == DATA;
     Figure::ALL
@@ -311,7 +311,7 @@ fn figures(
         .filter_map(|figure| {
             let (shown, main) = match figure {
                 Figure::AchievedRate => (true, closed),
-                Figure::Throughput => (sizes.len() > 1 && kinds != [OpKind::Fsync], false),
+                Figure::Throughput => ((sizes.len() > 1 || on_names) && moves_data(kinds), false),
                 Figure::ResponseMean => (true, open),
                 Figure::ResponseP99 => (true, true),
                 Figure::ResponseP50 | Figure::ResponseP999 => (true, false),
@@ -323,87 +323,12 @@ fn figures(
         .collect()
 }
 
-/// One stream of a load point's runs, or all streams together, over the time in which it is active.
-struct Measured<'a> {
-    /// The runs that have whole intervals.
-    runs: Vec<&'a RunRecord>,
-    /// The window of each.
-    wholes: Vec<Window<'a>>,
-    /// Consecutive parts of the window of a single run, which differ by chance only; empty if there are
-    /// several runs or no such parts.
-    batches: Vec<Window<'a>>,
-    /// A single run has no such parts because the offered rate changes by plan.
-    changes_by_plan: bool,
+/// Whether operations of one of these kinds move data.
+fn moves_data(kinds: &[OpKind]) -> bool {
+    kinds.iter().any(|kind| kind.reads_data() || kind.writes_data())
 }
 
-impl<'a> Measured<'a> {
-    /// * `stream` - `None` for all together
-    fn of(records: &[&'a RunRecord], stream: Option<usize>) -> Measured<'a> {
-        let intervals = |record: &'a RunRecord| match stream.map(|at| &record.run.streams[at]) {
-            Some(stream) => window::of_stream(record, stream),
-            None => window::common(record),
-        };
-        let measured: Vec<(&RunRecord, Vec<&Interval>)> = records
-            .iter()
-            .map(|record| (*record, intervals(record)))
-            .filter(|(_, intervals)| !intervals.is_empty())
-            .collect();
-        let batches: Option<Vec<Window<'a>>> = match &measured[..] {
-            [(record, intervals)] => {
-                batch_size(streams_of(&record.run, stream), intervals).map(|size| {
-                    let whole = match changes_by_plan(&record.run, stream) {
-                        // An incomplete period has another load.
-                        true => intervals.len() / size * size,
-                        false => intervals.len(),
-                    };
-                    let batches = intervals[..whole].chunks(size);
-                    batches.map(|batch| Window::of(record, stream, batch)).collect()
-                })
-            }
-            _ => Some(Vec::new()),
-        };
-        let whole = |(record, intervals): &(&'a RunRecord, Vec<&'a Interval>)| {
-            Window::of(record, stream, intervals)
-        };
-        Measured {
-            wholes: measured.iter().map(whole).collect(),
-            runs: measured.into_iter().map(|(record, _)| record).collect(),
-            changes_by_plan: batches.is_none(),
-            batches: batches.unwrap_or_default(),
-        }
-    }
-}
-
-fn streams_of(run: &Run, stream: Option<usize>) -> &[Stream] {
-    stream.map_or(&run.streams[..], |at| &run.streams[at..=at])
-}
-
-/// Whether the offered rate of a stream, or of any, changes by plan.
-fn changes_by_plan(run: &Run, stream: Option<usize>) -> bool {
-    streams_of(run, stream).iter().any(|stream| stream.arrival.is_varying())
-}
-
-/// The number of intervals in each batch. Where the offered rate changes by plan, batches are whole
-/// periods, so that they differ by chance only; `None` if the rate does not repeat often enough.
-fn batch_size(streams: &[Stream], intervals: &[&Interval]) -> Option<usize> {
-    /// Expected arrivals of two intervals are equal if they differ by no more: absolute, and as a share.
-    const ROUNDING: f64 = 1e-6;
-    let least = intervals.len().div_ceil(BATCHES_MAX).max(1);
-    let varying = streams.iter().filter(|stream| stream.arrival.is_varying());
-    let due: Vec<Vec<f64>> =
-        varying.filter_map(|stream| run_measured::due(&stream.arrival, intervals)).collect();
-    let is_equal = |a: f64, b: f64| (a - b).abs() <= ROUNDING * (1.0 + a.max(b));
-    let repeats = |period: usize| {
-        due.iter().all(|due| due.iter().zip(&due[period..]).all(|(a, b)| is_equal(*a, *b)))
-    };
-    let period = (1..=intervals.len() / INTERVALS_MIN).find(|period| repeats(*period));
-    match due.is_empty() {
-        true => Some(least),
-        false => period.map(|period| least.div_ceil(period) * period),
-    }
-}
-
-/// The sums of a stream, or of all, over a window or a part of it.
+/// The sums over a window or a part of it.
 struct Window<'a> {
     sums: WindowSums<'a>,
     /// Of the whole process.
@@ -411,16 +336,9 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn of(record: &RunRecord, stream: Option<usize>, intervals: &[&'a Interval]) -> Window<'a> {
-        let streams = match stream {
-            Some(stream) => stream..stream + 1,
-            None => 0..record.run.streams.len(),
-        };
-        let mut each = streams.map(|stream| WindowSums::of(intervals, stream, 0));
-        let mut sums = each.next().unwrap_or_default();
-        each.for_each(|stream| sums.add_stream(&stream));
-        let cpu_ns: u64 = intervals.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
-        Window { sums, cpu_ns: cpu_ns as f64 }
+    fn completed(&self, kinds: &[OpKind]) -> f64 {
+        let of_kind = |kind: &OpKind| self.total.kind(*kind).map_or(0, Ops::completed_total);
+        kinds.iter().map(|kind| of_kind(kind) as f64).sum()
     }
 
     fn completed(&self, kinds: &[OpKind]) -> f64 {

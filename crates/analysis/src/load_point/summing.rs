@@ -196,23 +196,22 @@ fn stream_summary(
         .map(|(o, b)| o.value + b.value);
 
     let weighted_length_ns = measured.weighted_length_ns();
-    let data = measured.together(&[OpKind::Read, OpKind::Write]);
+    let data = measured.together(&OpKind::MAIN);
     let data_repeats: Vec<&OpSummary> = repeats.iter().map(|r| &r.data).collect();
-    let kinds = OpKind::ALL
-        .iter()
-        .filter_map(|kind| {
-            let ops = &measured.kinds[*kind as usize];
+    let kinds = measured
+        .ended()
+        .map(|(kind, ops)| {
             let mine = |r: &&StreamSummary| r.kinds.iter().position(|k| k.name == kind.name());
             let of_repeats: Vec<&OpSummary> =
                 repeats.iter().filter_map(|r| mine(r).map(|k| &r.kinds[k])).collect();
-            (ops.completed_total() + ops.failed_total() > 0)
-                .then(|| op_summary(kind.name(), ops, &weighted_length_ns, &of_repeats))
+            op_summary(kind.name(), ops, &weighted_length_ns, &of_repeats)
         })
         .collect();
-    let fsync = &measured.kinds[OpKind::Fsync as usize];
     let all_repeats: Vec<&OpSummary> =
         repeats.iter().map(|r| r.all_kinds.as_ref().unwrap_or(&r.data)).collect();
-    let all_kinds = (fsync.completed_total() + fsync.failed_total() > 0)
+    let all_kinds = measured
+        .ended()
+        .any(|(kind, _)| kind == OpKind::Fsync)
         .then(|| op_summary("all", &all, &weighted_length_ns, &all_repeats));
     let repeat_count = repeats.len().max(1) as u64;
     // A run that ended early covers a part of the schedule only.
@@ -312,9 +311,9 @@ fn percentiles_of(
 }
 
 fn errors(measured: &WindowSums<'_>) -> Vec<(OpKind, ErrorKind, u64)> {
-    let of_kind = |kind: OpKind| {
-        let failed = &measured.kinds[kind as usize].failed;
+    let of_kind = |(kind, ops): (OpKind, &Ops<'_>)| {
+        let failed = ops.failed;
         ErrorKind::ALL.into_iter().map(move |error| (kind, error, failed[error as usize]))
     };
-    OpKind::ALL.into_iter().flat_map(of_kind).filter(|(_, _, count)| *count > 0).collect()
+    measured.ended().flat_map(of_kind).filter(|(_, _, count)| *count > 0).collect()
 }

@@ -508,9 +508,9 @@ fn interval_line<'a>(
         outstanding_time_ns: stream.outstanding_time_ns,
         backlog_end: stream.backlog_end,
         backlog_time_ns: stream.backlog_time_ns,
-        kinds: OpKind::ALL
-            .into_iter()
-            .zip(&stream.kinds)
+        kinds: stream
+            .kinds
+            .entries()
             .filter(|(_, kind)| kind.completed + kind.failed_total() > 0)
             .map(|(kind, counted)| kind_line(kind, counted))
             .collect(),

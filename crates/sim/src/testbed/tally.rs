@@ -8,6 +8,7 @@ use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, TargetInterval, WorkerInterval};
 use metrics::wire::{CounterSource, WireInterval};
 use workload::connection::{CallCounters, TcpState};
+use workload::kind_table::KindTable;
 use workload::op::OpKind;
 
 /// Weight of a new sample in the kernel's smoothed round-trip time (RFC 6298, section 2).
@@ -153,7 +154,7 @@ impl Tally {
             sent_bytes: tallies[1].wire_bytes,
         };
         let completed: u64 = tallies.iter().map(|kind| kind.completed).sum();
-        let mut kinds: [KindInterval; OpKind::COUNT] = Default::default();
+        let mut kinds = KindTable::<KindInterval>::default();
         for (tally, kind) in tallies.into_iter().zip([OpKind::Read, OpKind::Write]) {
             let counts = Counts {
                 buckets: tally.buckets.into_iter().collect(),
@@ -225,7 +226,7 @@ impl Tally {
                 calls: connection.calls,
                 bytes: connection.bytes,
             };
-            let mut kinds = [CallCounters::default(); OpKind::COUNT];
+            let mut kinds = KindTable::<CallCounters>::default();
             kinds[OpKind::Read as usize] = calls;
             let interval = ConnectionInterval {
                 number: number as u32,

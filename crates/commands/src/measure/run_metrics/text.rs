@@ -90,7 +90,10 @@ enum Value {
 impl Value {
     fn write(&self, stream: &StreamTotals, family: &mut Family<'_>) {
         let label: Label<'_> = ("stream", &stream.name);
-        let kinds = || OpKind::ALL.into_iter().zip(&stream.kinds);
+        // Kinds on names only if they occur: few of them do.
+        let is_shown =
+            |(kind, totals): &(OpKind, &KindTotals)| !kind.is_on_names() || totals.ended() > 0;
+        let kinds = || OpKind::ALL.into_iter().zip(&stream.kinds).filter(is_shown);
         match self {
             Value::One(read) => family.sample(&[label], read(stream)),
             Value::Optional(read) => {
@@ -158,13 +161,13 @@ const METRICS: &[Metric] = &[
         name: "read_bytes_total",
         help: "Bytes read.",
         metric_type: MetricType::Counter,
-        value: Value::One(|stream| stream.kinds[OpKind::Read as usize].bytes),
+        value: Value::One(|stream| stream.bytes(OpKind::reads_data)),
     },
     Metric {
         name: "written_bytes_total",
         help: "Bytes written.",
         metric_type: MetricType::Counter,
-        value: Value::One(|stream| stream.kinds[OpKind::Write as usize].bytes),
+        value: Value::One(|stream| stream.bytes(OpKind::writes_data)),
     },
     Metric {
         name: "outstanding",

@@ -225,14 +225,20 @@ const fn target_kind(target: &TargetSpec) -> &'static str {
 }
 
 impl StreamTotals {
+    /// Bytes moved by the kinds that `moves`.
+    pub(super) fn bytes(&self, moves: fn(OpKind) -> bool) -> u64 {
+        let kinds = OpKind::ALL.into_iter().zip(&self.kinds).filter(|(kind, _)| moves(*kind));
+        kinds.map(|(_, totals)| totals.bytes).sum()
+    }
+
     fn add(&mut self, interval: &StreamInterval) {
         self.issued += interval.issued;
         self.outstanding = interval.outstanding_end;
         self.outstanding_time_ns += interval.outstanding_time_ns;
         self.backlog = interval.backlog_end;
         self.backlog_time_ns += interval.backlog_time_ns;
-        for (totals, kind) in self.kinds.iter_mut().zip(&interval.kinds) {
-            totals.add(kind);
+        for (of, kind) in interval.kinds.entries() {
+            self.kinds[of as usize].add(kind);
             for (total, count) in self.errors.iter_mut().zip(&kind.failed) {
                 *total += count;
             }
