@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use metrics::recorder::{Recorder, Tally};
 use target::{Completion, Target, TargetError};
-use workload::op::{Op, OpStream};
+use workload::op::{Op, OpKind, OpStream};
 use workload::outcome::ErrorKind;
 
 use crate::operations::Operations;
@@ -305,7 +305,7 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
                 return empty;
             }
             if self.handover.is_abandoned() {
-                return Box::default();
+                return Box::new(Tally::for_kinds(&OpKind::ALL, 0, u64::MAX));
             }
             std::hint::spin_loop();
         }
