@@ -110,7 +110,7 @@ pub fn make_tree(
     announcer: &mut Announcer<'_>,
 ) -> Result<Prepared, FillError> {
     let began = Instant::now();
-    let total_bytes = tree.bytes(directory.data_seed());
+    let total_bytes = tree.bytes();
     let mut reported = began;
     // Without a store the fill is pointless.
     let is_store_lost = AtomicBool::new(false);

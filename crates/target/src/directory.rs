@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use workload::names::{NameSet, Population};
 use workload::plan::{Capabilities, FileSet};
 
 use crate::folder::{Folder, Lock};
@@ -177,7 +178,8 @@ impl TargetDirectory {
         Ok(invalid.into_iter().map(|file| file.refusal).collect())
     }
 
-    /// Our files that exist, those of other plans included: their number and their size in bytes.
+    /// Our files that exist, those of other plans included: their number and their size in bytes. Those of
+    /// trees are estimated from the shape of the tree.
     ///
     /// # Errors
     /// The first file that cannot be looked up.
@@ -190,6 +192,12 @@ impl TargetDirectory {
                 // It may not exist, and its space may be reserved beyond what was written.
                 (files, bytes) = (files + 1, bytes + found.size_bytes);
             }
+        }
+        for record in self.manifest.trees.values() {
+            let population = Population { files: record.shape.files, ..Population::default() };
+            let (stream, tree) = (record.stream.clone(), record.shape.clone());
+            let set = NameSet { stream, tree, population };
+            (files, bytes) = (files + record.shape.files, bytes + set.bytes());
         }
         Ok((files, bytes))
     }

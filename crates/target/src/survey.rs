@@ -23,7 +23,7 @@ use crate::location::TargetLocation;
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
 use crate::storage::{DirectIo, Storage};
-use crate::tree::refuse_other_trees;
+use crate::tree::{RequiredTree, refuse_other_trees};
 use crate::verification::Verifier;
 use crate::working_directory::{State, find_working_directory};
 
@@ -107,18 +107,19 @@ pub fn survey(
             missing_files(folder, &working.path, manifest, &required, overrides.refill)?
         }
     };
-    let new_trees = TreesToMake::of(manifest.as_ref(), &required);
+    let new_inodes = new_trees(manifest.as_ref(), &required).map(RequiredTree::inodes_max).sum();
+    let new_bytes: u64 = new_trees(manifest.as_ref(), &required).map(RequiredTree::bytes).sum();
     if let (Some(manifest), false) = (&manifest, overrides.refill) {
         refuse_other_trees(manifest, &working.path, &required.trees, required.data_seed)?;
     }
     if let Some(free) = space.free_inodes
-        && new_trees.inodes > free
+        && new_inodes > free
         && !overrides.ignore_free_space
     {
-        let (path, needed) = (path.to_path_buf(), new_trees.inodes);
+        let (path, needed) = (path.to_path_buf(), new_inodes);
         return Err(Refusal::TooFewInodes { path, needed, free });
     }
-    let needed_bytes = needed_bytes.saturating_add(new_trees.bytes);
+    let needed_bytes = needed_bytes.saturating_add(new_bytes);
     let with_reserve = needed_bytes.saturating_add(reserve_bytes(needed_bytes));
     if with_reserve > space.free_bytes && !overrides.ignore_free_space {
         return Err(Refusal::TooLittleSpace {
@@ -177,6 +178,11 @@ impl Survey {
             }
         }
         Ok(self)
+    }
+
+    /// The trees of the plan that do not exist yet.
+    pub fn new_trees(&self) -> impl Iterator<Item = &RequiredTree> {
+        new_trees(self.manifest.as_ref(), &self.required)
     }
 
     /// The file sets that exist in the directory. Those that the plan needs are first, and valid as
@@ -304,23 +310,13 @@ impl Survey {
     }
 }
 
-/// What trees that do not exist yet take.
-#[derive(Default)]
-struct TreesToMake {
-    inodes: u64,
-    bytes: u64,
-}
-
-impl TreesToMake {
-    fn of(manifest: Option<&Manifest>, required: &RequiredFiles) -> TreesToMake {
-        let seed = required.data_seed;
-        let exists = |name: &String| manifest.is_some_and(|one| one.trees.contains_key(name));
-        let new = required.trees.iter().filter(|tree| !exists(&tree.name(seed)));
-        new.fold(TreesToMake::default(), |sum, tree| TreesToMake {
-            inodes: sum.inodes + tree.entries_max(seed),
-            bytes: sum.bytes + tree.bytes(seed),
-        })
-    }
+/// The trees that a directory does not have yet.
+fn new_trees<'r>(
+    manifest: Option<&'r Manifest>,
+    required: &'r RequiredFiles,
+) -> impl Iterator<Item = &'r RequiredTree> {
+    let exists = move |name: &str| manifest.is_some_and(|one| one.trees.contains_key(name));
+    required.trees.iter().filter(move |tree| !exists(&tree.name(required.data_seed)))
 }
 
 /// Whether our mark was made on a file system other than the one `found`. File systems without an

@@ -49,6 +49,7 @@ mod lost_hosts;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;
 mod metrics;
+mod names;
 mod observing;
 mod plans;
 mod predicting;

@@ -198,6 +198,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     };
     let mut plan =
         resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
+    refuse_names_on_hosts(&plan, options)?;
     plan.overrides = of_user(&overrides, &source);
     let needed: Vec<u64> =
         (0..plan.targets.len()).map(|target| plan.bytes_needed_on(target).get()).collect();
@@ -209,6 +210,19 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
         }
     }
     Ok(Planned { plan, text: source.text, assumed })
+}
+
+/// Refuses operations on names on other hosts, which make and compare no trees yet.
+fn refuse_names_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
+    let on_names = plan.model_streams().find(|stream| stream.names.is_some());
+    match on_names.filter(|_| options.hosts.is_some()) {
+        None => Ok(()),
+        Some(stream) => {
+            let name = &stream.name;
+            let reason = anyhow!("stream {name}: operations on names run on this host only");
+            Err(Failure::input(reason).with_remedy("leave out `--hosts`"))
+        }
+    }
 }
 
 /// The text of an experiment and where it comes from.

@@ -65,7 +65,11 @@ fn space(survey: &Survey) -> Result<Vec<Property>, Failure> {
         let words = format!("{} in {files}", Bytes::new(part.bytes));
         if survey.to_write.len() > 1 { format!("{}: {words}", part.set.stream) } else { words }
     };
-    let to_write: Vec<String> = survey.to_write.iter().map(part_words).collect();
+    let mut to_write: Vec<String> = survey.to_write.iter().map(part_words).collect();
+    to_write.extend(survey.new_trees().map(|tree| {
+        let names = counted(tree.names_at_start(), "name");
+        format!("{}: {} in {names}", tree.stream, Bytes::new(tree.bytes()))
+    }));
     let fill = match to_write.as_slice() {
         [] => "nothing to write, the files exist".to_owned(),
         parts => format!("{} to write", parts.join(", ")),

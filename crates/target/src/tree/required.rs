@@ -1,7 +1,7 @@
 //! The tree that a stream needs.
 
 use workload::data::DataPattern;
-use workload::names::{NameLoad, NameSize, NameStream, NameTree, WeightedFileSize};
+use workload::names::{NameLoad, NameSet, NameStream};
 use workload::plan::{Run, Stream};
 use workload::random;
 
@@ -75,34 +75,24 @@ impl RequiredTree {
         TreeState::at_start(self.names(0, data_seed))
     }
 
-    /// Entries of the file system that the tree takes at most: its names, those that exist only
-    /// during a run, and its directories.
-    pub fn entries_max(&self, data_seed: u64) -> u64 {
-        let names = self.names(0, data_seed);
-        let directories = NameTree::new(&self.load.tree).directories_total();
-        let extra = names.window_steps() * u64::from(self.workers);
-        names.population().total() + extra + directories + 1
+    /// Inodes that the tree takes at most: its names, those that exist only during a run, its
+    /// directories and its root.
+    pub fn inodes_max(&self) -> u64 {
+        let during_a_run = self.names(0, 0).window_steps() * u64::from(self.workers);
+        self.name_set().inodes() + during_a_run + 1
     }
 
-    /// Bytes that the files of the tree have at the start, by the mean of their sizes.
-    pub fn bytes(&self, data_seed: u64) -> u64 {
-        let population = self.names(0, data_seed).population();
-        let files = population.files + population.originals + population.moved;
-        (files as f64 * mean_bytes(&self.load.tree.sizes)) as u64
+    /// Bytes that the files of the tree have at the start.
+    pub fn bytes(&self) -> u64 {
+        self.name_set().bytes()
     }
-}
 
-/// The mean of a distribution, in bytes.
-fn mean_bytes(sizes: &NameSize) -> f64 {
-    match sizes {
-        NameSize::Weighted { sizes } => {
-            let weight: u64 = sizes.iter().map(|size| size.weight).sum();
-            let bytes = |size: &WeightedFileSize| size.size_bytes as f64 * size.weight as f64;
-            sizes.iter().map(bytes).sum::<f64>() / weight.max(1) as f64
-        }
-        NameSize::Lognormal { median_bytes, sigma, max_bytes } => {
-            let mean = *median_bytes as f64 * (sigma * sigma / 2.0).exp();
-            mean.min(*max_bytes as f64)
-        }
+    /// Names that the tree has at the start, without its directories.
+    pub fn names_at_start(&self) -> u64 {
+        self.name_set().population.total()
+    }
+
+    fn name_set(&self) -> NameSet {
+        NameSet::of(&self.stream, &self.load, self.workers, self.queue_depth)
     }
 }
