@@ -162,13 +162,17 @@ enum Event {
     Turn,
 }
 
+/// Some kinds of each sort.
+const KINDS: [OpKind; 5] =
+    [OpKind::Read, OpKind::Write, OpKind::Fsync, OpKind::Create, OpKind::Statfs];
+
 fn any_events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     let event = prop_oneof![
         3 => (0..5u64).prop_map(Event::Issue),
-        6 => (0..OpKind::COUNT, 0..1u64 << 20, 0..1u64 << 40)
-            .prop_map(|(kind, bytes, delay_ns)| Event::Complete { kind, bytes, delay_ns }),
-        1 => (0..OpKind::COUNT, 0..ErrorKind::COUNT)
-            .prop_map(|(kind, error)| Event::Fail { kind, error }),
+        6 => (0..KINDS.len(), 0..1u64 << 20, 0..1u64 << 40)
+            .prop_map(|(kind, bytes, delay_ns)| Event::Complete { kind: KINDS[kind] as usize, bytes, delay_ns }),
+        1 => (0..KINDS.len(), 0..ErrorKind::COUNT)
+            .prop_map(|(kind, error)| Event::Fail { kind: KINDS[kind] as usize, error }),
         1 => Just(Event::Turn),
     ];
     vec((0..1u64 << 30, event), 0..300)
@@ -207,7 +211,11 @@ impl Model {
             let within = self.now_ns - (*issued_ns).max(self.edge_ns);
             interval.outstanding_time_ns += u128::from(within);
         }
-        for (kind, out) in interval.kinds.iter_mut().enumerate() {
+        for kind in 0..OpKind::COUNT {
+            if self.service[kind].is_empty() {
+                continue;
+            }
+            let out = &mut interval.kinds[kind];
             out.service = counts_of(&std::mem::take(&mut self.service[kind]));
             out.response = counts_of(&std::mem::take(&mut self.response[kind]));
         }
@@ -225,9 +233,13 @@ fn counts_of(samples: &[u64]) -> Counts {
     counts
 }
 
+/// So many that their histograms are compact.
+const MANY_TALLIES: u64 = 1_000;
+
 /// Applies all events to a recorder and to the model, and compares them at every boundary.
-fn check<const DELAYED: bool>(events: &[(u64, Event)]) -> Result<(), TestCaseError> {
-    let mut recorder = Recorder::new(Box::default());
+fn check<const DELAYED: bool>(events: &[(u64, Event)], tallies: u64) -> Result<(), TestCaseError> {
+    let tally = || Box::new(Tally::for_kinds(&KINDS, 0, tallies));
+    let mut recorder = Recorder::new(tally());
     let mut model = Model::default();
     let end = (1, Event::Turn);
     for (passed_ns, event) in events.iter().chain([&end]) {
@@ -259,7 +271,9 @@ fn check<const DELAYED: bool>(events: &[(u64, Event)]) -> Result<(), TestCaseErr
                 }
             }
             Event::Turn => {
-                let found = turn(&mut recorder, now_ns);
+                let next = recorder.interval() + 1;
+                let mut found = StreamInterval::default();
+                recorder.turn(now_ns, next, 0, 0, tally()).drain_into(&mut found);
                 prop_assert!(found.is_balanced());
                 prop_assert_eq!(found, model.turn());
             }
@@ -291,7 +305,7 @@ fn any_balanced_stream() -> impl Strategy<Value = StreamInterval> {
             backlog_end: u64::from(counts[2]),
             outstanding_time_ns: u128::from(times[0]),
             backlog_time_ns: u128::from(times[1]),
-            kinds: kinds.into(),
+            kinds: <[KindInterval; 3]>::from(kinds).into(),
             ..StreamInterval::default()
         };
         stream.issued = stream.completed() + stream.failed() + u64::from(counts[1]);
@@ -302,8 +316,10 @@ fn any_balanced_stream() -> impl Strategy<Value = StreamInterval> {
 proptest! {
     #[test]
     fn every_interval_is_balanced(events in any_events()) {
-        check::<false>(&events)?;
-        check::<true>(&events)?;
+        for tallies in [1, MANY_TALLIES] {
+            check::<false>(&events, tallies)?;
+            check::<true>(&events, tallies)?;
+        }
     }
 
     #[test]
@@ -348,5 +364,24 @@ proptest! {
         prop_assert_eq!(interval.outstanding_end, sum);
         prop_assert_eq!(interval.outstanding_time_ns, u128::from(sum) * 10);
         prop_assert!(interval.is_balanced());
+    }
+}
+
+#[test]
+fn a_compact_histogram_has_the_counts_of_any_other() {
+    for times in [0, 1, 1023, 1024, 1025, 5000] {
+        let (mut compact, mut dense) = (Histogram::compact(), Histogram::default());
+        // Twice, because an emptied histogram is used again.
+        for _ in 0..2 {
+            for time in 0..times {
+                let time_ns = workload::random::at(3, time) >> (24 + time % 30);
+                compact.record(time_ns);
+                dense.record(time_ns);
+            }
+            let (mut found, mut expected) = (Counts::default(), Counts::default());
+            compact.drain_into(&mut found);
+            dense.drain_into(&mut expected);
+            assert_eq!(found, expected, "{times}");
+        }
     }
 }

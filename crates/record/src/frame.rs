@@ -12,6 +12,7 @@ use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
+use workload::op::OpKind;
 use workload::plan::Run;
 
 use crate::codec::{Cursor, Malformed, UNKNOWN_KINDS, put_u64};
@@ -250,7 +251,10 @@ pub fn encode_host_interval(host: u32, run_index: u32, interval: &Interval, out:
 /// added.
 pub fn encode_counters(run_index: u32, counts: &ServiceCounters, out: &mut Vec<u8>) {
     let ServiceCounters { calls, failed, read_bytes, written_bytes, outstanding_max } = counts;
-    encode(&(run_index, &calls[..], failed, read_bytes, written_bytes, outstanding_max), out);
+    // As many as older versions know, unless others occurred.
+    let last = calls.iter().rposition(|calls| *calls > 0).map_or(0, |last| last + 1);
+    let calls = &calls[..last.max(OpKind::DATA.len())];
+    encode(&(run_index, calls, failed, read_bytes, written_bytes, outstanding_max), out);
 }
 
 fn decode_counters(payload: &[u8]) -> Result<(u32, ServiceCounters), Malformed> {

@@ -9,6 +9,7 @@ use metrics::wire::{CounterSource, WireInterval};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use workload::connection::{CallCounters, Endpoint, TcpState};
+use workload::kind_table::KindTable;
 use workload::outcome::ErrorKind;
 use workload::plan::IoMethodUsed;
 
@@ -42,7 +43,9 @@ fn any_kind() -> impl Strategy<Value = KindInterval> {
 
 fn any_stream() -> impl Strategy<Value = StreamInterval> {
     let used = prop_oneof![Just(KindInterval::default()), any_kind()];
-    let kinds = (used, any_kind(), Just(KindInterval::default()));
+    let on_names =
+        prop_oneof![Just(None), (OpKind::DATA.len()..OpKind::COUNT, any_kind()).prop_map(Some)];
+    let kinds = (used, any_kind(), on_names);
     (any::<[u64; 4]>(), any::<[u128; 2]>(), kinds).prop_map(|(counts, times, kinds)| {
         StreamInterval {
             issued: counts[0],
@@ -51,7 +54,14 @@ fn any_stream() -> impl Strategy<Value = StreamInterval> {
             outstanding_time_ns: times[0],
             backlog_end: counts[3],
             backlog_time_ns: times[1],
-            kinds: <[KindInterval; 3]>::from(kinds).into(),
+            kinds: {
+                let (reads, writes, on_names) = kinds;
+                let mut table = KindTable::from([reads, writes, KindInterval::default()]);
+                if let Some((number, kind)) = on_names {
+                    table[number] = kind;
+                }
+                table
+            },
         }
     })
 }
@@ -351,7 +361,7 @@ proptest! {
     }
 
     #[test]
-    fn any_service_counters_are_read_as_written(run_index: u32, calls: [u64; 3], numbers: [u64; 4]) {
+    fn any_service_counters_are_read_as_written(run_index: u32, calls: [u64; OpKind::COUNT], numbers: [u64; 4]) {
         let [failed, read_bytes, written_bytes, outstanding_max] = numbers;
         let counts =
             ServiceCounters { calls, failed, read_bytes, written_bytes, outstanding_max };
@@ -557,4 +567,25 @@ fn response_times_equal_to_the_service_times_are_stored_once() {
     other.sum_ns += 1;
     assert!(size(&service) < 700, "{}", size(&service));
     assert!(size(&other) > 1200, "{}", size(&other));
+}
+
+#[test]
+fn streams_without_names_have_the_bytes_of_older_records() {
+    let mut stream = StreamInterval { issued: 1, ..StreamInterval::default() };
+    stream.kinds[OpKind::Write].completed = 1;
+    let mut interval = Interval { streams: vec![stream], ..Interval::default() };
+    let bytes = |interval: &Interval| {
+        let mut bytes = Vec::new();
+        interval::encode(0, interval, &mut bytes);
+        bytes
+    };
+    let data = bytes(&interval);
+    // The run, the interval with five numbers, no worker, one stream with six numbers.
+    let (before, kinds) = data.split_at(2 + 5 + 1 + 6);
+    assert_eq!(before, [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(kinds[..3], [3, 0, 3], "three kinds, of which the second is used");
+    interval.streams[0].kinds[OpKind::Create].completed = 1;
+    let with_name = bytes(&interval);
+    assert_eq!(with_name[before.len()], 4, "up to create");
+    assert_eq!(with_name.len(), data.len() + (data.len() - before.len() - 3));
 }
