@@ -100,6 +100,11 @@ impl SearchSettings {
                 );
                 problems.push(wrong.with_found(format!("{} queue depths", depths.choices.len())));
             }
+            for limit in ["start", "end"].into_iter().filter_map(|key| layer.setting(key)) {
+                let wrong = "the stream of a search is active from the start of a run to its end";
+                let allowed = format!("a stream without `{}`", limit.key.name);
+                problems.push(limit.span.diagnostic(wrong, allowed));
+            }
             let Some(arrival) = layer.setting("arrival") else { continue };
             let fits = |value: &Value| match value {
                 Value::Arrival(Arrival::Closed { think_time_ns }) => {

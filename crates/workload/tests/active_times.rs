@@ -135,3 +135,15 @@ fn streams_that_share_a_rate_share_it_all_the_time() {
         x.toml:5:9: stream `a` shares a rate for a part of the run only, found `'10s'`, allowed: no `start` with `arrival` in [run] (set `arrival` in the streams)
     "#]].assert_eq(&shown);
 }
+
+#[test]
+fn the_stream_of_a_search_is_active_all_the_time() {
+    let text = format!(
+        "name = 't'\n[search]\nmethod = 'queue-depth'\n[stream.only]\nstart = '1s'\n{STREAM}"
+    );
+    let wrong = parse(&text, "x.toml").unwrap_err();
+    let shown: String = wrong.iter().map(|one| format!("{one}\n")).collect();
+    expect![[r#"
+        x.toml:5:1: the stream of a search is active from the start of a run to its end, allowed: a stream without `start`
+    "#]].assert_eq(&shown);
+}

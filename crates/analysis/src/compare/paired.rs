@@ -76,6 +76,7 @@ mod tests {
             repeats: repeats.collect(),
             without: 0,
             batches: Vec::new(),
+            changes_by_plan: false,
         }
     }
 

@@ -103,7 +103,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         Spread::All => of_host / targets.count().max(1),
         Spread::Host | Spread::Worker => of_host,
     };
-    vec![
+    let mut keys = vec![
         ("read", percent(*read_permille)),
         ("transfer_size", sizes(transfer_sizes)),
         ("pattern", pattern(*access_pattern)),
@@ -117,15 +117,19 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("targets", targets.count().to_string()),
         ("spread", targets.spread.name().to_owned()),
         ("arrival", arrival_words(arrival)),
-        ("start", time(*start_ns)),
-        ("end", end_ns.map_or("that of the run".to_owned(), time)),
         ("direct", direct.to_string()),
         ("dsync", dsync.to_string()),
         ("write_stability", write_stability.map_or("none", |s| s.name()).to_owned()),
         ("fsync_every", fsync_every_writes.map_or("never".to_owned(), |n| format!("{n} writes"))),
         ("compressible", percent(*compressible_permille)),
         ("duplicates", percent(*duplicate_permille)),
-    ]
+    ];
+    // Older baselines do not have them.
+    if *start_ns > 0 {
+        keys.push(("start", time(*start_ns)));
+    }
+    keys.extend(end_ns.map(|end_ns| ("end", time(end_ns))));
+    keys
 }
 
 fn time(ns: u64) -> String {

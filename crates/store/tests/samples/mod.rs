@@ -51,6 +51,7 @@ pub(crate) fn run(index: u32) -> Run {
             queue_depth: 4,
             workers: 2,
             arrival: Arrival::Poisson { offered_rate: 1e5 / 3.0 },
+            active: workload::active_time::ActiveTime::WHOLE_RUN,
             direct: true,
             dsync: false,
             write_stability: None,

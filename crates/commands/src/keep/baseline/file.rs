@@ -90,6 +90,8 @@ struct SampleFile {
     /// Number, start in milliseconds since 1970, and value.
     repeats: Vec<(u32, u64, f64)>,
     batches: Vec<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    changes_by_plan: bool,
 }
 
 impl BaselineFile {
@@ -201,7 +203,14 @@ fn point(point: PointFile) -> PointSide {
 }
 
 fn subject_file(Subject { stream, operations, samples }: Subject) -> SubjectFile {
-    let sample = |Sample { figure, main, repeats, without, batches }: Sample| SampleFile {
+    let samples = samples.into_iter().map(sample_file).collect();
+    SubjectFile { stream, operations: Named(operations), samples }
+}
+
+fn sample_file(
+    Sample { figure, main, repeats, without, batches, changes_by_plan }: Sample,
+) -> SampleFile {
+    SampleFile {
         figure: Named(figure),
         main,
         without,
@@ -210,21 +219,22 @@ fn subject_file(Subject { stream, operations, samples }: Subject) -> SubjectFile
             .map(|Repeat { number, began_unix_ms, value }| (number, began_unix_ms, value))
             .collect(),
         batches,
-    };
-    let samples = samples.into_iter().map(sample).collect();
-    SubjectFile { stream, operations: Named(operations), samples }
+        changes_by_plan,
+    }
 }
 
 fn subject(SubjectFile { stream, operations, samples }: SubjectFile) -> Subject {
-    let sample = |SampleFile { figure, main, without, repeats, batches }: SampleFile| Sample {
-        figure: figure.0,
-        main,
-        repeats: repeats
+    let sample = |sample: SampleFile| Sample {
+        figure: sample.figure.0,
+        main: sample.main,
+        repeats: sample
+            .repeats
             .into_iter()
             .map(|(number, began_unix_ms, value)| Repeat { number, began_unix_ms, value })
             .collect(),
-        without,
-        batches,
+        without: sample.without,
+        batches: sample.batches,
+        changes_by_plan: sample.changes_by_plan,
     };
     Subject { stream, operations: operations.0, samples: samples.into_iter().map(sample).collect() }
 }

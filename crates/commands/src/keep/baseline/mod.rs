@@ -106,6 +106,7 @@ mod tests {
             repeats: vec![repeat(0, 10_041.333_333_333_334), repeat(1, 1.0 / 3.0)],
             without: 1,
             batches: vec![1e-300, 0.1 + 0.2],
+            changes_by_plan: false,
         };
         let warning = Warning::NotSteady {
             figure: WarnedFigure::AchievedRate,
