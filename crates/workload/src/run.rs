@@ -378,8 +378,8 @@ impl Stream {
         self.arrival.offered_rate(active.start.max(phases.warm_up_ns), active.end)
     }
 
-    /// The mean offered rate between two times from the run's start, also those outside of its own;
-    /// `None` for a closed loop.
+    /// The mean offered rate between two times from the run's start, none of it outside of the time in
+    /// which it is active; `None` for a closed loop.
     pub fn offered_between(&self, from_ns: u64, to_ns: u64, phases: &Phases) -> Option<OpsPerSec> {
         let active = self.active.range_ns(phases);
         let (from, to) = (from_ns.max(active.start), to_ns.min(active.end));

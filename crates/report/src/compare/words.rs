@@ -158,7 +158,7 @@ fn advice(main: &[&FigureComparison]) -> String {
     }
     if has(|d| d == InconclusiveCause::ChangesByPlan) {
         return "The offered rate changes by plan and each load point was measured once on each side, \
-                so chance cannot be told from the plan. Measure both in turns (`run A B \
+                so chance cannot be distinguished from the plan. Measure both in turns (`run A B \
                 --interleave`) or each at least five times (`--repeats 5`)."
             .to_owned();
     }
