@@ -155,14 +155,14 @@ mod tests {
     use super::*;
 
     const COUNTS: GeneratorCounts = GeneratorCounts {
-        calls: [10, 4, 1],
+        calls: OpKind::data_counts([10, 4, 1]),
         replays: 0,
         unanswered: 0,
         failed: 0,
-        bytes: [80, 32, 0],
+        bytes: OpKind::data_counts([80, 32, 0]),
     };
     const SAME: ServiceCounters = ServiceCounters {
-        calls: [10, 4, 1],
+        calls: OpKind::data_counts([10, 4, 1]),
         failed: 0,
         read_bytes: 80,
         written_bytes: 32,
@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn each_different_count_is_reported() {
         assert_eq!(COUNTS.differences(&SAME), Vec::<String>::new());
-        let other = ServiceCounters { calls: [9, 4, 2], written_bytes: 31, ..SAME };
+        let other =
+            ServiceCounters { calls: OpKind::data_counts([9, 4, 2]), written_bytes: 31, ..SAME };
         assert_eq!(
             COUNTS.differences(&other),
             [
@@ -187,16 +188,16 @@ mod tests {
     fn repeated_calls_may_have_been_answered_once_or_twice() {
         let ours = GeneratorCounts { replays: 2, ..COUNTS };
         for calls in 10..=12 {
-            let counts = ServiceCounters { calls: [calls, 4, 1], ..SAME };
+            let counts = ServiceCounters { calls: OpKind::data_counts([calls, 4, 1]), ..SAME };
             assert_eq!(ours.differences(&counts), Vec::<String>::new(), "{calls}");
         }
-        let counts = ServiceCounters { calls: [13, 4, 1], ..SAME };
+        let counts = ServiceCounters { calls: OpKind::data_counts([13, 4, 1]), ..SAME };
         assert_eq!(
             ours.differences(&counts),
             ["the service counted 13 READ calls, the generator 10; 2 calls were repeated on new \
               connections, which explains at most as many more"]
         );
-        let counts = ServiceCounters { calls: [9, 4, 1], ..SAME };
+        let counts = ServiceCounters { calls: OpKind::data_counts([9, 4, 1]), ..SAME };
         assert_eq!(ours.differences(&counts).len(), 1, "each was answered at least once");
     }
 
@@ -204,7 +205,7 @@ mod tests {
     fn an_unanswered_call_may_be_counted_by_the_service_or_not() {
         let ours = GeneratorCounts { unanswered: 1, ..COUNTS };
         for (commits, differences) in [(1, 0), (0, 0), (2, 1)] {
-            let counts = ServiceCounters { calls: [10, 4, commits], ..SAME };
+            let counts = ServiceCounters { calls: OpKind::data_counts([10, 4, commits]), ..SAME };
             assert_eq!(ours.differences(&counts).len(), differences, "{commits}");
         }
     }

@@ -15,7 +15,7 @@ fn findings() -> Findings {
     let mut record = experiment(vec![over_connections(&[4000, 4100, 3900, 4000])]);
     *record.plan.target_mut() = emulated_volume();
     // Six seconds of 16,000 reads.
-    let calls = [96_000, 0, 0];
+    let calls = workload::op::OpKind::data_counts([96_000, 0, 0]);
     let counters = ServiceCounters { calls, read_bytes: 96_000 * 8192, ..Default::default() };
     record.runs[0].service_counters = Some(counters);
     analyze(&record)

@@ -112,6 +112,15 @@ impl OpKind {
         main
     };
 
+    /// Numbers by kind: these for reads, writes and fsyncs, and 0 for others.
+    pub const fn data_counts(counts: [u64; 3]) -> [u64; Self::COUNT] {
+        let mut all = [0; Self::COUNT];
+        all[OpKind::Read as usize] = counts[0];
+        all[OpKind::Write as usize] = counts[1];
+        all[OpKind::Fsync as usize] = counts[2];
+        all
+    }
+
     /// The kind with this number.
     pub const fn numbered(number: usize) -> Option<OpKind> {
         if number < Self::COUNT { Some(Self::ALL[number]) } else { None }

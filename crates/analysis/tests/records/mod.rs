@@ -169,7 +169,7 @@ pub fn connection(number: u32, calls: u64, outstanding: u64) -> ConnectionInterv
         number,
         local: Endpoint::v4([127, 0, 0, 1], 40_000 + number as u16),
         remote: Endpoint::v4([127, 0, 0, 1], 2049),
-        kinds: [reads, CallCounters::default(), CallCounters::default()],
+        kinds: [reads, CallCounters::default(), CallCounters::default()].into(),
         outstanding_end: outstanding,
         outstanding_time_ns: u128::from(outstanding * SECOND_NS),
         span_ns: SECOND_NS,

@@ -129,7 +129,7 @@ mod tests {
         let stream = StreamInterval {
             issued: 5,
             outstanding_time_ns: 4_000_000_000,
-            kinds: [read, KindInterval::default(), KindInterval::default()],
+            kinds: [read, KindInterval::default(), KindInterval::default()].into(),
             ..Default::default()
         };
         let interval =
@@ -234,7 +234,7 @@ mod tests {
         let mut read = KindInterval { completed: 1, ..Default::default() };
         read.failed[ErrorKind::Short as usize] = 1;
         let streams = vec![StreamInterval {
-            kinds: [read, KindInterval::default(), KindInterval::default()],
+            kinds: [read, KindInterval::default(), KindInterval::default()].into(),
             ..Default::default()
         }];
         let workers = vec![metrics::interval::WorkerInterval::default()];
