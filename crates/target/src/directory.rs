@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use workload::names::{NameSet, Population};
 use workload::plan::{Capabilities, FileSet};
 
 use crate::folder::{Folder, Lock};
@@ -193,13 +192,13 @@ impl TargetDirectory {
                 (files, bytes) = (files + 1, bytes + found.size_bytes);
             }
         }
-        for record in self.manifest.trees.values() {
-            let population = Population { files: record.shape.files, ..Population::default() };
-            let (stream, tree) = (record.stream.clone(), record.shape.clone());
-            let set = NameSet { stream, tree, population };
-            (files, bytes) = (files + record.shape.files, bytes + set.bytes());
-        }
         Ok((files, bytes))
+    }
+
+    /// The number of trees that we created. How many files they have, and of which size, depends on
+    /// the operations of the last run.
+    pub fn existing_trees(&self) -> u64 {
+        self.manifest.trees.len() as u64
     }
 
     fn verifier(&self) -> Verifier<'_> {

@@ -24,6 +24,7 @@ use units::Bytes;
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
 use volume::shell::{Options, Running};
+use workload::active_time::ActiveTime;
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
 use workload::names::{NameLoad, NameMix, NameSize, NameSpread, TreeShape};
@@ -116,6 +117,7 @@ fn stream() -> Stream {
         dsync: false,
         write_stability: None,
         targets: StreamTargets::default(),
+        active: ActiveTime::WHOLE_RUN,
         names: Some(NameLoad {
             tree: TreeShape {
                 files: 1500,

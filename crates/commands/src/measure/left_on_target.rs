@@ -14,10 +14,12 @@ use crate::refusal::quoted;
 pub struct LeftOnTarget {
     /// The target as the user names it.
     pub target: String,
-    /// Number of files.
+    /// Number of files, without those of trees.
     pub files: u64,
     /// Their size.
     pub bytes: Bytes,
+    /// Trees of operations on names.
+    pub trees: u64,
 }
 
 impl LeftOnTarget {
@@ -28,19 +30,24 @@ impl LeftOnTarget {
     ) -> Vec<LeftOnTarget> {
         // A target that cannot be read any more is reported by the run itself.
         let left = |(target, directory): (&TargetSpec, &TargetDirectory)| {
-            LeftOnTarget::new(target, directory.existing_files().ok())
+            LeftOnTarget::new(target, directory.existing_files().ok(), directory.existing_trees())
         };
         targets.iter().zip(directories).filter_map(left).collect()
     }
 
-    /// The same from the number and the size of the files.
-    pub(super) fn new(target: &TargetSpec, files: Option<(u64, u64)>) -> Option<LeftOnTarget> {
+    /// The same from the number and the size of the files, and the number of trees.
+    pub(super) fn new(
+        target: &TargetSpec,
+        files: Option<(u64, u64)>,
+        trees: u64,
+    ) -> Option<LeftOnTarget> {
         if matches!(target, TargetSpec::Null | TargetSpec::Emulated { .. }) {
             return None;
         }
         let (files, bytes) = files?;
         let target = target.in_words();
-        (files > 0).then_some(LeftOnTarget { target, files, bytes: Bytes::new(bytes) })
+        let left = LeftOnTarget { target, files, bytes: Bytes::new(bytes), trees };
+        (files > 0 || trees > 0).then_some(left)
     }
 
     /// The command that removes the files.
@@ -50,9 +57,12 @@ impl LeftOnTarget {
 }
 
 impl fmt::Display for LeftOnTarget {
-    /// `4 GiB in 64 files; to remove: fourcorners clean /mnt/vol1`
+    /// `4 GiB in 64 files and 1 tree of names; to remove: fourcorners clean /mnt/vol1`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = counted(self.files, "file");
-        write!(f, "{} in {files}; to remove: {}", self.bytes, self.remove_command())
+        let files =
+            (self.files > 0).then(|| format!("{} in {}", self.bytes, counted(self.files, "file")));
+        let trees = (self.trees > 0).then(|| format!("{} of names", counted(self.trees, "tree")));
+        let left: Vec<String> = files.into_iter().chain(trees).collect();
+        write!(f, "{}; to remove: {}", left.join(" and "), self.remove_command())
     }
 }

@@ -301,7 +301,7 @@ impl Prepared {
         let left = match &mut remote {
             Some(remote) => {
                 let left = plan.targets.iter().zip(remote.left());
-                left.filter_map(|(target, files)| LeftOnTarget::new(target, files)).collect()
+                left.filter_map(|(target, files)| LeftOnTarget::new(target, files, 0)).collect()
             }
             None => LeftOnTarget::of_each(&plan.targets, &directories),
         };

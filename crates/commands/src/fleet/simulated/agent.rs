@@ -405,5 +405,6 @@ fn manifest() -> Manifest {
         created_unix_ms: 0,
         filesystem_id: String::new(),
         files: Default::default(),
+        trees: Default::default(),
     }
 }
