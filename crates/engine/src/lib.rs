@@ -28,4 +28,5 @@ pub mod worker;
 mod collect;
 mod cpu;
 mod file_identities;
+mod jobs;
 mod thread;

@@ -20,11 +20,12 @@ use crate::collect::{self, Collector, CollectorEnd, Part, Tallies};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
 use crate::file_identities::FileIdentities;
 use crate::host_state::HostStateReader;
+use crate::jobs::{Job, Work, jobs};
 use crate::lane_window::LaneWindow;
 use crate::operations::LaneEnd;
 use crate::pulse::Pulse;
 use crate::request::{EngineError, READY_WITHIN, Request};
-use crate::thread::{self, Ended, Job, Message, StartLine, Thread, Work, jobs};
+use crate::thread::{self, Ended, Message, StartLine, Thread};
 
 /// Stack of a worker's thread: its call depth is small, and psync may need 2,000 threads.
 const STACK_BYTES: usize = 256 << 10;

@@ -1,89 +1,37 @@
 //! The threads of a run, one per worker or, with blocking calls, one per outstanding operation:
 //! from opening the target to the last tally.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use metrics::recorder::Tally;
-use target::names::{NameOpener, NameTarget, NameWork};
-use target::nfs::Rewrite;
-use target::run_target::{Opener, RunTarget, UseTarget, WorkerShare};
+use target::names::NameTarget;
+use target::run_target::UseTarget;
 use target::{Target, TargetError};
 use uring::slice::ShortSlice;
 use workload::arrival::Arrival;
 use workload::connection::down_reason;
-use workload::data::TileMaker;
 use workload::names::NameStream;
 use workload::op::{Op, OpStream};
-use workload::plan::{Assignment, Capabilities, FileSet, IoMethodUsed, Stream};
+use workload::plan::FileSet;
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
 use crate::cpu::ThreadTimes;
 use crate::drive::{DriveEnd, Stop, drive};
-use crate::lane_window::LaneWindow;
+use crate::jobs::{Job, NameJob, Work};
 use crate::name_data::NameData;
 use crate::operations::{NameOperations, Operations};
 use crate::pulse::Pulse;
-use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::schedule::{
     Closed, ConstantInstants, Instants, Open, PoissonInstants, RandomThinking, Schedule,
     ScheduledInstants, Thinking,
 };
 use crate::slots::Slot;
 use crate::steps::Steps;
-use crate::tiles::{Generations, Tiles};
-use crate::worker::{Assigned, DataPath, Plain, Worker};
-
-/// The work of one thread.
-pub(crate) struct Job {
-    pub(crate) stream_index: usize,
-    /// The worker's number in the whole stream; [`Assigned`] has that on its target.
-    pub(crate) lane: u32,
-    /// The target's position in the plan.
-    pub(crate) target: u32,
-    /// The stream on this target.
-    pub(crate) stream: Stream,
-    pub(crate) assigned: Assigned,
-    /// The counter from which the threads of a shared lane take steps.
-    pub(crate) shared_steps: Option<Arc<AtomicU64>>,
-    /// Its number among the threads of its lane.
-    pub(crate) thread: u32,
-    pub(crate) run_seed: u64,
-    pub(crate) work: Work,
-    pub(crate) processor: Option<usize>,
-}
-
-/// What a thread sends, and to what.
-#[derive(Clone)]
-pub(crate) enum Work {
-    /// Reads and writes of files that are open.
-    Data { opener: Opener, maker: Option<Arc<TileMaker>>, generations: Option<Arc<Generations>> },
-    /// Operations on names.
-    Names(NameJob),
-}
-
-/// Operations on names of one lane, which several threads may share.
-#[derive(Clone)]
-pub(crate) struct NameJob {
-    pub(crate) opener: NameOpener,
-    pub(crate) work: NameWork,
-    pub(crate) window: Arc<LaneWindow>,
-    pub(crate) verify: bool,
-}
-
-impl Work {
-    /// The number of connections that the thread opens.
-    pub(crate) fn connections(&self) -> usize {
-        match self {
-            Work::Data { opener, .. } => opener.connections(),
-            Work::Names(names) => names.opener.connections(),
-        }
-    }
-}
+use crate::tiles::Tiles;
+use crate::worker::{DataPath, Plain, Worker};
 
 /// A thread's message to the conducting thread.
 pub(crate) enum Message {
@@ -135,151 +83,6 @@ impl StartLine {
             .wait_while(guard, |start| start.is_none())
             .expect("no thread panics while holding it");
         guard.flatten()
-    }
-}
-
-/// One job for each thread.
-pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
-    let run = &request.assignment.run;
-    let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
-    let can = request.targets.first().map_or(Capabilities::NULL, |first| first.capabilities());
-    // A blocking call handles one outstanding operation, so a lane needs a thread for each.
-    let blocking = can.local_files && request.io_method == IoMethodUsed::Psync;
-    let mut jobs: Vec<Job> = Vec::new();
-    let mut workers = WorkersOfTargets::of(request.assignment);
-    for (stream_index, stream) in run.streams.iter().enumerate() {
-        let parts = StreamParts::of(request, stream, can.moves_data);
-        let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
-        for lane in request.assignment.lanes[stream_index].clone() {
-            let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
-            let requested = jobs.len() as u64 + u64::from(threads_per_lane);
-            if requested > THREADS_MAX {
-                return Err(EngineError::TooManyThreads { requested: run.threads(blocking) });
-            }
-            let processor = (!processors.is_empty())
-                .then(|| processors[jobs.len() / threads_per_lane as usize % processors.len()]);
-            let at = stream.target_lane(run.hosts, lane);
-            let part = parts.on(at.target);
-            let rewrite = |maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite;
-            let (number, of_target) = workers.next(at.target);
-            let share = WorkerShare {
-                stream: &part.stream,
-                number,
-                workers: of_target,
-                connections: run.connections,
-                io_method: request.io_method,
-                verify: request.verify,
-                rewrite: part.maker.clone().map(rewrite),
-            };
-            let target = request.targets.get(at.target as usize);
-            let missing = || EngineError::NoFiles { stream: stream.name.clone() };
-            let work = target.and_then(|target| part.work(target.as_ref(), &share));
-            let work = work.ok_or_else(missing)?;
-            for thread in 0..threads_per_lane {
-                jobs.push(Job {
-                    stream_index,
-                    lane,
-                    target: at.target,
-                    stream: part.stream.clone(),
-                    assigned: Assigned {
-                        lane: at.lane,
-                        queue_depth: if blocking { 1 } else { stream.queue_depth },
-                        interval_ns: run.phases.interval_ns,
-                        end_ns: stream.active.range_ns(&run.phases).end,
-                        operation_deadline_ns: run.operation_deadline_ns,
-                    },
-                    shared_steps: counter.clone(),
-                    thread,
-                    run_seed: run.seed,
-                    work: work.clone(),
-                    processor,
-                });
-            }
-        }
-    }
-    Ok(jobs)
-}
-
-/// A stream on each of its targets, with what its workers there share.
-struct StreamParts(Vec<StreamPart>);
-
-struct StreamPart {
-    target: u32,
-    stream: Stream,
-    maker: Option<Arc<TileMaker>>,
-    generations: Option<Arc<Generations>>,
-    names: Option<NameWork>,
-}
-
-impl StreamPart {
-    /// What a worker sends to `target`; `None` if the target does not have its files.
-    fn work(&self, target: &dyn RunTarget, share: &WorkerShare<'_>) -> Option<Work> {
-        let Some(work) = self.names.clone() else {
-            return Some(Work::Data {
-                opener: target.opener(share)?,
-                maker: self.maker.clone(),
-                generations: self.generations.clone(),
-            });
-        };
-        let window = u32::try_from(work.stream.window_steps()).unwrap_or(u32::MAX);
-        Some(Work::Names(NameJob {
-            opener: target.name_opener(share, work.clone())?,
-            work,
-            window: Arc::new(LaneWindow::new(window)),
-            verify: share.verify,
-        }))
-    }
-}
-
-impl StreamParts {
-    fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> StreamParts {
-        let set = stream.file_set();
-        let has_names = stream.names.is_some();
-        let data = !has_names && moves_data && (stream.read_permille < 1000 || request.verify);
-        let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
-        let generations = || {
-            let tile_bytes = u64::from(set.tile_bytes);
-            Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
-        };
-        let part = |target: &u32| {
-            let stream = stream.on_target(request.assignment.run.hosts, *target);
-            StreamPart {
-                target: *target,
-                names: NameWork::of(&stream, request.assignment.run.seed, request.data_seed),
-                stream,
-                maker: maker.clone(),
-                generations: (data && request.verify).then(generations),
-            }
-        };
-        StreamParts(stream.targets.positions.iter().map(part).collect())
-    }
-
-    fn on(&self, target: u32) -> &StreamPart {
-        let part = self.0.iter().find(|part| part.target == target);
-        part.expect("a worker sends to a target of its stream")
-    }
-}
-
-/// Numbers the workers of this process on each target, in the order of the jobs.
-struct WorkersOfTargets(BTreeMap<u32, (u32, u32)>);
-
-impl WorkersOfTargets {
-    fn of(assignment: &Assignment) -> WorkersOfTargets {
-        let mut counts: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for (stream, lanes) in assignment.run.streams.iter().zip(&assignment.lanes) {
-            for lane in lanes.clone() {
-                let target = stream.target_lane(assignment.run.hosts, lane).target;
-                counts.entry(target).or_default().1 += 1;
-            }
-        }
-        WorkersOfTargets(counts)
-    }
-
-    /// The number of the next worker on `target`, and how many there are.
-    fn next(&mut self, target: u32) -> (u32, u32) {
-        let (next, all) = self.0.entry(target).or_default();
-        *next += 1;
-        (*next - 1, *all)
     }
 }
 

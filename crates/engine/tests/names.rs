@@ -122,7 +122,11 @@ fn prepared(location: impl Into<TargetLocation>, run: &Run) -> (TargetDirectory,
     (ours, tree)
 }
 
-fn execute(run_of: &Run, ours: &TargetDirectory, io_method: IoMethodUsed) -> (Vec<Interval>, RunEnd) {
+fn execute(
+    run_of: &Run,
+    ours: &TargetDirectory,
+    io_method: IoMethodUsed,
+) -> (Vec<Interval>, RunEnd) {
     let assignment = run_of.split().remove(0);
     let request = Request {
         assignment: &assignment,

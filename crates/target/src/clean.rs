@@ -168,7 +168,8 @@ fn remove_our_tree(
     let found = folder.find_entry(root).map_err(|error| Refusal::io("stat", root, error))?;
     let Some(found) = found else { return Ok(()) };
     if !found.is_directory() {
-        let reason = format!("it is {}, not the tree that fourcorners created", found.kind.description());
+        let reason =
+            format!("it is {}, not the tree that fourcorners created", found.kind.description());
         cleaned.not_removed.push(NotRemoved { path: root.to_path_buf(), reason });
         return Ok(());
     }

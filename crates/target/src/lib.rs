@@ -38,8 +38,8 @@ mod verification;
 mod working_directory;
 
 pub use lease_content::LockOwner;
-use uring::buffers::Buffers;
 pub use uring::Wait;
+use uring::buffers::Buffers;
 use workload::connection::ConnectionCounters;
 use workload::op::Op;
 

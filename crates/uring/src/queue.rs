@@ -156,4 +156,3 @@ fn build(entries: u32) -> io::Result<(IoUring, bool)> {
         Err(error) => Err(error),
     }
 }
-

@@ -174,9 +174,13 @@ fn hosts_split_a_run_by_lanes_and_each_name_belongs_to_one() {
 #[test]
 fn a_mix_that_does_not_balance_is_refused() {
     let names = "names = { files = 100000 }";
-    refused(names, "mix = { create = '2%', unlink = '3%', stat = '95%' }", expect![[r#"
+    refused(
+        names,
+        "mix = { create = '2%', unlink = '3%', stat = '95%' }",
+        expect![[r#"
         x.toml:4:7: stream `home` removes more names than it adds, found unlink 3%, create, copy, link and symlink 2%, allowed: as much unlink as create, copy, link and symlink together (set `unlink = "2%"`)
-    "#]]);
+    "#]],
+    );
     refused(
         names,
         "mix = { create = '2%', copy = '1%', unlink = '1%', stat = '96%' }",
@@ -184,78 +188,150 @@ fn a_mix_that_does_not_balance_is_refused() {
             x.toml:4:7: stream `home` adds more names than it removes, so its tree grows without limit, found unlink 1%, create, copy, link and symlink 3%, allowed: as much unlink as create, copy, link and symlink together (set `unlink = "3%"`)
         "#]],
     );
-    refused(names, "mix = { mkdir = '2%', stat = '98%' }", expect![[r#"
+    refused(
+        names,
+        "mix = { mkdir = '2%', stat = '98%' }",
+        expect![[r#"
         x.toml:4:7: stream `home` adds more directories than it removes, so its tree grows without limit, found rmdir 0%, mkdir 2%, allowed: as much rmdir as mkdir together (set `rmdir = "2%"`)
-    "#]]);
-    refused(names, "mix = { append = '50%', stat = '50%' }", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = { append = '50%', stat = '50%' }",
+        expect![[r#"
         x.toml:4:7: stream `home` only appends, so its files grow without limit, found `{ append = '50%', stat = '50%' }`, allowed: `append` only with `truncate`, `write_file`, `create` or `copy` (add as much `truncate` as the files are to grow between two of them)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_wrong_mix_is_refused() {
     let names = "names = { files = 100000 }";
-    refused(names, "mix = { stat = '95%' }", expect![[r#"
+    refused(
+        names,
+        "mix = { stat = '95%' }",
+        expect![[r#"
         x.toml:4:7: the shares of the kinds of operations do not add up to 100 %, found 95%, allowed: a sum of 100 %
-    "#]]);
-    refused(names, "mix = { stat = '50%', opne = '50%' }", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = { stat = '50%', opne = '50%' }",
+        expect![[r#"
         x.toml:4:23: unknown kind of operation, found `opne`, allowed: shares of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs, with a sum of 100 %, such as { create = "2%", unlink = "2%", stat = "96%" }
-    "#]]);
-    refused(names, "mix = { stat = '50%', read = '50%' }", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = { stat = '50%', read = '50%' }",
+        expect![[r#"
         x.toml:4:23: unknown kind of operation, found `read`, allowed: shares of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs, with a sum of 100 %, such as { create = "2%", unlink = "2%", stat = "96%" } (whole files are read by `read_file`)
-    "#]]);
-    refused(names, "mix = { stat = 0.5, open = 'half' }", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = { stat = 0.5, open = 'half' }",
+        expect![[r#"
         x.toml:4:16: wrong value for `stat`, found `0.5`, allowed: a share from 0.1 % to 100 % (write shares in percent: `"50%"`)
         x.toml:4:28: wrong value for `open`, found `'half'`, allowed: a share from 0.1 % to 100 %
-    "#]]);
-    refused(names, "mix = 'stat'", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = 'stat'",
+        expect![[r#"
         x.toml:4:7: this is not a table, found `'stat'`, allowed: shares of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs, with a sum of 100 %, such as { create = "2%", unlink = "2%", stat = "96%" }
-    "#]]);
-    refused(names, "mix = {}", expect![[r#"
+    "#]],
+    );
+    refused(
+        names,
+        "mix = {}",
+        expect![[r#"
         x.toml:4:7: the shares of the kinds of operations do not add up to 100 %, found 0%, allowed: a sum of 100 %
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_population_below_the_lag_is_refused_with_the_smallest_that_is_enough() {
     let mix = "mix = { create = '2%', unlink = '2%', stat = '96%' }";
-    refused("names = { files = 60 }", mix, expect![[r#"
+    refused(
+        "names = { files = 60 }",
+        mix,
+        expect![[r#"
         x.toml:3:9: stream `home` has too few files for the operations that overlap: each uses files that no other adds, changes or removes, found files=60, 1 worker, queue depth 8, allowed: `files` of at least 61 (raise `files`, or lower `workers`, `queue_depth`, or the shares of create, copy, append, truncate and write_file)
-    "#]]);
+    "#]],
+    );
     let deep = format!("{mix}\nworkers = 4");
-    refused("names = { files = 243 }", &deep, expect![[r#"
+    refused(
+        "names = { files = 243 }",
+        &deep,
+        expect![[r#"
         x.toml:3:9: stream `home` has too few files for the operations that overlap: each uses files that no other adds, changes or removes, found files=243, 4 workers, queue depth 8, allowed: `files` of at least 244 (raise `files`, or lower `workers`, `queue_depth`, or the shares of create, copy, append, truncate and write_file)
-    "#]]);
+    "#]],
+    );
     assert!(plan(&text("names = { files = 244 }", &deep), &[], 1).is_ok());
     assert!(plan(&text("names = { files = 244 }", &deep), &[], 2).is_err(), "8 workers");
 }
 
 #[test]
 fn a_wrong_tree_is_refused() {
-    refused("names = { depth = 2 }", MIX, expect![[r#"
+    refused(
+        "names = { depth = 2 }",
+        MIX,
+        expect![[r#"
         x.toml:3:9: `names` lacks `files`, found `{ depth = 2 }`, allowed: a table with `files`, and optionally `depth`, `width`, `files_per_directory`, `name_length`, `spread`, `size` and `append`, such as { files = 100000, depth = 2, width = 20, size = "4KiB" }
-    "#]]);
-    refused("names = { files = 1000, dept = 2 }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000, dept = 2 }",
+        MIX,
+        expect![[r#"
         x.toml:3:25: unknown key, found `dept`, allowed: files, depth, width, files_per_directory, name_length, spread, size, append (did you mean `depth`?)
-    "#]]);
-    refused("names = 1000", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = 1000",
+        MIX,
+        expect![[r#"
         x.toml:3:9: `names` is not a table, found `1000`, allowed: a table with `files`, and optionally `depth`, `width`, `files_per_directory`, `name_length`, `spread`, `size` and `append`, such as { files = 100000, depth = 2, width = 20, size = "4KiB" }
-    "#]]);
-    refused("names = { files = 1000, depth = 4, width = 100 }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000, depth = 4, width = 100 }",
+        MIX,
+        expect![[r#"
         x.toml:3:9: the tree has too many directories (`width` to the power of `depth`), found 100000000, allowed: at most 1000000 directories (lower `depth` or `width`, or raise `files_per_directory`)
-    "#]]);
-    refused("names = { files = 1000, depth = 16, width = 100000 }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000, depth = 16, width = 100000 }",
+        MIX,
+        expect![[r#"
         x.toml:3:9: the tree has too many directories (`width` to the power of `depth`), found more than 2^64, allowed: at most 1000000 directories (lower `depth` or `width`, or raise `files_per_directory`)
-    "#]]);
-    refused("names = { files = 1000, files_per_directory = 50 }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000, files_per_directory = 50 }",
+        MIX,
+        expect![[r#"
         x.toml:3:47: 1000 files do not fit into 10 directories, found `50`, allowed: `files_per_directory` of at least 100 (or raise `depth` or `width`: the tree has `width` to the power of `depth` directories for files)
-    "#]]);
-    refused("names = { files = 100000, name_length = 4 }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 100000, name_length = 4 }",
+        MIX,
+        expect![[r#"
         x.toml:3:9: the names of stream `home` are too short to differ, found name_length=4, allowed: `name_length` of at least 5
-    "#]]);
-    refused("names = { files = 1000, spread = 'evenly' }", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000, spread = 'evenly' }",
+        MIX,
+        expect![[r#"
         x.toml:3:34: wrong value for `spread`, found `'evenly'`, allowed: "fill" or "round_robin" or "random"
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -263,48 +339,87 @@ fn wrong_sizes_are_refused_with_file_and_line() {
     let of = |size: &str, expected| {
         refused(&format!("names = {{ files = 1000, size = {size} }}"), MIX, expected);
     };
-    of("'8x'", expect![[r#"
+    of(
+        "'8x'",
+        expect![[r#"
         x.toml:3:32: wrong value for `size`, found `'8x'`, allowed: a size such as "8k" or "1.5MiB", up to 1 GiB
-    "#]]);
-    of("'2GiB'", expect![[r#"
+    "#]],
+    );
+    of(
+        "'2GiB'",
+        expect![[r#"
         x.toml:3:32: wrong value for `size`, found `'2GiB'`, allowed: a size such as "8k" or "1.5MiB", up to 1 GiB
-    "#]]);
-    of("{ '4k' = '70%' }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ '4k' = '70%' }",
+        expect![[r#"
         x.toml:3:32: the shares of the file sizes do not add up to 100 %, found 70%, allowed: a sum of 100 %
-    "#]]);
-    of("{ lognormal = { median = '4k' } }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ lognormal = { median = '4k' } }",
+        expect![[r#"
         x.toml:3:46: `lognormal` needs `median` and `sigma`, found `{ median = '4k' }`, allowed: a size such as "8k" or "1.5MiB", up to 1 GiB; several with their shares: { "4k" = "70%", "64k" = "30%" }; { lognormal = { median = "16KiB", sigma = 1.5, max = "64MiB" } } or { file = "sizes.csv" }
-    "#]]);
-    of("{ lognormal = { median = '4k', sigma = 1, max = '1k' } }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ lognormal = { median = '4k', sigma = 1, max = '1k' } }",
+        expect![[r#"
         x.toml:3:80: the largest size is below the median, found `'1k'`, allowed: at least 4 KiB
-    "#]]);
-    of("{ file = 'backwards.csv' }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ file = 'backwards.csv' }",
+        expect![[r#"
         backwards.csv:2:1: the sizes of a file of sizes do not increase, found `0,10`, allowed: a larger size
-    "#]]);
-    of("{ file = 'large.csv' }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ file = 'large.csv' }",
+        expect![[r#"
         large.csv:1:1: wrong line in a file of sizes, found `2GiB,1`, allowed: a size and a weight in each line, such as `4KiB,120`, the smallest size first
-    "#]]);
-    of("{ file = 'empty.csv' }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ file = 'empty.csv' }",
+        expect![[r#"
         empty.csv:1:1: a file of sizes has no line, allowed: a size and a weight in each line, such as `4KiB,120`, the smallest size first
-    "#]]);
-    of("{ file = 'none.csv' }", expect![[r#"
+    "#]],
+    );
+    of(
+        "{ file = 'none.csv' }",
+        expect![[r#"
         x.toml:3:41: the file of sizes cannot be read: open none.csv: No such file or directory, found `'none.csv'`, allowed: a size and a weight in each line, such as `4KiB,120`, the smallest size first (its path is relative to the experiment file)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn keys_of_operations_at_offsets_are_refused() {
     let keys = format!("{MIX}\nread = '70%'\nfile_size = '1GiB'\ndirect = true\nfsync_every = 8");
-    refused("names = { files = 1000 }", &keys, expect![[r#"
+    refused(
+        "names = { files = 1000 }",
+        &keys,
+        expect![[r#"
         x.toml:5:8: stream `home` has `names` and `read`, found `'70%'`, allowed: `read` only for operations at offsets (omit it, or use two streams; streams run concurrently)
         x.toml:6:13: stream `home` has `names` and `file_size`, found `'1GiB'`, allowed: `file_size` only for operations at offsets (set `files` and `size` in `names`)
         x.toml:7:10: stream `home` has `names` and `direct`, found `true`, allowed: `direct` only for operations at offsets (omit it, or use two streams; streams run concurrently)
         x.toml:8:15: stream `home` has `names` and `fsync_every`, found `8`, allowed: `fsync_every` only for operations at offsets (omit it, or use two streams; streams run concurrently)
-    "#]]);
-    refused("", MIX, expect![[r#"
+    "#]],
+    );
+    refused(
+        "",
+        MIX,
+        expect![[r#"
         x.toml:2:9: stream `home` lacks `names`, found nothing, allowed: a table with `files`, and optionally `depth`, `width`, `files_per_directory`, `name_length`, `spread`, `size` and `append`, such as { files = 100000, depth = 2, width = 20, size = "4KiB" } (for example names = { files = 100000, depth = 2, width = 20, size = "4KiB" })
-    "#]]);
-    refused("names = { files = 1000 }", "", expect![[r#"
+    "#]],
+    );
+    refused(
+        "names = { files = 1000 }",
+        "",
+        expect![[r#"
         x.toml:2:9: stream `home` lacks `mix`, found nothing, allowed: shares of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs, with a sum of 100 %, such as { create = "2%", unlink = "2%", stat = "96%" } (for example mix = { create = "2%", unlink = "2%", stat = "66%", read_file = "30%" })
-    "#]]);
+    "#]],
+    );
 }

@@ -51,7 +51,12 @@ impl ContentMaker {
     }
 
     /// Finds the first byte of `data`, read from `offset_bytes` on, that is wrong.
-    pub fn find_wrong(&self, content: Content, offset_bytes: u64, data: &[u8]) -> Option<WrongByte> {
+    pub fn find_wrong(
+        &self,
+        content: Content,
+        offset_bytes: u64,
+        data: &[u8],
+    ) -> Option<WrongByte> {
         let mut wrong = None;
         each_tile(offset_bytes, data.len(), &mut |range, offset| {
             let mut whole = [0; TILE_BYTES as usize];
@@ -82,11 +87,7 @@ impl ContentMaker {
 
 /// Calls `each` for every tile that `bytes` from `offset_bytes` on overlap, with the range of these
 /// bytes in it and the tile's offset, until it returns false.
-fn each_tile(
-    offset_bytes: u64,
-    bytes: usize,
-    each: &mut dyn FnMut(Range<usize>, u64) -> bool,
-) {
+fn each_tile(offset_bytes: u64, bytes: usize, each: &mut dyn FnMut(Range<usize>, u64) -> bool) {
     let mut at = 0;
     while at < bytes {
         let from = offset_bytes + at as u64;

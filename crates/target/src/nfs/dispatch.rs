@@ -88,7 +88,9 @@ impl Core {
         flow.count_time(self.now_ns, counters);
         let file = || &self.files[call.file as usize];
         let (slot, kind) = match call.kind {
-            CallKind::Read => (flow.client.read(&file().read, call.offset, call.count), OpKind::Read),
+            CallKind::Read => {
+                (flow.client.read(&file().read, call.offset, call.count), OpKind::Read)
+            }
             CallKind::Write(stable) => {
                 (flow.client.write(&file().write, call.offset, call.count, stable), OpKind::Write)
             }

@@ -44,7 +44,10 @@ impl SansIoClient {
         queue_depth: u32,
         first_generation: impl FnMut() -> u32,
     ) -> Result<SansIoClient, TargetError> {
-        Ok(SansIoClient { core: core(access, queue_depth, first_generation, None)?, turn: Vec::new() })
+        Ok(SansIoClient {
+            core: core(access, queue_depth, first_generation, None)?,
+            turn: Vec::new(),
+        })
     }
 
     /// The number of connections.

@@ -24,7 +24,9 @@ pub type TreeProgress<'p> = &'p mut dyn FnMut(Repaired);
 impl From<TreeError> for Refusal {
     fn from(error: TreeError) -> Refusal {
         match error {
-            TreeError::Stopped => Refusal::io("walk", std::path::Path::new(""), io::ErrorKind::Interrupted),
+            TreeError::Stopped => {
+                Refusal::io("walk", std::path::Path::new(""), io::ErrorKind::Interrupted)
+            }
             TreeError::Foreign { path, found } => Refusal::ForeignInTree { path, found },
             TreeError::Io { action, path, source } => Refusal::Io { action, path, source },
         }

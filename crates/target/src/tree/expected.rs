@@ -53,9 +53,10 @@ impl TreeState {
 
     /// The tree after these steps of each lane.
     pub fn after(stream: NameStream, lanes: Vec<LaneSteps>) -> TreeState {
-        let failed = lanes.iter().zip(0..).flat_map(|(lane, number)| {
-            lane.failed.iter().map(move |step| (number, *step))
-        });
+        let failed = lanes
+            .iter()
+            .zip(0..)
+            .flat_map(|(lane, number)| lane.failed.iter().map(move |step| (number, *step)));
         let unknown = failed
             .map(|(lane, step)| stream.op(lane, step))
             .flat_map(|op| [Some(op.name), op.other])
@@ -72,8 +73,8 @@ impl TreeState {
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         let of = |(lane, steps): (u32, &LaneSteps)| {
-            let later = (steps.end > steps.prefix)
-                .then(|| NameState::new(&self.stream, lane, steps.end));
+            let later =
+                (steps.end > steps.prefix).then(|| NameState::new(&self.stream, lane, steps.end));
             (NameState::new(&self.stream, lane, steps.prefix), later)
         };
         Lookup { state: self, lanes: (0..).zip(&self.lanes).map(of).collect() }

@@ -92,8 +92,7 @@ impl ExportTree {
     ) -> Result<bool, NfsError> {
         let wsize = u64::from(self.session.mounted().wsize_bytes);
         // One durable WRITE costs less than a WRITE and a COMMIT.
-        let stable =
-            if size_bytes <= wsize { stable_how::FILE_SYNC } else { stable_how::UNSTABLE };
+        let stable = if size_bytes <= wsize { stable_how::FILE_SYNC } else { stable_how::UNSTABLE };
         let (mut done, mut verifier, mut is_kept) = (0, None, true);
         while done < size_bytes {
             let length = (size_bytes - done).min(self.part.len() as u64) as usize;

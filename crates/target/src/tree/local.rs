@@ -123,9 +123,7 @@ impl TreeAccess for LocalTree {
     }
 
     fn remove(&mut self, (directory, leaf): At<'_>) -> io::Result<()> {
-        self.with(directory, |directory, _| {
-            rustix::fs::unlinkat(directory, leaf, AtFlags::empty())
-        })
+        self.with(directory, |directory, _| rustix::fs::unlinkat(directory, leaf, AtFlags::empty()))
     }
 
     fn create(

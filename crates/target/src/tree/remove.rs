@@ -33,8 +33,9 @@ pub(crate) fn remove(
     let visit = |access: &mut dyn TreeAccess, directory: TreeDirectory, entries: Vec<TreeEntry>| {
         for entry in &entries {
             let at = (directory, &entry.leaf[..]);
-            let is_ours =
-                tree.parse(&entry.leaf).is_some_and(|name| tree.directory(name) == directory.number);
+            let is_ours = tree
+                .parse(&entry.leaf)
+                .is_some_and(|name| tree.directory(name) == directory.number);
             let removed = match entry.kind {
                 Kind::File | Kind::Link if is_ours => access.remove(at),
                 Kind::Directory if is_ours => access.remove_directory(at),
@@ -74,7 +75,8 @@ fn remove_directories(
     location: &TreeLocation<'_>,
     foreign: &mut Vec<(PathBuf, &'static str)>,
 ) -> Result<(), TreeError> {
-    let failed = |action, at: At<'_>, source| TreeError::Io { action, path: path_of(location, at), source };
+    let failed =
+        |action, at: At<'_>, source| TreeError::Io { action, path: path_of(location, at), source };
     let root = (TreeDirectory::ROOT, &b""[..]);
     let mut access = location.open().map_err(|source| failed("open", root, source))?;
     for level in (0..location.tree.depth()).rev() {

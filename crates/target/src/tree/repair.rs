@@ -58,8 +58,7 @@ pub(crate) fn repair(
 ) -> Result<Repaired, TreeError> {
     let counts = Counts::default();
     make_directories(location, workers, &counts)?;
-    let judge =
-        Judge { location, lookup: state.lookup(), content, inspection: Inspection::Head };
+    let judge = Judge { location, lookup: state.lookup(), content, inspection: Inspection::Head };
     let names = judge.lookup.count();
     let seen = Seen::new(state.stream());
     let correct = AtomicU64::new(0);
@@ -107,8 +106,10 @@ fn remove(
             return Err(TreeError::Foreign { path, found });
         }
     };
-    removed.map_err(|source| {
-        TreeError::Io { action: "remove", path: path_of(location, at), source }
+    removed.map_err(|source| TreeError::Io {
+        action: "remove",
+        path: path_of(location, at),
+        source,
     })
 }
 
@@ -119,7 +120,8 @@ fn make_directories(
     workers: Workers<'_>,
     counts: &Counts,
 ) -> Result<(), TreeError> {
-    let failed = |action, at: At<'_>, source| TreeError::Io { action, path: path_of(location, at), source };
+    let failed =
+        |action, at: At<'_>, source| TreeError::Io { action, path: path_of(location, at), source };
     let root = (TreeDirectory::ROOT, &b""[..]);
     let mut access = location.open().map_err(|source| failed("open", root, source))?;
     for level in 0..location.tree.depth() {
@@ -167,9 +169,7 @@ fn create_all(
 ) -> Result<(), TreeError> {
     let missing = Mutex::new(missing.peekable());
     for originals in [true, false] {
-        let is_next = |next: &(Name, Expected)| {
-            !originals || next.0.class == NameClass::Original
-        };
+        let is_next = |next: &(Name, Expected)| !originals || next.0.class == NameClass::Original;
         let work = |access: &mut dyn TreeAccess, stop: &dyn Fn() -> bool| {
             let mut batch = Vec::with_capacity(BATCH_NAMES);
             while !stop() {
@@ -203,8 +203,7 @@ fn create(
     counts: &Counts,
 ) -> Result<(), TreeError> {
     let tree = location.tree;
-    let directory =
-        |name| TreeDirectory { level: tree.depth(), number: tree.directory(name) };
+    let directory = |name| TreeDirectory { level: tree.depth(), number: tree.directory(name) };
     let leaf = tree.leaf(name);
     let at = (directory(name), leaf.as_bytes());
     let created: io::Result<()> = match expected {
@@ -223,8 +222,10 @@ fn create(
         Expected::Symlink { text } => access.symlink(at, tree.leaf(*text).as_bytes()),
         Expected::Directory => access.make_directory(at),
     };
-    created.map_err(|source| {
-        TreeError::Io { action: "create", path: path_of(location, at), source }
+    created.map_err(|source| TreeError::Io {
+        action: "create",
+        path: path_of(location, at),
+        source,
     })?;
     counts.created.fetch_add(1, Ordering::Relaxed);
     Ok(())

@@ -248,13 +248,8 @@ impl Judge<'_> {
             // Its content is that of an original, which is read under its first name.
             Expected::File { .. } if name.class == NameClass::Link => Ok(is(None, String::new())),
             Expected::File { size_bytes, content } => {
-                let wrong = inspect(
-                    access,
-                    at,
-                    *size_bytes,
-                    self.inspection,
-                    (self.content, *content),
-                );
+                let wrong =
+                    inspect(access, at, *size_bytes, self.inspection, (self.content, *content));
                 match wrong.map_err(failed)? {
                     None => Ok(is(None, String::new())),
                     Some(detail) => Ok(is(Some(Difference::WrongContent), detail)),

@@ -146,8 +146,12 @@ pub(super) fn begin(
             let r#where = if operation.op.kind == OpKind::Copy { to } else { at };
             NfsArguments::CREATE(CREATE3args { r#where, how })
         }
-        NameCall::Write => return client.write_to(credential, written, offset, count, operation.stable),
-        NameCall::Commit => NfsArguments::COMMIT(COMMIT3args { file: written, offset: 0, count: 0 }),
+        NameCall::Write => {
+            return client.write_to(credential, written, offset, count, operation.stable);
+        }
+        NameCall::Commit => {
+            NfsArguments::COMMIT(COMMIT3args { file: written, offset: 0, count: 0 })
+        }
         NameCall::Read => NfsArguments::READ(READ3args { file, offset, count }),
         NameCall::Remove => NfsArguments::REMOVE(REMOVE3args { object: at }),
         NameCall::Rename => NfsArguments::RENAME(RENAME3args { from: at, to }),

@@ -10,8 +10,8 @@ mod handles;
 mod reply;
 mod sequence;
 
-pub(super) use encode::NameCall;
 pub(super) use encode::EXTRA_CALL_BYTES;
+pub(super) use encode::NameCall;
 pub(super) use reply::{NameReply, NoReply, name_reply};
 pub(super) use sequence::Names;
 

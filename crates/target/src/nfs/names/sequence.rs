@@ -139,9 +139,11 @@ impl Names {
     ) -> Option<u32> {
         let tag = call.operation as usize;
         let operation = self.operations[tag].take()?;
-        let (stream, root) = (std::sync::Arc::clone(&self.work.stream), self.root.unwrap_or(self.parent));
+        let (stream, root) =
+            (std::sync::Arc::clone(&self.work.stream), self.root.unwrap_or(self.parent));
         let (tree, listing_bytes) = (stream.tree(), self.listing_bytes);
-        let (leaf, other) = (tree.leaf(operation.op.name), operation.op.other.map(|o| tree.leaf(o)));
+        let (leaf, other) =
+            (tree.leaf(operation.op.name), operation.op.other.map(|o| tree.leaf(o)));
         let name = match operation.call {
             NameCall::LookupDirectory => {
                 let wanted = operation.wanted_directory().unwrap_or(operation.op.name);
@@ -323,7 +325,9 @@ impl Names {
             }
             NameCall::Remove => drop(self.files.remove(file_key(op.name))),
             NameCall::Rename => {
-                if let (Some(handle), Some(other)) = (self.files.remove(file_key(op.name)), op.other) {
+                if let (Some(handle), Some(other)) =
+                    (self.files.remove(file_key(op.name)), op.other)
+                {
                     self.files.insert(file_key(other), handle);
                 }
             }
@@ -341,7 +345,9 @@ impl Names {
 
 /// Whether an operation of this kind acts on a file by its handle, which must be found first.
 const fn needs_file(kind: OpKind) -> bool {
-    use OpKind::{Access, Append, Copy, Link, ReadFile, Readlink, Setattr, Stat, Truncate, WriteFile};
+    use OpKind::{
+        Access, Append, Copy, Link, ReadFile, Readlink, Setattr, Stat, Truncate, WriteFile,
+    };
     matches!(
         kind,
         Access | Append | Copy | Link | ReadFile | Readlink | Setattr | Stat | Truncate | WriteFile
@@ -381,9 +387,10 @@ impl NameOperation {
             return Some(self.op.name);
         }
         // The text of a link is a leaf; its directory does not matter.
-        let other = self.op.other.filter(|_| {
-            matches!(self.op.kind, OpKind::Rename | OpKind::Link | OpKind::Copy)
-        });
+        let other = self
+            .op
+            .other
+            .filter(|_| matches!(self.op.kind, OpKind::Rename | OpKind::Link | OpKind::Copy));
         other.filter(|_| self.other_directory.is_none())
     }
 

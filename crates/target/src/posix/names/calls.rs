@@ -167,9 +167,7 @@ impl Calls<'_> {
                 rustix::fs::ftruncate(&file, op.offset_bytes).map(|()| 0)
             }
             OpKind::Unlink => rustix::fs::unlinkat(directory, name, AtFlags::empty()).map(|()| 0),
-            OpKind::Rename => {
-                rustix::fs::renameat(directory, name, self.other, other).map(|()| 0)
-            }
+            OpKind::Rename => rustix::fs::renameat(directory, name, self.other, other).map(|()| 0),
             OpKind::Link => {
                 let flags = AtFlags::empty();
                 rustix::fs::linkat(directory, name, self.other, other, flags).map(|()| 0)

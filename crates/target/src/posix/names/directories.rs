@@ -71,8 +71,7 @@ impl Directories {
             Some(index) => index,
             None => {
                 let free = |index: &usize| self.entries[*index].users == 0;
-                let oldest =
-                    ways.filter(free).min_by_key(|index| self.entries[*index].used);
+                let oldest = ways.filter(free).min_by_key(|index| self.entries[*index].used);
                 let spare = || (self.sets * WAYS..self.entries.len()).find(free);
                 let index = oldest.or_else(spare).ok_or(Errno::MFILE)?;
                 // Closes the one that was there first, so that their number stays bounded.
@@ -112,11 +111,7 @@ pub(crate) fn open_below(root: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, E
 }
 
 /// The same, part by part.
-fn open_by_parts(
-    root: BorrowedFd<'_>,
-    path: &CStr,
-    flags: OFlags,
-) -> Result<OwnedFd, Errno> {
+fn open_by_parts(root: BorrowedFd<'_>, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut directory: Option<OwnedFd> = None;
     for part in path.to_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
         if part == b".." {
@@ -189,7 +184,8 @@ mod tests {
         std::os::unix::fs::symlink("d1", path.path().join("link")).unwrap();
         assert_eq!(directories.hold(99, || c"link").unwrap_err(), Errno::LOOP);
         assert_eq!(directories.hold(98, || c"d1/../..").unwrap_err(), Errno::XDEV);
-        let parts = open_by_parts(directories.root(), c"link", OFlags::NOFOLLOW | OFlags::DIRECTORY);
+        let parts =
+            open_by_parts(directories.root(), c"link", OFlags::NOFOLLOW | OFlags::DIRECTORY);
         assert!(matches!(parts, Err(Errno::LOOP | Errno::NOTDIR)), "{parts:?}");
         assert!(open_by_parts(directories.root(), c"d1", OFlags::DIRECTORY).is_ok());
     }

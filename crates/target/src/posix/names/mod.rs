@@ -24,6 +24,5 @@ pub(crate) fn open_root(path: &Path) -> std::io::Result<OwnedFd> {
 }
 
 fn open_root_of(path: &Path) -> Result<OwnedFd, TargetError> {
-    open_root(path)
-        .map_err(|source| TargetError::Open { path: path.display().to_string(), source })
+    open_root(path).map_err(|source| TargetError::Open { path: path.display().to_string(), source })
 }

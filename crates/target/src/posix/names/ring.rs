@@ -108,7 +108,8 @@ impl RingNames {
         let mut names = [[0u8; 256]; 2];
         let (first, second) = names.split_at_mut(1);
         let name = terminated(leaf.as_bytes(), &mut first[0]);
-        let other = terminated(other.as_ref().map_or(&b""[..], |leaf| leaf.as_bytes()), &mut second[0]);
+        let other =
+            terminated(other.as_ref().map_or(&b""[..], |leaf| leaf.as_bytes()), &mut second[0]);
         let directory = |index: usize| {
             let held = held[index].or(held[0]);
             held.map_or(state.directories.root(), |held| state.directories.descriptor(held))
