@@ -142,3 +142,27 @@ fn kinds_and_streams_are_judged_separately_and_counts_are_exact() {
     let max = condition(Metric::Max, Comparison::AtLeast, 4.0 * MS);
     assert_eq!(judged(&record, &max).answer, Answer::Failed { load_points: 1 });
 }
+
+#[test]
+fn every_kind_that_occurred_can_be_judged_and_others_cannot() {
+    let interval = |_| {
+        let mut interval = reads(0, 0, 0);
+        interval.kinds[OpKind::Create] = kind(100, 4096, 6_000_000, 6_000_000);
+        interval.kinds[OpKind::Stat] = kind(900, 0, 1_000_000, 1_000_000);
+        interval.issued = 1000;
+        interval
+    };
+    let stream = stream("home", 8);
+    let record =
+        experiment(vec![done(run("users", vec![stream], 1, 6), (0..7).map(interval).collect())]);
+    let of = |kind| {
+        let mean = condition(Metric::Mean, Comparison::Above, 5.0 * MS);
+        judged(&record, &Condition { kind, ..mean }).answer
+    };
+    assert_eq!(of(Some(OpKind::Create)), Answer::Failed { load_points: 1 });
+    assert_eq!(of(Some(OpKind::Stat)), Answer::Passed);
+    // (100 x 6 ms + 900 x 1 ms) / 1,000 = 1.5 ms.
+    assert_eq!(of(None), Answer::Passed);
+    let unlinks = of(Some(OpKind::Unlink));
+    assert!(!matches!(unlinks, Answer::Passed | Answer::Failed { .. }), "{unlinks:?}");
+}

@@ -122,6 +122,37 @@ fn reads_and_writes_are_added_without_fsyncs() {
 }
 
 #[test]
+fn operations_on_names_are_summed_and_each_kind_has_its_figures() {
+    let interval = |second: u64| {
+        let mut interval = StreamInterval {
+            outstanding_time_ns: 200 * 500_000 + 800 * 100_000,
+            ..StreamInterval::default()
+        };
+        interval.kinds[OpKind::Create] = kind(200, 4096, 500_000, 500_000);
+        // A kind that does not occur in every interval.
+        let stats = if second % 2 == 0 { 1600 } else { 0 };
+        if stats > 0 {
+            interval.kinds[OpKind::Stat] = kind(stats, 0, 100_000, 100_000);
+        }
+        interval
+    };
+    let window = (0..6).map(interval).collect();
+    let record = experiment(vec![done(run("mix", vec![stream("home", 8)], 0, 6), window)]);
+    let stream = only_stream(&record);
+    assert_eq!(stream.data.achieved_rate.unwrap().value, 1000.0);
+    assert_eq!(stream.data.throughput.unwrap().value, 200.0 * 4096.0);
+    // (200 x 500 us + 800 x 100 us) / 1,000.
+    assert!((stream.data.response.mean_ns.unwrap().value - 180_000.0).abs() < 1e-6);
+    let names: Vec<&str> = stream.kinds.iter().map(|k| k.name).collect();
+    assert_eq!(names, ["create", "stat"]);
+    assert_eq!(stream.kinds[1].achieved_rate.unwrap().value, 800.0);
+    assert_eq!(stream.kinds[1].response.mean_ns.unwrap().value, 100_000.0);
+    assert!(stream.all_kinds.is_none(), "without fsyncs it equals the data");
+    let little = stream.little_service.unwrap();
+    assert!((little.counted - 0.18).abs() < 1e-12 && (little.expected - 0.18).abs() < 1e-12);
+}
+
+#[test]
 fn an_open_loop_shows_schedule_delay_and_backlog() {
     let mut open = stream("data", 4);
     open.arrival = Arrival::Constant { offered_rate: 1_000.0 };

@@ -14,11 +14,11 @@ const PIPELINES: &str = "Pipelines";
 pub(crate) struct PipelineArguments {
     /// Exit with 1 if this is true of any load point, for example 'read.p99 > 2ms'.
     ///
-    /// [WORKLOAD.][read.|write.]METRIC OP VALUE: WORKLOAD is a workload variant or a stream; METRIC
-    /// is throughput, iops, mean, p50, p90, p99, p99.9 or max (response times), or errors (failed
-    /// operations); OP is <, <=, > or >=. The condition is true if the whole 95 % confidence
-    /// interval of a load point is beyond VALUE. If the interval includes VALUE, the answer is
-    /// `cannot tell`. May be repeated.
+    /// [WORKLOAD.][KIND.]METRIC OP VALUE: WORKLOAD is a workload variant or a stream; KIND is a kind
+    /// of operation such as read, write or create; METRIC is throughput, iops, mean, p50, p90, p99,
+    /// p99.9 or max (response times), or errors (failed operations); OP is <, <=, > or >=. The
+    /// condition is true if the whole 95 % confidence interval of a load point is beyond VALUE. If
+    /// the interval includes VALUE, the answer is `cannot tell`. May be repeated.
     #[arg(
         long,
         help_heading = PIPELINES,

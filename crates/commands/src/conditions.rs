@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn conditions_have_an_optional_workload_an_optional_kind_and_a_bound_with_a_unit() {
         use Comparison::{Above, AtLeast, AtMost, Below};
-        use OpKind::{Read, Write};
+        use OpKind::{Create, Fsync, LookupMissing, Read, Write};
         for (text, scope, kind, metric, comparison, bound) in [
             ("read.p99 > 2ms", None, Some(Read), Metric::P99, Above, 2e6),
             ("p99.9>=500us", None, None, Metric::P999, AtLeast, 5e5),
@@ -187,6 +187,9 @@ mod tests {
                 1e4,
             ),
             ("oltp.errors > 0", Some("oltp"), None, Metric::Errors, Above, 0.0),
+            ("create.p99 > 5ms", None, Some(Create), Metric::P99, Above, 5e6),
+            ("log.fsync.p99 > 5ms", Some("log"), Some(Fsync), Metric::P99, Above, 5e6),
+            ("lookup_missing.iops < 10", None, Some(LookupMissing), Metric::Iops, Below, 10.0),
             (" max > 1s ", None, None, Metric::Max, Above, 1e9),
             ("read.read.p50 > 1ms", Some("read"), Some(Read), Metric::P50, Above, 1e6),
         ] {

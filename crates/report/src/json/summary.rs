@@ -46,9 +46,9 @@ pub(super) struct StreamJson<'a> {
     /// Only if the offered rate changes by plan: true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     offered_rate_varies: bool,
-    /// Reads, writes and fsyncs together, to compare with the offered rate.
+    /// All kinds together, to compare with the offered rate.
     achieved_rate_all_kinds_ops_per_sec: Option<EstimateJson>,
-    /// Reads and writes.
+    /// All kinds but fsyncs.
     data: OpJson,
     /// Each kind of operation.
     kinds: Vec<OpJson>,
