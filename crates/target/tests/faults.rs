@@ -17,7 +17,10 @@ use target::manifest::{FileState, Manifest};
 use target::refusal::{Override, Overrides, Refusal};
 use target::storage::DirectIo;
 use target::survey;
+use target::tree::RequiredTree;
 use workload::data::DataPattern;
+use workload::names::{NameLoad, NameMix, NameSize, NameSpread, TreeShape};
+use workload::op::OpKind;
 use workload::plan::FileSet;
 
 const IMAGE_BYTES: u64 = 64 << 20;
@@ -237,6 +240,49 @@ fn a_plan_larger_than_the_volume_is_refused_before_the_first_write() {
         "{refusal}"
     );
     assert!(!volume.point.join("fourcorners").exists());
+}
+
+#[test]
+fn a_tree_with_more_names_than_free_inodes_is_refused_before_the_first_write() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let tree = |files| RequiredTree {
+        stream: "main".to_owned(),
+        load: NameLoad {
+            tree: TreeShape {
+                files,
+                depth: 1,
+                width: 10,
+                directories: 10,
+                name_length: 12,
+                spread: NameSpread::RoundRobin,
+                sizes: NameSize::constant(0),
+            },
+            mix: NameMix::of(&[(OpKind::Stat, 1000)]),
+            append_bytes: 0,
+        },
+        workers: 1,
+        queue_depth: 1,
+        data: DataPattern::default(),
+    };
+    // The image has one inode for each 16 KiB at most.
+    let needed = |files| RequiredFiles {
+        file_sets: Vec::new(),
+        trees: vec![tree(files)],
+        data_seed: 7,
+        direct_transfer_min_bytes: None,
+    };
+    let survey = |files, overrides| survey::survey(&volume.point, needed(files), overrides);
+    let refusal = survey(100_000, Overrides::default()).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TooFewInodes { needed, free, .. }
+            if needed > 100_000 && free < IMAGE_BYTES >> 12),
+        "{refusal}"
+    );
+    assert_eq!(refusal.overridden_by(), Some(Override::IgnoreFreeSpace));
+    assert!(!volume.point.join("fourcorners").exists());
+    survey(1000, Overrides::default()).unwrap();
+    survey(100_000, Overrides { ignore_free_space: true, ..Overrides::default() }).unwrap();
 }
 
 #[test]

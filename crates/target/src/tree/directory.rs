@@ -148,7 +148,12 @@ impl TargetDirectory {
         let paths = NameTree::new(&tree.load.tree);
         let location = TreeLocation { folder: self.folder.as_ref(), root: &root, tree: &paths };
         let (state, content) = (tree.at_start(data_seed), tree.content(data_seed));
-        Ok(repair(&location, &state, &content, workers, progress)?)
+        // Tiles that are duplicates do not show the version of a file.
+        let inspection = match tree.data.duplicate_permille {
+            0 => Inspection::Head,
+            _ => Inspection::Whole,
+        };
+        Ok(repair(&location, &state, (&content, inspection), workers, progress)?)
     }
 
     /// Compares a tree with what is expected; the content of files too if `verify`.

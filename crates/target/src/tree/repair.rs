@@ -52,13 +52,13 @@ impl Counts {
 pub(crate) fn repair(
     location: &TreeLocation<'_>,
     state: &TreeState,
-    content: &ContentMaker,
+    (content, inspection): (&ContentMaker, Inspection),
     workers: Workers<'_>,
     progress: TreeProgress<'_>,
 ) -> Result<Repaired, TreeError> {
     let counts = Counts::default();
     make_directories(location, workers, &counts)?;
-    let judge = Judge { location, lookup: state.lookup(), content, inspection: Inspection::Head };
+    let judge = Judge { location, lookup: state.lookup(), content, inspection };
     let names = judge.lookup.count();
     let seen = Seen::new(state.stream());
     let correct = AtomicU64::new(0);

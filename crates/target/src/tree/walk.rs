@@ -133,14 +133,17 @@ impl Workers<'_> {
     }
 }
 
+/// Handles the entries of a directory.
+type Visit<'v> = &'v (
+        dyn Fn(&mut dyn TreeAccess, TreeDirectory, Vec<TreeEntry>) -> Result<(), TreeError> + Sync
+    );
+
 /// Calls `visit` for every directory of the last level with its entries, in several threads. `missing`
 /// is called for those that do not exist.
 pub(super) fn visit_directories(
     location: &TreeLocation<'_>,
     workers: Workers<'_>,
-    visit: &(
-         dyn Fn(&mut dyn TreeAccess, TreeDirectory, Vec<TreeEntry>) -> Result<(), TreeError> + Sync
-     ),
+    visit: Visit<'_>,
     missing: &(dyn Fn(TreeDirectory) + Sync),
 ) -> Result<(), TreeError> {
     let next = AtomicU64::new(0);

@@ -252,13 +252,16 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8], offset: Option<u64>) -> Result<()
     Ok(())
 }
 
+/// Takes the offset and the bytes of a part of a file.
+type EachPart<'e> = &'e mut dyn FnMut(u64, &[u8]) -> Result<(), Errno>;
+
 /// Reads at most `size_bytes` of a file in parts; `each` gets the offset and the bytes of each part.
 /// The last part remains in `data`. Returns the bytes read.
 fn read_all(
     file: &OwnedFd,
     size_bytes: u32,
     data: &mut [u8],
-    each: &mut dyn FnMut(u64, &[u8]) -> Result<(), Errno>,
+    each: EachPart<'_>,
 ) -> Result<u32, Errno> {
     let mut done = 0;
     while done < size_bytes {
