@@ -176,8 +176,13 @@ pub(crate) fn rows<'a>(
     };
     let Some(summary) = summary else { return Vec::new() };
     let name = stream.map(|_| summary.name.as_str());
+    // Where nothing was swept, the label is the load of all streams.
+    let of_all = load_label(&window.total, window.is_mixed());
     let mut rows = vec![Row {
-        label: point.label.clone(),
+        label: match stream {
+            Some(_) => point.label.replacen(&of_all, &load_label(summary, false), 1),
+            None => point.label.clone(),
+        },
         ops: &summary.data,
         stream: Some(summary),
         process: stream.is_none().then_some(window),
@@ -191,6 +196,16 @@ pub(crate) fn rows<'a>(
         summary.all_kinds.iter().filter(|_| summary.offered_rate.is_some()).map(Row::of_kind),
     );
     rows
+}
+
+/// The offered rate as in the label of a point of an unswept curve; `mixed`, or `closed` without one.
+fn load_label(stream: &StreamSummary, is_mixed: bool) -> String {
+    match stream.offered_rate {
+        Some(offered) if stream.rate_varies => format!("{offered} (mean)"),
+        Some(offered) => offered.to_string(),
+        None if is_mixed => "mixed".to_owned(),
+        None => "closed".to_owned(),
+    }
 }
 
 fn columns(axis: &str, unit: TimeUnit) -> Vec<Column> {

@@ -204,6 +204,8 @@ fn results_of_a_stream_that_begins_late_name_the_time_that_they_cover() {
             "steady reads: late (4s to 10s)"
         ]
     );
+    let loads: Vec<&str> = tables.iter().map(|table| table.rows[0][0].as_str()).collect();
+    assert_eq!(loads, ["1,000 ops/s", "500 ops/s", "500 ops/s"]);
     // Never together: no total, and every output says so.
     record.runs[0].run.streams[0].active = ActiveTime { start_ns: 0, end_ns: Some(4 * S) };
     for (name, shown) in outputs(&record) {

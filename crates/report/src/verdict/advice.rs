@@ -1,6 +1,7 @@
 //! What to do: recommendations for each limit, and the command that would tell more.
 
 use analysis::Findings;
+use analysis::curve::plateau::Inconclusive;
 use analysis::tune::limit::least_quota;
 use analysis::verdict::experiment::{Change, Experiment, fewer};
 use analysis::verdict::{Answer, Gap, Limit, Verdict};
@@ -168,6 +169,12 @@ const fn words(limit: Limit) -> &'static [&'static str] {
 /// addition where it takes more than that.
 pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
     let added = |why: &str, arguments: String| Some((why.to_owned(), arguments));
+    if let Answer::NotEnoughData(Gap::End(Inconclusive::BacklogStood(_))) = verdict.answer {
+        // More slots are no more load.
+        let why = "Lower offered rates show which one is met without waiting; a closed loop (`run -p \
+                   curve`) finds the limit.";
+        return added(why, String::new());
+    }
     match verdict.next? {
         Experiment::MoreLoad { queue_depth, workers } => {
             let most = (queue_depth / u64::from(workers)).max(1);

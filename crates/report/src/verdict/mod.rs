@@ -37,6 +37,9 @@ pub(crate) fn headline(verdict: &Verdict) -> String {
             "Not enough data: a cache of this host answered, so the target was not measured."
                 .to_owned()
         }
+        Answer::NotEnoughData(Gap::End(Inconclusive::BacklogStood(_))) => {
+            "Not enough data to tell whether the target sustains the offered rate.".to_owned()
+        }
         Answer::NotEnoughData(Gap::End(_)) => {
             "Not enough data to tell whether throughput still rises with load.".to_owned()
         }
