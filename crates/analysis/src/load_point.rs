@@ -158,6 +158,13 @@ pub struct StreamSummary {
     pub think_time_ns: u64,
     /// Its operations arrive as a Poisson process, as open queueing models require.
     pub poisson: bool,
+    /// Number of whole intervals that it covers.
+    pub intervals: u32,
+    /// Their total length, in nanoseconds.
+    pub window_ns: u64,
+    /// The time that it covers, in nanoseconds from the run's start, if it is not the whole window: the
+    /// part in which the stream is active, or all streams are. Empty if there is none.
+    pub covers: Option<Range<u64>>,
     /// All kinds but fsyncs together.
     pub data: OpSummary,
     /// All kinds together; `None` without fsyncs, where it equals `data`. An offered

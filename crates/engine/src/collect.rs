@@ -8,7 +8,6 @@ use metrics::interval::{Interval, StreamInterval, TargetInterval, WorkerInterval
 use metrics::recorder::Tally;
 use rtrb::{Consumer, Producer};
 use workload::connection::ConnectionCounters;
-use workload::op::OpKind;
 use workload::plan::Stream;
 
 use crate::cpu::{ProcessCpu, ThreadTimes};
@@ -117,22 +116,6 @@ pub(crate) struct Part {
     pub(crate) target: u32,
 }
 
-/// The tallies of a worker.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tallies<'k> {
-    /// The kinds of operations that they count.
-    pub(crate) kinds: &'k [OpKind],
-    /// The workers of this process.
-    pub(crate) workers: usize,
-}
-
-impl Tallies<'_> {
-    fn empty(self, connections: usize) -> Box<Tally> {
-        let tallies = (self.workers * (SPARE_TALLIES + 1)) as u64;
-        Box::new(Tally::for_kinds(self.kinds, connections, tallies))
-    }
-}
-
 /// Both ends of a worker's handover, and its first tally.
 ///
 /// * `lane` - its number in the stream
@@ -142,12 +125,12 @@ pub(crate) fn handover(
     lane: u32,
     connections: usize,
     pulse: Arc<Pulse>,
-    tallies: Tallies<'_>,
+    tally: impl Fn() -> Tally,
 ) -> (WorkerEnd, CollectorEnd, Box<Tally>) {
     let (full_in, full_out) = rtrb::RingBuffer::new(SPARE_TALLIES + 1);
     let (mut empty_in, empty_out) = rtrb::RingBuffer::new(SPARE_TALLIES + 1);
     for _ in 0..SPARE_TALLIES {
-        let spare = tallies.empty(connections);
+        let spare = Box::new(tally());
         empty_in.push(spare).expect("the ring has room for the spares");
     }
     let worker = WorkerEnd { full: full_in, empty: empty_out };
@@ -167,7 +150,7 @@ pub(crate) fn handover(
         next_index: 0,
         is_abandoned: false,
     };
-    (worker, collector, tallies.empty(connections))
+    (worker, collector, Box::new(tally()))
 }
 
 /// The parts of an interval, if the run has several targets: those that this host's workers send to.
@@ -402,8 +385,6 @@ mod tests {
 
     use super::*;
 
-    const TALLIES: Tallies<'_> = Tallies { kinds: &OpKind::DATA, workers: 2 };
-
     /// A stream on these targets.
     fn stream(positions: &[u32]) -> Stream {
         Stream {
@@ -431,8 +412,9 @@ mod tests {
     fn a_stream_is_the_sum_of_its_parts_on_targets() {
         let pulse = || Arc::new(Pulse::default());
         let part = |target| Part { stream: 0, target };
-        let (mut first, first_end, first_tally) = handover(part(3), 0, 0, pulse(), TALLIES);
-        let (mut second, second_end, second_tally) = handover(part(5), 1, 0, pulse(), TALLIES);
+        let (mut first, first_end, first_tally) = handover(part(3), 0, 0, pulse(), Tally::default);
+        let (mut second, second_end, second_tally) =
+            handover(part(5), 1, 0, pulse(), Tally::default);
         let streams = [stream(&[3, 5])];
         let mut collector = Collector::new(vec![second_end, first_end], &streams, 1000, None);
         turn(&mut Recorder::new(first_tally), &mut first, 100);
@@ -468,8 +450,8 @@ mod tests {
         // the second has an operation outstanding until interval 2.
         let pulse = || Arc::new(Pulse::default());
         let only = Part { stream: 0, target: 0 };
-        let (mut first, first_end, first_tally) = handover(only, 0, 0, pulse(), TALLIES);
-        let (mut second, second_end, second_tally) = handover(only, 0, 0, pulse(), TALLIES);
+        let (mut first, first_end, first_tally) = handover(only, 0, 0, pulse(), Tally::default);
+        let (mut second, second_end, second_tally) = handover(only, 0, 0, pulse(), Tally::default);
         let streams = [stream(&[0])];
         let mut collector = Collector::new(vec![first_end, second_end], &streams, 1000, None);
         turn(&mut Recorder::new(first_tally), &mut first, 100);
@@ -506,7 +488,8 @@ mod tests {
     #[test]
     fn the_host_is_read_once_per_interval_even_if_edges_are_noticed_late() {
         let only = Part { stream: 0, target: 0 };
-        let (mut worker, end, tally) = handover(only, 0, 0, Arc::new(Pulse::default()), TALLIES);
+        let (mut worker, end, tally) =
+            handover(only, 0, 0, Arc::new(Pulse::default()), Tally::default);
         // The collector polls 400 ns after the first edge, then after two more edges; the worker
         // ends during the last interval.
         let mut host = Scripted { spans_ns: [1400, 1650, 20, 300].into(), workers: Vec::new() };

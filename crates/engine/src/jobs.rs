@@ -110,7 +110,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                         lane: at.lane,
                         queue_depth: if blocking { 1 } else { stream.queue_depth },
                         interval_ns: run.phases.interval_ns,
-                        end_ns: run.phases.total_ns(),
+                        end_ns: stream.active.range_ns(&run.phases).end,
                         operation_deadline_ns: run.operation_deadline_ns,
                     },
                     shared_steps: counter.clone(),

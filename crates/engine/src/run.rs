@@ -12,11 +12,11 @@ use metrics::run_record::Outcome;
 use target::TargetError;
 use target::threads::ThreadError;
 use workload::names::NameStream;
-use workload::op::{OpKind, OpStream};
-use workload::plan::{IoMethodUsed, Stream};
+use workload::op::OpStream;
+use workload::plan::IoMethodUsed;
 
 use crate::clock::{Clock, MonotonicClock};
-use crate::collect::{self, Collector, CollectorEnd, Part, Tallies};
+use crate::collect::{self, Collector, CollectorEnd, Part};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
 use crate::file_identities::FileIdentities;
 use crate::host_state::HostStateReader;
@@ -179,14 +179,6 @@ fn sleep(collector: &Collector<'_>, clock: &impl Clock) {
     std::thread::sleep(ahead.clamp(SLEEP_MIN, SLEEP_MAX));
 }
 
-/// The kinds of operations that the workers of a stream count.
-fn kinds_of(stream: &Stream) -> Vec<OpKind> {
-    match stream.names {
-        Some(_) => stream.kinds(),
-        None => OpKind::DATA.to_vec(),
-    }
-}
-
 /// The threads of a run. Dropped before the start, they end.
 struct Crew {
     members: Vec<Member>,
@@ -263,7 +255,7 @@ impl Crew {
                 job.lane,
                 connections,
                 Arc::clone(&pulse),
-                Tallies { kinds: &kinds_of(&job.stream), workers: requested },
+                || Tally::for_kinds(&kinds, connections, tallies),
             );
             ends.push(collector_end);
             let thread = Thread {

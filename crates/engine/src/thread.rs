@@ -202,29 +202,33 @@ fn with_schedule(
 ) -> Result<Ended, TargetError> {
     let (lane, lanes) = (job.assigned.lane, job.stream.workers);
     let seed = job.stream.seed(job.run_seed);
+    let start_ns = job.stream.active.start_ns;
     match job.stream.arrival.clone() {
-        Arrival::Closed { think_time_ns: 0 } => with.run(job, Closed, handover, tally),
+        Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
+            with.run(job, Closed, handover, tally)
+        }
         Arrival::Closed { think_time_ns } => {
-            let schedule = Thinking::new(think_time_ns, job.assigned.queue_depth);
+            let schedule = Thinking::new(start_ns, think_time_ns, job.assigned.queue_depth);
             with.run(job, schedule, handover, tally)
         }
         Arrival::Constant { offered_rate } => {
-            let schedule = job.open(ConstantInstants::new(offered_rate, lane, lanes));
+            let instants = ConstantInstants::new(offered_rate, lane, lanes);
+            let schedule = job.open(instants.starting_at(start_ns));
             with.run(job, schedule, handover, tally)
         }
         Arrival::Poisson { offered_rate } => {
             let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
-            let schedule = job.open(instants);
+            let schedule = job.open(instants.starting_at(start_ns));
             with.run(job, schedule, handover, tally)
         }
         Arrival::Thinking { think_time } => {
             let (source, depth) = ((lane, job.thread), job.assigned.queue_depth);
-            let schedule = RandomThinking::new(think_time, seed, source, depth);
+            let schedule = RandomThinking::new(think_time, seed, source, start_ns, depth);
             with.run(job, schedule, handover, tally)
         }
         Arrival::Scheduled { schedule, process, part } => {
             let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, lanes));
-            let schedule = job.open(instants);
+            let schedule = job.open(instants.starting_at(start_ns));
             with.run(job, schedule, handover, tally)
         }
     }

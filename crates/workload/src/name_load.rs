@@ -3,6 +3,7 @@
 use settings::{Diagnostic, SourceSpan};
 use units::counted;
 
+use crate::active_time;
 use crate::combination::{StreamAt, write_stability};
 use crate::data::DataPattern;
 use crate::file_use::FileUse;
@@ -57,6 +58,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
             duplicate_permille: at.share("duplicate")?,
         },
         targets,
+        active: active_time::of_stream(at, problems),
         names: Some(load),
     };
     (problems.len() == before).then_some(stream)
@@ -159,5 +161,9 @@ fn unbalanced(
     let (added, removed) = (percent(added), percent(removed));
     span.diagnostic(wrong, format!("as much {removing} as {adding} together"))
         .with_found(format!("{removing} {removed}, {adding} {added}"))
-        .with_hint(format!("set `{removing} = \"{added}\"`"))
+        .with_hint(if added == "0%" {
+            format!("omit `{removing}`")
+        } else {
+            format!("set `{removing} = \"{added}\"`")
+        })
 }

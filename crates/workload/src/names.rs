@@ -36,6 +36,7 @@ pub use classes::Population;
 pub use content::Content;
 pub use mix::{KindShare, NameMix};
 pub use problem::NameProblem;
+pub use set::NameSet;
 pub use size::{FileSizes, NameSize, WeightedFileSize};
 pub use state::{Expected, NameState};
 pub use stream::{NameOp, NameStream};

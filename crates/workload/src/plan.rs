@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::names::NameLoad;
+pub use crate::names::{NameLoad, NameSet};
 pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
     Stream, StreamTargets, TargetLane, TargetSpec, WeightedSize, WorkingSet, WriteStability,

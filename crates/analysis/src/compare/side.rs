@@ -328,7 +328,87 @@ fn moves_data(kinds: &[OpKind]) -> bool {
     kinds.iter().any(|kind| kind.reads_data() || kind.writes_data())
 }
 
-/// The sums over a window or a part of it.
+/// One stream of a load point's runs, or all streams together, over the time in which it is active.
+struct Measured<'a> {
+    /// The runs that have whole intervals.
+    runs: Vec<&'a RunRecord>,
+    /// The window of each.
+    wholes: Vec<Window<'a>>,
+    /// Consecutive parts of the window of a single run, which differ by chance only; empty if there are
+    /// several runs or no such parts.
+    batches: Vec<Window<'a>>,
+    /// A single run has no such parts because the offered rate changes by plan.
+    changes_by_plan: bool,
+}
+
+impl<'a> Measured<'a> {
+    /// * `stream` - `None` for all together
+    fn of(records: &[&'a RunRecord], stream: Option<usize>) -> Measured<'a> {
+        let intervals = |record: &'a RunRecord| match stream.map(|at| &record.run.streams[at]) {
+            Some(stream) => window::of_stream(record, stream),
+            None => window::common(record),
+        };
+        let measured: Vec<(&RunRecord, Vec<&Interval>)> = records
+            .iter()
+            .map(|record| (*record, intervals(record)))
+            .filter(|(_, intervals)| !intervals.is_empty())
+            .collect();
+        let batches: Option<Vec<Window<'a>>> = match &measured[..] {
+            [(record, intervals)] => {
+                batch_size(streams_of(&record.run, stream), intervals).map(|size| {
+                    let whole = match changes_by_plan(&record.run, stream) {
+                        // An incomplete period has another load.
+                        true => intervals.len() / size * size,
+                        false => intervals.len(),
+                    };
+                    let batches = intervals[..whole].chunks(size);
+                    batches.map(|batch| Window::of(record, stream, batch)).collect()
+                })
+            }
+            _ => Some(Vec::new()),
+        };
+        let whole = |(record, intervals): &(&'a RunRecord, Vec<&'a Interval>)| {
+            Window::of(record, stream, intervals)
+        };
+        Measured {
+            wholes: measured.iter().map(whole).collect(),
+            runs: measured.into_iter().map(|(record, _)| record).collect(),
+            changes_by_plan: batches.is_none(),
+            batches: batches.unwrap_or_default(),
+        }
+    }
+}
+
+fn streams_of(run: &Run, stream: Option<usize>) -> &[Stream] {
+    stream.map_or(&run.streams[..], |at| &run.streams[at..=at])
+}
+
+/// Whether the offered rate of a stream, or of any, changes by plan.
+fn changes_by_plan(run: &Run, stream: Option<usize>) -> bool {
+    streams_of(run, stream).iter().any(|stream| stream.arrival.is_varying())
+}
+
+/// The number of intervals in each batch. Where the offered rate changes by plan, batches are whole
+/// periods, so that they differ by chance only; `None` if the rate does not repeat often enough.
+fn batch_size(streams: &[Stream], intervals: &[&Interval]) -> Option<usize> {
+    /// Expected arrivals of two intervals are equal if they differ by no more: absolute, and as a share.
+    const ROUNDING: f64 = 1e-6;
+    let least = intervals.len().div_ceil(BATCHES_MAX).max(1);
+    let varying = streams.iter().filter(|stream| stream.arrival.is_varying());
+    let due: Vec<Vec<f64>> =
+        varying.filter_map(|stream| run_measured::due(&stream.arrival, intervals)).collect();
+    let is_equal = |a: f64, b: f64| (a - b).abs() <= ROUNDING * (1.0 + a.max(b));
+    let repeats = |period: usize| {
+        due.iter().all(|due| due.iter().zip(&due[period..]).all(|(a, b)| is_equal(*a, *b)))
+    };
+    let period = (1..=intervals.len() / INTERVALS_MIN).find(|period| repeats(*period));
+    match due.is_empty() {
+        true => Some(least),
+        false => period.map(|period| least.div_ceil(period) * period),
+    }
+}
+
+/// The sums of a stream, or of all, over a window or a part of it.
 struct Window<'a> {
     sums: WindowSums<'a>,
     /// Of the whole process.
@@ -336,13 +416,21 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn completed(&self, kinds: &[OpKind]) -> f64 {
-        let of_kind = |kind: &OpKind| self.total.kind(*kind).map_or(0, Ops::completed_total);
-        kinds.iter().map(|kind| of_kind(kind) as f64).sum()
+    fn of(record: &RunRecord, stream: Option<usize>, intervals: &[&'a Interval]) -> Window<'a> {
+        let streams = match stream {
+            Some(stream) => stream..stream + 1,
+            None => 0..record.run.streams.len(),
+        };
+        let mut each = streams.map(|stream| WindowSums::of(intervals, stream, 0));
+        let mut sums = each.next().unwrap_or_default();
+        each.for_each(|stream| sums.add_stream(&stream));
+        let cpu_ns: u64 = intervals.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
+        Window { sums, cpu_ns: cpu_ns as f64 }
     }
 
     fn completed(&self, kinds: &[OpKind]) -> f64 {
-        kinds.iter().map(|kind| self.sums.kinds[*kind as usize].completed_total() as f64).sum()
+        let of_kind = |kind: &OpKind| self.sums.kind(*kind).map_or(0, Ops::completed_total);
+        kinds.iter().map(|kind| of_kind(kind) as f64).sum()
     }
 
     /// The sums that figures of some operations are computed from.
