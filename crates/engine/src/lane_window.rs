@@ -98,7 +98,9 @@ mod tests {
             }
             let beyond: Vec<u64> = done.range(first_open..).copied().collect();
             assert_eq!(lane.beyond(), beyond);
-            if lane.allows(next) && (outstanding.is_empty() || random::at(1, draw) % 2 == 0) {
+            if lane.allows(next)
+                && (outstanding.is_empty() || random::at(1, draw).is_multiple_of(2))
+            {
                 outstanding.push(next);
                 next += 1;
             } else {
