@@ -80,7 +80,7 @@ pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, Targ
 }
 
 /// Chooses the I/O method of a plan that has only operations on names. The kernel performs those of
-/// io_uring in threads of its own, so blocking calls cost less for each operation, as long as the plan
+/// io_uring in its own threads, so blocking calls cost less for each operation, as long as the plan
 /// needs no more threads than are allowed.
 pub fn choose_for_names(requested: IoMethod, blocking_threads: u64) -> ChosenIoMethod {
     let (io_method, reason) = match requested {

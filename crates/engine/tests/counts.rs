@@ -113,7 +113,7 @@ fn operations_bytes_and_kinds_are_those_counted_by_the_target() {
         sum.merge(interval);
     }
     assert_eq!(sum.issued, target.seen.len() as u64);
-    for kind in OpKind::ALL {
+    for kind in [OpKind::Read, OpKind::Write, OpKind::Fsync] {
         let seen = target.seen.iter().filter(|op| op.kind == kind);
         assert!(seen.clone().count() > 100, "all kinds occurred");
         assert_eq!(sum.kinds[kind as usize].completed, seen.clone().count() as u64);

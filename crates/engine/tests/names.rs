@@ -340,9 +340,9 @@ fn each_planted_difference_is_found_and_repaired_and_what_is_not_ours_is_refused
         Difference::WrongContent,
     ];
     assert_eq!(kinds.map(|kind| found.count(kind)), [1, 1, 1, 1, 1], "{:#?}", found.described);
-    for place in [&all[0], &surplus, &all[2], &all[3], &all[4]] {
-        let place = place.display().to_string();
-        assert!(found.described.iter().any(|line| line.contains(&place)), "{place}");
+    for file in [&all[0], &surplus, &all[2], &all[3], &all[4]] {
+        let file = file.display().to_string();
+        assert!(found.described.iter().any(|line| line.contains(&file)), "{file}");
     }
     assert!(found.described.iter().any(|line| line.contains("at offset 2000")));
 

@@ -44,7 +44,7 @@ fn a_run_reads_and_writes_and_accounts_for_every_operation() {
             }
         }
         let all = sum(&intervals, 0);
-        for kind in OpKind::ALL {
+        for kind in [OpKind::Read, OpKind::Write, OpKind::Fsync] {
             assert!(all.kinds[kind as usize].completed > 0, "{kind:?} with {engine:?}");
         }
         assert_eq!(all.failed(), 0);

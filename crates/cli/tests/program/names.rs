@@ -11,7 +11,7 @@ warm_up = "250ms"
 measure = "1s"
 interval = "250ms"
 [stream.home]
-names = { files = 3000, depth = 2, width = 5, size = { "0" = "10%", "3000" = "60%", "20KiB" = "30%" } }
+names = { files = 4000, depth = 2, width = 5, size = { "0" = "10%", "3000" = "60%", "20KiB" = "30%" } }
 mix = { create = "10%", unlink = "10%", stat = "30%", open = "10%", rename = "5%", read_file = "20%", write_file = "10%", readdir = "5%" }
 queue_depth = 2
 workers = 2
@@ -43,7 +43,7 @@ fn a_run_after_a_killed_one_finds_the_tree_that_it_needs() {
     dir.file("short.toml", NAMES);
     let target = target(&dir);
     for _ in 0..3 {
-        let running = dir.start(&["run", &target, "-w", "names.toml", "--events", "-"]);
+        let running = dir.start(&["run", &target, "-w", "names.toml", "--events", "jsonl"]);
         running.wait_for("\"interval\"");
         running.wait_for("\"interval\"");
         running.signal("KILL");
@@ -57,7 +57,7 @@ fn a_run_after_a_killed_one_finds_the_tree_that_it_needs() {
 fn a_tree_of_another_plan_is_refused_and_replaced_on_request() {
     let dir = TestDir::new();
     dir.file("names.toml", NAMES);
-    dir.file("other.toml", &NAMES.replace("files = 3000", "files = 4000"));
+    dir.file("other.toml", &NAMES.replace("files = 4000", "files = 5000"));
     let target = target(&dir);
     dir.measured(&["run", &target, "-w", "names.toml"]);
     let refused = dir.run(&["run", &target, "-w", "other.toml"]);

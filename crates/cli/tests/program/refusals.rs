@@ -207,7 +207,7 @@ fn a_marker_of_another_file_system_or_version_is_refused() {
     let marker: serde_json::Value = serde_json::from_str(&text).expect("the marker is JSON");
     let id = marker["filesystem_id"].as_str().expect("the file system has an identity");
 
-    std::fs::write(&path, text.replace("\"version\": 5", "\"version\": 99")).unwrap();
+    std::fs::write(&path, text.replace("\"version\": 6", "\"version\": 99")).unwrap();
     refused(&dir, &["target"], "has version 99");
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     refused(&dir, &["target"], "is not a valid manifest");

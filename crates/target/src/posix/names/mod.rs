@@ -1,9 +1,9 @@
 //! Operations on names of a tree in a directory of this machine or a mount: with blocking calls
 //! ([`PsyncNames`]) or io_uring ([`RingNames`]), relative to open directories, following no link.
 
+mod call_threads;
 mod calls;
 pub(crate) mod directories;
-mod helpers;
 mod psync;
 mod ring;
 

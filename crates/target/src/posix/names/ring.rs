@@ -8,9 +8,9 @@ use uring::names::{EntryName, NameRing, OpenFor, Part};
 use workload::names::{Name, NameOp};
 use workload::op::{Op, OpKind};
 
+use super::call_threads::Helpers;
 use super::calls::{directory_path, path_room};
 use super::directories::{Directories, Held};
-use super::helpers::Helpers;
 use crate::names::{NameAccess, NameWork, writes_content};
 use crate::{Completion, Target, TargetError, Wait, slot_buffers};
 
