@@ -130,7 +130,7 @@ fn operations_on_names_are_summed_and_each_kind_has_its_figures() {
         };
         interval.kinds[OpKind::Create] = kind(200, 4096, 500_000, 500_000);
         // A kind that does not occur in every interval.
-        let stats = if second % 2 == 0 { 1600 } else { 0 };
+        let stats = if second.is_multiple_of(2) { 1600 } else { 0 };
         if stats > 0 {
             interval.kinds[OpKind::Stat] = kind(stats, 0, 100_000, 100_000);
         }
