@@ -43,7 +43,7 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            7228ae3f31a5972c load points
+            3dd2e77273c20624 load points
             9c760282bad2ab47 curves
             388968f1b1e1d30b steadiness
             3bbe36fae1bbafe0 verdicts
@@ -65,7 +65,7 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            b6bd4c26d0078494 load points
+            24f229c14aacb386 load points
             762580deca49cb2a curves
             2e7898749e2b357d steadiness
             c950543b3ed804b6 verdicts
@@ -87,7 +87,7 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            4997226bd6e66297 load points
+            b4fc6ac71a059e4b load points
             d49a08e976fd77e7 curves
             696cc4f31c717bfb steadiness
             8ecf398597efcc43 verdicts
@@ -109,7 +109,7 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            0b323d10946e0332 load points
+            5906275ae6012aea load points
             a2791ffafbb3fb86 curves
             5c159f73379acc82 steadiness
             e8469421953c1029 verdicts
@@ -131,7 +131,7 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            e2836928d61b06e9 load points
+            798262dbe430f67f load points
             b834c10ce4a853f2 curves
             bc642115509d99c6 steadiness
             b00f415dce4de64e verdicts
@@ -153,7 +153,7 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            f944c644bf2e879b load points
+            e9c9354f8cc16d1b load points
             6979943f483094b6 curves
             64aae667662d5740 steadiness
             abf3771c60715ea6 verdicts
@@ -175,7 +175,7 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            94de59e2640e388e load points
+            c8771edec8211f26 load points
             7260be7bb73461de curves
             9c7e4f1ddda7f677 steadiness
             28b81fe7b9d4e0ee verdicts
@@ -199,7 +199,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            af3b7c7f8df8b564 load points
+            f39b45dc22c3f04c load points
             ae70130dd0f1fca5 curves
             9e5344d226acc026 steadiness
             0336a74be9819b7a verdicts
@@ -222,7 +222,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
     all.add("tests", &(compared.main_tests, compared.other_tests));
     expect![[r#"
         6907810d8b9fc79b sides
-        2f74d3c0a7300e78 pairs
+        3564b56ada3d4b54 pairs
         09612b07b5ecb5a5 rankings
         8c319a96445f90bd tests
     "#]]
