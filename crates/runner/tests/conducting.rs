@@ -231,7 +231,7 @@ fn words(event: &Event) -> String {
         Event::HostEvent { host, event, .. } => format!("host {host} {event:?}"),
         Event::Warning { warning, .. } => format!("warning {}", warning.code()),
         Event::ServiceCounters { run_index, counts } => {
-            format!("counted {run_index} {:?}", counts.calls)
+            format!("counted {run_index} {}", counts.calls.iter().sum::<u64>())
         }
         Event::RunFinished { run_index, outcome } => {
             format!("run {run_index} {}", outcome_words(outcome))
@@ -293,7 +293,7 @@ fn a_run_with_different_service_counters_fails_and_keeps_them() {
         let plan = plan(vec![run(0, 0, 1)]);
         let ended =
             conduct_with(&mut fleet, &plan, &mut [], host, &stop, &mut [&mut kept]).unwrap();
-        assert!(kept.events.contains(&"counted 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
+        assert!(kept.events.contains(&"counted 0 0".to_owned()), "{:?}", kept.events);
         match outcome {
             Outcome::Done => assert_eq!(ended, Outcome::Done),
             _ => {

