@@ -5,22 +5,22 @@
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
+mod served;
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use cloud::catalog::Catalog;
-use cloud::service_level::{ServiceLevel, VolumeKind};
 use engine::drive::Stop;
 use engine::request::Request;
 use engine::run::{RunEnd, run};
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, small_run};
+use served::service;
 use target::clean::clean;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
@@ -30,11 +30,8 @@ use target::nfs::NfsUrl;
 use target::refusal::{Overrides, Refusal};
 use target::survey;
 use target::tree::{Difference, RequiredTree, TreeState};
-use units::Bytes;
 use volume::counters::{Counters, Procedure};
-use volume::delay::Distribution;
-use volume::one_volume::OneVolume;
-use volume::shell::{Options, Running};
+use volume::shell::Running;
 use workload::names::{
     NameLoad, NameMix, NameSize, NameSpread, NameStream, NameTree, TreeShape, WeightedFileSize,
 };
@@ -202,35 +199,6 @@ fn every_kind_on_a_directory_leaves_the_expected_tree_with_io_uring() {
     assert_flawless(&run, &ours, &execute(&run, &ours.0, IoMethodUsed::IoUring));
 }
 
-fn service() -> Running {
-    let none = || Distribution::Constant { ns: 0 };
-    let one = OneVolume {
-        name: "vol1".to_owned(),
-        kind: VolumeKind::Regular,
-        quota: Bytes::gib(1024),
-        level: ServiceLevel::Ultra,
-        throughput: None,
-        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        flow_throughput: None,
-        enforced: false,
-        read: none(),
-        write: none(),
-    };
-    let catalog = Catalog::embedded();
-    Running::start(Options {
-        config: one.config(&catalog).expect("the configuration is valid"),
-        catalog,
-        memory: Bytes::gib(1),
-        data: None,
-        portmapper: None,
-        metrics: None,
-        connections_max: 100,
-        deferred_reserve: 0,
-        log: Box::new(|_| {}),
-    })
-    .expect("the service starts")
-}
-
 fn url(service: &Running, options: &str) -> NfsUrl {
     let port = service.addresses()[0].port();
     let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}&{options}");
@@ -260,7 +228,7 @@ const PROCEDURES: [(OpKind, Procedure); 18] = [
 
 #[test]
 fn every_kind_over_nfs_leaves_the_expected_tree_and_is_counted_equally_by_the_service() {
-    let service = service();
+    let service = service(Duration::ZERO);
     let run = run_of(&EVERY_KIND, 32);
     // Small transfers, so that large files take several calls.
     let ours = prepared(&url(&service, "nconnect=4&rsize=16384&wsize=16384"), &run);

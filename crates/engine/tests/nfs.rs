@@ -4,65 +4,32 @@
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
+mod served;
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cloud::catalog::Catalog;
-use cloud::service_level::{ServiceLevel, VolumeKind};
 use engine::drive::Stop;
 use engine::request::Request;
 use engine::run::{RunEnd, run};
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, small_run, sum};
+use served::service;
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::nfs::NfsUrl;
 use target::refusal::Overrides;
 use target::survey;
-use units::Bytes;
 use volume::counters::{Counters, Procedure};
-use volume::delay::Distribution;
-use volume::one_volume::OneVolume;
-use volume::shell::{Options, Running};
+use volume::shell::Running;
 use workload::op::OpKind;
 use workload::plan::{IoMethodUsed, Run, WeightedSize, WriteStability};
 
 /// Longer than one turn of an epoll loop on a busy machine, so that all calls of a round overlap.
 const DELAY: Duration = Duration::from_millis(5);
-
-fn service() -> Running {
-    let constant = || Distribution::Constant { ns: DELAY.as_nanos() as u64 };
-    let one = OneVolume {
-        name: "vol1".to_owned(),
-        kind: VolumeKind::Regular,
-        quota: Bytes::gib(1024),
-        level: ServiceLevel::Ultra,
-        throughput: None,
-        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        flow_throughput: None,
-        enforced: false,
-        read: constant(),
-        write: constant(),
-    };
-    let catalog = Catalog::embedded();
-    Running::start(Options {
-        config: one.config(&catalog).expect("the configuration is valid"),
-        catalog,
-        memory: Bytes::gib(1),
-        data: None,
-        portmapper: None,
-        metrics: None,
-        connections_max: 100,
-        deferred_reserve: 0,
-        log: Box::new(|_| {}),
-    })
-    .expect("the service starts")
-}
 
 /// The run's filled files.
 fn prepared(service: &Running, options: &str, run: &Run) -> TargetDirectory {
@@ -119,7 +86,7 @@ fn flows(service: &Running, intervals: &[Interval]) -> Vec<Counters> {
 
 #[test]
 fn a_queue_of_64_over_four_connections_is_16_on_each_and_counted_equally_by_both_sides() {
-    let service = service();
+    let service = service(DELAY);
     let mut run = small_run();
     run.streams[0].queue_depth = 64;
     run.streams[0].write_stability = Some(WriteStability::FileSync);
@@ -154,7 +121,7 @@ fn a_queue_of_64_over_four_connections_is_16_on_each_and_counted_equally_by_both
 
 #[test]
 fn connections_are_distributed_over_workers_with_one_each_by_default() {
-    let service = service();
+    let service = service(DELAY);
     let mut run = small_run();
     run.streams[0].workers = 3;
     run.phases.measure_ns = 100_000_000;
@@ -175,7 +142,7 @@ fn connections_are_distributed_over_workers_with_one_each_by_default() {
 
 #[test]
 fn data_written_over_nfs_is_read_back_with_every_stability() {
-    let service = service();
+    let service = service(DELAY);
     for stability in [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync]
     {
         let mut run = small_run();
@@ -192,7 +159,7 @@ fn data_written_over_nfs_is_read_back_with_every_stability() {
 
 #[test]
 fn no_call_is_outstanding_while_the_data_of_its_operation_is_generated_or_verified() {
-    let service = service();
+    let service = service(DELAY);
     let mut run = small_run();
     run.streams[0].transfer_sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
     run.streams[0].queue_depth = 32;
@@ -214,7 +181,7 @@ fn no_call_is_outstanding_while_the_data_of_its_operation_is_generated_or_verifi
 
 #[test]
 fn a_service_that_fails_during_a_run_ends_it_as_failed_with_the_outstanding_operations() {
-    let service = service();
+    let service = service(DELAY);
     let mut run = small_run();
     run.phases.measure_ns = 60_000_000_000;
     run.operation_deadline_ns = 500_000_000;
