@@ -47,11 +47,13 @@ pub(crate) fn covered(findings: &Findings) -> Option<String> {
             Some("There are no totals, because at no time are all streams active.".to_owned())
         }
         [Some(time)] => Some(format!(
-            "Totals and the verdict cover {} of the run, the time in which all streams are active.",
+            "Totals and the verdict cover {} of the run, the time in which all streams are active; the \
+             rows of a stream cover its own time.",
             results::time_words(time)
         )),
         _ => Some(
-            "Totals and verdicts cover the time in which all streams of a run are active."
+            "Totals and verdicts cover the time in which all streams of a run are active; the rows of \
+             a stream cover its own time."
                 .to_owned(),
         ),
     }
