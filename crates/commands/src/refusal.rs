@@ -15,6 +15,10 @@ use crate::outcome::{Exit, Failure, Refused};
 
 /// The failure that a refused target leads to.
 pub fn failure(refusal: Refusal) -> Failure {
+    if refusal.is_storage_full() {
+        // A manifest that does not fit is the same failure as a data file that does not.
+        return Failure::target(anyhow!(refusal.to_string())).with_remedy(refusal.remedy());
+    }
     let refused = Refused {
         reason: refusal.to_string(),
         remedy: refusal.remedy(),
@@ -76,7 +80,22 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
     use super::*;
+
+    #[test]
+    fn a_target_without_space_has_failed_and_another_refusal_is_wrong_input() {
+        let exit = |kind: ErrorKind| {
+            let path = "/mnt/vol1/fourcorners/.fourcorners".into();
+            let failure = failure(Refusal::Io { action: "write", path, source: kind.into() });
+            assert!(failure.remedy.is_some(), "{kind:?}");
+            (failure.exit, failure.refused.is_some())
+        };
+        assert_eq!(exit(ErrorKind::StorageFull), (Exit::TargetFailed, false));
+        assert_eq!(exit(ErrorKind::QuotaExceeded), (Exit::TargetFailed, false));
+        assert_eq!(exit(ErrorKind::PermissionDenied), (Exit::BadInput, true));
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell() {

@@ -442,6 +442,17 @@ impl Refusal {
         Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
     }
 
+    /// Whether the target has no space left, or a quota is used up: the target failed, whatever was
+    /// given to the program.
+    pub fn is_storage_full(&self) -> bool {
+        match self {
+            Refusal::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the user cancelled it while a server did not reply; nothing is wrong with the
     /// target.
     pub fn is_interrupted(&self) -> bool {
