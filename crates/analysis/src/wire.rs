@@ -1,7 +1,7 @@
 //! Whether the operations' data went over the wire: the bytes counted by operations compared with
 //! the bytes that the kernel counted on the way to the storage.
 //!
-//! For: detecting figures that are due to a cache of this host. Not for: the storage's own caches,
+//! For: detecting figures that are due to a client cache. Not for: the storage's own caches,
 //! which cannot be observed from the client.
 
 use metrics::interval::Interval;
@@ -35,7 +35,7 @@ const DIRECT: [&str; 4] = ["nfs", "nfs4", "xfs", "ext4"];
 /// of the kernel).
 const JOURNALS_DATA: &str = "data=journal";
 
-/// Which operations a cache of this host can serve.
+/// Which operations a client cache can serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostCache {
     /// None: the target's data passes through no cache (the program's NFS client, the null target).
@@ -90,7 +90,7 @@ pub struct WireCheck {
 }
 
 impl WireCheck {
-    /// The share of bytes served by a cache of this host, 0 to 1: the larger one of reads and
+    /// The share of bytes served by a client cache, 0 to 1: the larger one of reads and
     /// writes.
     pub fn cached_share(&self) -> f64 {
         let directions = [self.read, self.written].into_iter();
@@ -106,7 +106,7 @@ pub struct WireBytes {
     pub counted: u64,
     /// Counted by the source.
     pub wire: u64,
-    /// So many bytes are missing that a cache of this host must have served them: the target
+    /// So many bytes are missing that a client cache must have served them: the target
     /// allows it, and all operations succeeded.
     pub is_cached: bool,
 }
@@ -156,7 +156,7 @@ impl RunWire {
         self.sources.first()
     }
 
-    /// Whether a cache of this host served reads or writes.
+    /// Whether a client cache served reads or writes.
     pub fn is_cached(&self) -> bool {
         self.believed().is_some_and(|check| check.read.is_cached || check.written.is_cached)
     }

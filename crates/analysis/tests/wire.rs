@@ -38,7 +38,7 @@ fn codes(record: RunRecord) -> Vec<&'static str> {
     analyze(&experiment(vec![record])).warnings.iter().map(|group| group.code).collect()
 }
 
-/// Whether there is a warning about a cache of this host; that of a server has another one.
+/// Whether there is a warning about a client cache; that of a server has another one.
 fn is_served_from_cache(findings: &Findings) -> bool {
     findings.warnings.iter().any(|group| group.code == "served_from_cache")
 }

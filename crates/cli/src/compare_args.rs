@@ -31,7 +31,7 @@ pub(crate) struct CompareArguments {
     ///
     /// kernel, engine, mount (file system, mount options), nconnect, vm, cpu, memory, network,
     /// clock, target, volume (settings of the emulated volume), plan (settings of the load points),
-    /// cache (share of reads from this host's cache) and tool (the build of fourcorners).
+    /// cache (share of reads from a client cache) and tool (the build of fourcorners).
     #[arg(long, value_name = "ITEM,...", value_delimiter = ',')]
     pub(crate) allow_different: Vec<String>,
 

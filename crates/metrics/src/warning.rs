@@ -182,7 +182,7 @@ pub enum Warning {
         /// Bytes that were rewritten.
         rewritten_bytes: u64,
     },
-    /// Fewer bytes reached the storage than operations moved: a cache of this host served them.
+    /// Fewer bytes reached the storage than operations moved: a client cache served them.
     ServedFromCache {
         /// Whether this concerns reads; otherwise writes.
         is_read: bool,

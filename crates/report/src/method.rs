@@ -87,7 +87,7 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     (
         "Network counters",
         "Bytes that operations moved, compared with the kernel's counters of the NFS mount, the block \
-         device or the network interface. If more than 10 % are missing, a cache of this host \
+         device or the network interface. If more than 10 % are missing, a client cache \
          answered, and the result is not one of the storage.",
     ),
     (

@@ -23,7 +23,7 @@ pub struct Difference {
 }
 
 /// The key for the share of bytes served by a cache.
-const CACHED: &str = "bytes from this host's cache";
+const CACHED: &str = "bytes from a client cache";
 
 /// All differences, by category.
 pub(super) fn differences(

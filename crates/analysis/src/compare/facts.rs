@@ -46,7 +46,7 @@ pub enum Item {
     Volume,
     /// The plan of the load points.
     Plan,
-    /// Whether a cache of this host served data.
+    /// Whether a client cache served data.
     Cache,
     /// The build of this program.
     Tool,

@@ -60,7 +60,7 @@ pub struct PointSide {
     pub subjects: Vec<Subject>,
     /// Flaws of the measurement.
     pub flaws: Vec<Flaw>,
-    /// The largest share of bytes served by a cache of this host, 0 to 1; `None` if not counted.
+    /// The largest share of bytes served by a client cache, 0 to 1; `None` if not counted.
     pub cached_share: Option<f64>,
     /// Use of this host's processors; `None` if not recorded.
     pub host: Option<HostUse>,

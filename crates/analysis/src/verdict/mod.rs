@@ -279,7 +279,7 @@ const CONTRADICTED: f64 = 0.05;
 
 /// The verdicts on all curves, in the order of `outlines`.
 ///
-/// * `is_cached`: whether a cache of this host answered at a load point
+/// * `is_cached`: whether a client cache answered at a load point
 /// * `is_evidence`: whether a load point was measured only as evidence about another curve
 pub(crate) fn verdicts(
     outlines: &[Outline],

@@ -41,7 +41,7 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
             let of_cache = pair.obstacles().any(|difference| difference.item == Item::Cache);
             let cache = match of_cache {
                 true => {
-                    " Figures served from a cache of this host are not those of the storage (use \
+                    " Figures served from a client cache are not those of the storage (use \
                      direct I/O, or files larger than memory)."
                 }
                 false => "",
@@ -74,7 +74,7 @@ pub(super) fn caveats(comparison: &Comparison, pair: &Pair) -> Vec<String> {
         let problem = match caveat.kind {
             FlawKind::Overloaded => "was overloaded",
             FlawKind::NotSteady => "was not in steady state",
-            FlawKind::Cached => "was partly served from a cache of this host",
+            FlawKind::Cached => "was partly served from a client cache",
             FlawKind::HostDiffers => "ran under different host state",
             FlawKind::HostsLost => "lost hosts",
         };

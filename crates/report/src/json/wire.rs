@@ -38,7 +38,7 @@ struct WireBytesJson {
     wire_bytes: u64,
     /// `wire_bytes` divided by `moved_bytes`; null if nothing was moved.
     ratio: Option<f64>,
-    /// Fewer bytes were on the wire than moved: a cache of this host served the rest.
+    /// Fewer bytes were on the wire than moved: a client cache served the rest.
     cached: bool,
 }
 

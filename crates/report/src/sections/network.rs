@@ -31,7 +31,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     }
     if cached > 0 {
         points.push(format!(
-            "Not storage: in {} a cache of this host answered; see the warnings.",
+            "Not storage: in {} a client cache answered; see the warnings.",
             windows(cached)
         ));
     }
