@@ -87,6 +87,25 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
     })
 }
 
+#[test]
+fn each_byte_after_the_stamp_is_compared() {
+    for (compressible_permille, tile_bytes) in [(0, 512), (0, 4096), (333, 4096), (950, 512)] {
+        let pattern = DataPattern { compressible_permille, duplicate_permille: 0 };
+        let maker = TileMaker::new(11, pattern, tile_bytes);
+        let mut tile = tile(&maker, 3, 8192, 5);
+        for at in STAMP_BYTES..tile.len() {
+            tile[at] ^= 0x80;
+            let found = maker.inspect(3, 8192, &tile, &mut [0; 4096]);
+            let expected = tile[at] ^ 0x80;
+            let wrong = TileFound::Corrupt { at_byte: at as u32, expected, found: tile[at] };
+            assert_eq!(found, wrong);
+            tile[at] ^= 0x80;
+        }
+        let found = maker.inspect(3, 8192, &tile, &mut [0; 4096]);
+        assert_eq!(found, TileFound::Good { generation: 5 });
+    }
+}
+
 /// A tile as written.
 fn tile(maker: &TileMaker, file: u32, offset: u64, generation: u32) -> Vec<u8> {
     let mut tile = vec![0; maker.tile_bytes()];
