@@ -247,6 +247,8 @@ pub(crate) enum Command {
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
     /// List the built-in profiles, or print one as a starting point.
+    ///
+    /// Each with the space and inodes that its files need, and the time that its runs take without the fill.
     #[command(after_help = PROFILES_EXAMPLES)]
     Profiles(ProfilesArguments),
     /// Serve emulated volumes over NFS, or show the counters of such a service.
@@ -308,7 +310,8 @@ pub(crate) struct CleanArguments {
 const PROFILES_EXAMPLES: &str = "\
 Examples:
   fourcorners profiles
-  fourcorners profiles four-corners > mine.toml";
+  fourcorners profiles sql-server-like > mine.toml
+  fourcorners profiles --json";
 
 /// Arguments of `profiles`.
 #[derive(Debug, Args)]
@@ -316,6 +319,10 @@ pub(crate) struct ProfilesArguments {
     /// Print this profile as TOML.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
+
+    /// Print the list as JSON.
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) json: bool,
 }
 
 #[cfg(test)]

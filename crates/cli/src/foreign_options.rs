@@ -35,7 +35,8 @@ mod tests {
     use clap::Parser;
     use commands::foreign_options::table::{Equivalent, Given, OPTIONS};
     use expect_test::{Expect, expect};
-    use workload::experiment::{parse_with, profile};
+    use workload::experiment::parse_with;
+    use workload::profiles::profile;
     use workload::overrides::Override;
 
     use super::*;
@@ -202,7 +203,7 @@ mod tests {
             let crate::args::Command::Run(run) = parsed.command else { panic!("it is `run`") };
             let set: Vec<Override> =
                 run.run.experiment.set.iter().map(|text| Override::set(text)).collect();
-            let text = profile("four-corners").expect("it is built in");
+            let text = profile("four-corners").expect("it is built in").text;
             // fsyncs need writes; an option may override the share.
             let overrides = [vec![Override::set("read=50%")], set].concat();
             parse_with(text, "four-corners", &overrides)

@@ -13,6 +13,11 @@ pub enum Assumed {
     Seed,
     /// This number of blocks of each load point, for two targets in turns.
     Blocks(u32),
+    /// One target for a profile that has several volumes.
+    OneTarget {
+        /// The volumes of the profile.
+        volumes: usize,
+    },
 }
 
 impl Assumed {
@@ -28,6 +33,10 @@ impl Assumed {
             Assumed::Blocks(count) => {
                 ("repeats", format!("{count} blocks of each load point (--repeats)"))
             }
+            Assumed::OneTarget { volumes } => (
+                "targets",
+                format!("one instead of {volumes} (--set target.NAME.location=TARGET)"),
+            ),
         }
     }
 }

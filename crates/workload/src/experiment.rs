@@ -1,4 +1,4 @@
-//! Reads and checks experiments; the built-in ones.
+//! Reads and checks experiments.
 //!
 //! [`parse`] reads the file by the table of [`crate::keys`] and reports all problems. Combinations of
 //! values are checked by the code that makes the plan ([`crate::resolve`]), so that a file that
@@ -18,51 +18,6 @@ use crate::value::Value;
 pub use crate::written::{
     Experiment, Setting, StreamOverride, StreamSettings, TargetSettings, VariantSettings,
 };
-
-/// The built-in experiments: name and description.
-pub const PROFILES: &[(&str, &str)] = &[
-    (
-        "four-corners",
-        "8 KiB random read and write, 64 KiB sequential read and write, each at several queue \
-         depths; under three minutes",
-    ),
-    ("four-corners-quick", "the same four corners, less precise, within 30 seconds"),
-    (
-        "curve",
-        "response time against achieved rate: 8 KiB random and 64 KiB sequential reads, with \
-         rising queue depth until saturation, then with Poisson arrivals at shares of that rate; \
-         about three minutes",
-    ),
-    ("curve-quick", "the same curves, less precise, within a minute"),
-    (
-        "ranges",
-        "from 100 % reads to 100 % writes in steps of 10 %, 8 KiB random and 64 KiB sequential, \
-         in random order; under four minutes",
-    ),
-    ("ranges-quick", "the same ranges in steps of 25 %, less precise, within a minute"),
-];
-
-/// The end of the name of a built-in experiment's quick form.
-pub const QUICK: &str = "-quick";
-
-/// The quick form of a built-in experiment, if there is one.
-pub fn quick_profile(name: &str) -> Option<&'static str> {
-    let names = PROFILES.iter().map(|(name, _)| *name);
-    names.into_iter().find(|quick| quick.strip_suffix(QUICK) == Some(name))
-}
-
-/// The text of a built-in experiment.
-pub fn profile(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "four-corners" => include_str!("../profiles/four-corners.toml"),
-        "curve" => include_str!("../profiles/curve.toml"),
-        "curve-quick" => include_str!("../profiles/curve-quick.toml"),
-        "ranges" => include_str!("../profiles/ranges.toml"),
-        "ranges-quick" => include_str!("../profiles/ranges-quick.toml"),
-        "four-corners-quick" => include_str!("../profiles/four-corners-quick.toml"),
-        _ => return None,
-    })
-}
 
 /// Reads an experiment. `file` is its name in diagnostics.
 ///

@@ -34,6 +34,7 @@ pub mod overrides;
 pub mod pattern;
 pub mod plan;
 mod problem;
+pub mod profiles;
 pub mod random;
 pub mod rate_schedule;
 mod rate_trace;

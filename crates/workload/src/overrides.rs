@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use settings::{Diagnostic, Source, did_you_mean};
+use settings::{Diagnostic, Source, SourceSpan, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -12,7 +12,7 @@ use crate::keys::{self, Key, Kind, Section};
 use crate::problem::unknown_key;
 use crate::reader::{ReadFile, Reader};
 use crate::value::Value;
-use crate::written::{Experiment, Setting, StreamOverride};
+use crate::written::{Experiment, Setting, StreamOverride, TargetSettings};
 
 /// A setting from the command line, and the option that carried it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,8 @@ impl Override {
     }
 }
 
-const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE";
+const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or \
+                    target.NAME.KEY=VALUE";
 
 /// Applies `overrides` to the experiment; later ones take precedence.
 pub(crate) fn apply(
@@ -97,6 +98,10 @@ fn apply_each(
         let choices = reader.choices(destination.key, &node);
         let setting =
             Setting { key: destination.key, choices, span: source.span(destination.written) };
+        if let Some(position) = destination.target {
+            set_of_target(&mut experiment.targets[position], setting);
+            continue;
+        }
         let of_section = match destination.key.section {
             Section::Run => Some(&mut experiment.run),
             Section::Search => Some(&mut experiment.search),
@@ -114,9 +119,20 @@ fn apply_each(
     }
 }
 
+/// Applies a setting to a target. A location replaces the emulated volume of the file.
+fn set_of_target(target: &mut TargetSettings, setting: Setting) {
+    let replaces = |other: &Setting| {
+        other.key.name == setting.key.name || setting.key.name == "location"
+    };
+    target.settings.retain(|other| !replaces(other));
+    target.settings.push(setting);
+}
+
 /// The key that a setting applies to.
 struct Destination<'t> {
     stream: Option<String>,
+    /// The position of the table of a target.
+    target: Option<usize>,
     key: &'static Key,
     /// Fields inside the key's value: `poisson` in `arrival.poisson=1k/s`.
     inside: Vec<(&'t str, Range<usize>)>,
@@ -154,8 +170,18 @@ fn destination<'t>(
         parts.remove(0);
     }
     let mut stream = None;
+    let mut target = None;
     let mut section = Section::Stream;
-    if parts.len() > 1 && parts[0].0 == "run" {
+    if parts.len() > 2 && parts[0].0 == "target" {
+        section = Section::Target;
+        parts.remove(0);
+        let (name, span) = parts.remove(0);
+        target = experiment.targets.iter().position(|one| one.name == name);
+        if target.is_none() {
+            problems.push(unknown_target(experiment, name, &source.span(span)));
+            return None;
+        }
+    } else if parts.len() > 1 && parts[0].0 == "run" {
         section = Section::Run;
         parts.remove(0);
     } else if parts.len() > 1 && parts[0].0 == "search" {
@@ -177,6 +203,7 @@ fn destination<'t>(
         let title = match section {
             Section::Run => "[run]",
             Section::Search => "[search]",
+            Section::Target => "a target",
             _ => "a stream",
         };
         let mut wrong = unknown_key(&source.span(span), name, &[section], title);
@@ -195,7 +222,18 @@ fn destination<'t>(
         problems.push(span.diagnostic(format!("`{name}` has no fields"), FORM));
         return None;
     }
-    Some(Destination { stream, key, inside: parts, written, value })
+    Some(Destination { stream, target, key, inside: parts, written, value })
+}
+
+fn unknown_target(experiment: &Experiment, name: &str, span: &SourceSpan) -> Diagnostic {
+    let known = || experiment.targets.iter().map(|one| one.name.as_str());
+    let allowed = match experiment.targets.is_empty() {
+        true => "the experiment has no [target.NAME] table".to_owned(),
+        false => known().collect::<Vec<&str>>().join(", "),
+    };
+    let mut wrong = span.diagnostic("unknown target", allowed).with_found(format!("`{name}`"));
+    wrong.hint = did_you_mean(name, known());
+    wrong
 }
 
 /// The value's text as a TOML node: an array if commas separate several values.

@@ -32,6 +32,16 @@ pub struct Experiment {
     pub span: SourceSpan,
 }
 
+impl Experiment {
+    /// Puts all streams on one target instead of those of its tables.
+    pub fn use_one_target(&mut self) {
+        self.targets.clear();
+        for stream in &mut self.streams {
+            stream.settings.retain(|one| !["targets", "spread"].contains(&one.key.name));
+        }
+    }
+}
+
 /// A key with its value, or with several values as a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {

@@ -6,12 +6,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use workload::experiment::{PROFILES, parse, profile};
+use workload::experiment::parse;
 use workload::keys::{KEYS, Section};
 use workload::names::NameStream;
 use workload::op::OpStream;
 use workload::plan::{Plan, Stream, TargetSpec};
-use workload::resolve::{ResolveOptions, resolve};
+use workload::profiles::{PROFILES, profile};
+use workload::resolve::{PlanTargets, ResolveOptions, resolve};
 use workload::schema::json_schema;
 
 mod schema_check;
@@ -32,9 +33,7 @@ fn experiments() -> Vec<(String, String)> {
         })
         .collect();
     found.sort();
-    found.extend(PROFILES.iter().map(|(name, _)| {
-        ((*name).to_owned(), profile(name).expect("listed profiles exist").to_owned())
-    }));
+    found.extend(PROFILES.iter().map(|one| (one.name.to_owned(), one.text.to_owned())));
     found
 }
 
@@ -42,8 +41,9 @@ fn plan(name: &str, text: &str) -> Plan {
     let experiment = parse(text, name).unwrap_or_else(|problems| {
         panic!("{}", problems.iter().map(|p| format!("{p}\n")).collect::<String>())
     });
-    let options = ResolveOptions::LOCAL;
-    resolve(&experiment, name, TargetSpec::Null, &options).unwrap()
+    let names: Vec<String> = experiment.targets.iter().map(|one| one.name.clone()).collect();
+    let targets = PlanTargets { specs: vec![TargetSpec::Null; names.len().max(1)], names };
+    resolve(&experiment, name, targets, &ResolveOptions::LOCAL).unwrap()
 }
 
 #[test]

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use workload::experiment::{PROFILES, parse_with, profile};
+use workload::experiment::parse_with;
 use workload::overrides::Override;
 use workload::plan::{Plan, TargetSpec};
+use workload::profiles::{PROFILES, profile, quick_profile};
 use workload::resolve::{ResolveOptions, resolve};
 
 fn plan(name: &str) -> Plan {
@@ -13,7 +14,7 @@ fn plan(name: &str) -> Plan {
 }
 
 fn plan_with(name: &str, overrides: &[Override]) -> Plan {
-    let text = profile(name).unwrap();
+    let text = profile(name).unwrap().text;
     let experiment =
         parse_with(text, name, overrides).unwrap_or_else(|problems| panic!("{problems:#?}"));
     let options = ResolveOptions::LOCAL;
@@ -22,11 +23,14 @@ fn plan_with(name: &str, overrides: &[Override]) -> Plan {
 
 #[test]
 fn every_listed_profile_exists_and_resolves() {
-    for (name, description) in PROFILES {
-        let plan = plan(name);
-        assert_eq!(plan.name, *name);
-        assert!(description.len() > 20);
+    for profile in PROFILES {
+        let plan = profile.plan();
+        assert_eq!(plan.name, profile.name);
+        let purpose = profile.purpose();
+        assert!((20..=130).contains(&purpose.len()), "{}: {purpose}", profile.name);
+        assert!(purpose.ends_with('.'), "{}: {purpose}", profile.name);
     }
+    assert!(PROFILES.is_sorted_by_key(|profile| profile.group), "listed by group");
     assert!(profile("five-corners").is_none());
 }
 
@@ -130,7 +134,7 @@ fn one_queue_depth_on_the_command_line_is_the_maximum_of_the_search() {
 fn a_queue_depth_search_with_several_queue_depths_is_refused() {
     let settings = ["queue_depth=2,8", "search.method=queue-depth", "search.step=2"];
     let overrides = settings.map(Override::set);
-    let text = profile("four-corners-quick").unwrap();
+    let text = profile("four-corners-quick").unwrap().text;
     let problems = parse_with(text, "four-corners-quick", &overrides).unwrap_err();
     assert_eq!(problems[0].message, "a search chooses the queue depths itself");
 }
@@ -165,7 +169,6 @@ fn curves_take_at_most_four_minutes_and_quick_ones_at_most_one() {
 
 #[test]
 fn every_profile_has_a_quick_form() {
-    use workload::experiment::quick_profile;
     for name in ["four-corners", "curve", "ranges"] {
         assert_eq!(quick_profile(name).unwrap(), format!("{name}-quick"));
     }

@@ -82,7 +82,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Du(arguments) => keep::du(&arguments, terminal),
         Command::Baseline(command) => baseline::run(&command, terminal),
         Command::Clean(arguments) => clean::run(&arguments),
-        Command::Profiles(arguments) => profiles::run(&arguments),
+        Command::Profiles(arguments) => profiles::run(&arguments, terminal),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),
         Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments, terminal),
         Command::Observe(arguments) => observe::run(&arguments, terminal),

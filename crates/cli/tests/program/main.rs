@@ -54,6 +54,7 @@ mod observing;
 mod plans;
 mod predicting;
 mod private_network;
+mod profiles;
 mod pseudo_terminal;
 #[path = "../../../analysis/tests/records/mod.rs"]
 mod records;

@@ -1,6 +1,7 @@
 //! `plan` shows what `run` would do, and writes nothing.
 
 use expect_test::expect_file;
+use workload::profiles::PROFILES;
 
 use crate::harness::{TestDir, golden};
 use crate::runs::TINY;
@@ -8,8 +9,7 @@ use crate::runs::TINY;
 #[test]
 fn the_plan_of_every_profile_is_as_stored() {
     let dir = TestDir::new();
-    let profiles = dir.ok(&["profiles"]);
-    for name in profiles.lines().filter(|line| !line.starts_with(' ')) {
+    for name in PROFILES.iter().map(|profile| profile.name) {
         let shown = dir.ok(&["plan", "target", "--profile", name]);
         // The free space of the machine that runs the test does not belong into a golden file.
         let shown: String = shown

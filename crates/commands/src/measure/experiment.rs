@@ -8,11 +8,12 @@ use cloud::service_level::ServiceLevel;
 use host::Root;
 use report::assumed::Assumed;
 use settings::Diagnostic;
-use units::Bytes;
+use units::{Bytes, unknown};
 use workload::experiment::{self, Experiment, TargetSettings};
 use workload::limit::StatedLimit;
 use workload::overrides::Override;
 use workload::plan::{IoMethod, Plan, TargetSpec};
+use workload::profiles::{self, Group, Profile};
 use workload::resolve::{self, PlanTargets, ResolveOptions};
 
 use super::{explain, working_set};
@@ -148,26 +149,28 @@ pub(crate) fn plan_builtin(
         name: builtin.name.to_owned(),
         folder: PathBuf::new(),
         is_quick: false,
-        is_profile: !builtin.file_size_given,
+        has_default_size: !builtin.file_size_given,
+        on_one_target: false,
         presets: builtin.presets,
         assumed: Vec::new(),
     };
     resolved(options, source)
 }
 
-/// The text of the built-in profile `name`.
+/// The built-in profile `name`.
 ///
 /// # Errors
 /// There is no profile of this name.
-pub fn profile(name: &str) -> Result<&'static str, Failure> {
-    experiment::profile(name).ok_or_else(|| {
-        let known: Vec<&str> = experiment::PROFILES.iter().map(|(name, _)| *name).collect();
-        Failure::input(anyhow!("there is no profile `{name}`; there are {}", known.join(", ")))
+pub fn profile(name: &str) -> Result<&'static Profile, Failure> {
+    profiles::profile(name).ok_or_else(|| {
+        let known: Vec<&str> = profiles::PROFILES.iter().map(|profile| profile.name).collect();
+        Failure::input(anyhow!("there is no profile `{name}`; {}", unknown(name, &known)))
+            .with_remedy("`fourcorners profiles` lists them")
     })
 }
 
 fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result<Planned, Failure> {
-    if options.target.is_none() && source.is_profile && options.working_set.is_none() {
+    if options.target.is_none() && source.has_default_size && options.working_set.is_none() {
         // The volume has no cache that the files would have to exceed.
         source.presets.push(Preset::new("TARGET", "file_size", EMULATED_FILE_SIZE));
         source.assumed.push(Assumed::FileSize(EMULATED_FILE_SIZE.to_owned()));
@@ -181,6 +184,9 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     }
     let experiment = source.parse(&overrides).map_err(refused)?;
     let mut assumed = source.assumed.clone();
+    if source.on_one_target && source.volumes() > 1 && experiment.targets.is_empty() {
+        assumed.push(Assumed::OneTarget { volumes: source.volumes() });
+    }
     let targets =
         targets(options, &experiment).map_err(|wrong| wrong.into_failure(&source.text))?;
     if target_name(options, &experiment).is_none() && experiment.targets.is_empty() {
@@ -234,8 +240,10 @@ struct ExperimentSource {
     folder: PathBuf,
     /// The text is a quick profile already.
     is_quick: bool,
-    /// It is a built-in experiment with its default file size.
-    is_profile: bool,
+    /// It is a built-in experiment with a file size for storage with a cache.
+    has_default_size: bool,
+    /// A profile whose streams all use the target of the command line, instead of its volumes.
+    on_one_target: bool,
     presets: Vec<Preset>,
     assumed: Vec<Assumed>,
 }
@@ -248,7 +256,19 @@ impl ExperimentSource {
             let path = self.folder.join(path);
             std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
         };
-        experiment::parse_with_files(&self.text, &self.name, overrides, &read_file)
+        let mut experiment =
+            experiment::parse_with_files(&self.text, &self.name, overrides, &read_file)?;
+        let is_written = experiment.targets.iter().any(|target| target.location().is_some());
+        if self.on_one_target && !is_written {
+            experiment.use_one_target();
+        }
+        Ok(experiment)
+    }
+
+    /// The number of volumes that a profile names.
+    fn volumes(&self) -> usize {
+        let parsed = experiment::parse(&self.text, &self.name);
+        parsed.map_or(0, |experiment| experiment.targets.len())
     }
 
     fn find(options: &ExperimentOptions) -> Result<ExperimentSource, Failure> {
@@ -262,14 +282,15 @@ impl ExperimentSource {
                 name,
                 folder: path.parent().map(PathBuf::from).unwrap_or_default(),
                 is_quick: false,
-                is_profile: false,
+                has_default_size: false,
+                on_one_target: false,
                 presets: Vec::new(),
                 assumed: Vec::new(),
             });
         }
         let mut assumed = Vec::new();
         let name = match (&options.profile, options.quick) {
-            (Some(name), true) => experiment::quick_profile(name).unwrap_or(name),
+            (Some(name), true) => profiles::quick_profile(name).unwrap_or(name),
             (Some(name), false) => name.as_str(),
             (None, quick) => {
                 let name = if quick { QUICK_PROFILE } else { DEFAULT_PROFILE };
@@ -277,12 +298,14 @@ impl ExperimentSource {
                 name
             }
         };
+        let profile = profile(name)?;
         Ok(ExperimentSource {
-            text: profile(name)?.to_owned(),
+            text: profile.text.to_owned(),
             name: format!("profile:{name}"),
             folder: PathBuf::new(),
-            is_quick: name.ends_with(experiment::QUICK),
-            is_profile: true,
+            is_quick: name.ends_with(profiles::QUICK),
+            has_default_size: profile.group == Group::Synthetic,
+            on_one_target: options.target.is_some(),
             presets: Vec::new(),
             assumed,
         })

@@ -14,6 +14,7 @@ pub mod interleave;
 pub mod known_limit;
 pub mod left_on_target;
 pub mod plan;
+pub mod profiles;
 mod record_writer;
 pub mod run_metrics;
 pub mod scrape;

@@ -16,6 +16,7 @@ use workload::plan::{
     IoMethod, Phases, Plan, Run, Spread, Step, Stream, StreamTargets, TargetSpec, WeightedSize,
     WorkingSet,
 };
+use workload::profiles;
 use workload::resolve::{self, ResolveOptions};
 use workload::scale::{RUNS_MAX, Scale};
 use workload::search::{Repeats, Search, SearchMethod};
@@ -91,7 +92,7 @@ fn plan(system: &System, prior: &PriorKnowledge) -> Plan {
 }
 
 fn profile(name: &str, overrides: &[Override], system: &System) -> Plan {
-    let text = experiment::profile(name).expect("the profile is built in");
+    let text = profiles::profile(name).expect("the profile is built in").text;
     let experiment = experiment::parse_with(text, name, overrides).expect("the profile is valid");
     let options = ResolveOptions::LOCAL;
     let mut plan =

@@ -17,6 +17,7 @@ mod little;
 mod long;
 mod mixes;
 mod predictions;
+mod profiles;
 mod queues;
 mod repeatable;
 mod scaling_out;

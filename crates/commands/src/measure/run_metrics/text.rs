@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let text = workload::experiment::profile("four-corners").expect("a profile");
+        let text = workload::profiles::profile("four-corners").expect("a profile").text;
         let experiment = workload::experiment::parse(text, "t").expect("it is valid");
         let options = workload::resolve::ResolveOptions::LOCAL;
         let target = TargetSpec::Null;

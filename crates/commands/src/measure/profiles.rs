@@ -1,0 +1,140 @@
+//! `profiles`: the built-in experiments with what they require of a target.
+
+use serde::Serialize;
+use units::{counted, print_duration};
+use workload::profiles::{Group, PROFILES, Profile, Requirements};
+
+/// Columns of a name in the list; longer ones have none.
+const NAME_CHARS: usize = 20;
+
+/// A profile as JSON.
+#[derive(Debug, Serialize)]
+pub struct ProfileJson {
+    /// Its name.
+    name: &'static str,
+    /// What it is about.
+    group: &'static str,
+    /// What it measures.
+    purpose: String,
+    /// The size of all files, in bytes.
+    bytes: u64,
+    /// Files, directories and links.
+    inodes: u64,
+    /// Time of all runs without the fill, in seconds; with searches, the maximum.
+    seconds: f64,
+    /// Load points, or searches for them.
+    load_points: usize,
+    /// Volumes that its streams use.
+    volumes: usize,
+}
+
+/// All profiles as JSON, in order.
+pub fn json() -> Vec<ProfileJson> {
+    PROFILES
+        .iter()
+        .map(|profile| {
+            let required = profile.requirements();
+            ProfileJson {
+                name: profile.name,
+                group: profile.group.title(),
+                purpose: profile.purpose(),
+                bytes: required.bytes.get(),
+                inodes: required.inodes,
+                seconds: required.time.as_secs_f64(),
+                load_points: required.load_points,
+                volumes: required.volumes,
+            }
+        })
+        .collect()
+}
+
+/// The profiles by group, each with what it requires and measures.
+///
+/// * `wrapped` - breaks a text into lines of at most so many characters
+pub fn list(wrapped: impl Fn(&str, usize) -> Vec<String>, columns: usize) -> String {
+    let mut out = String::new();
+    for group in Group::ALL {
+        out.push_str(&format!("{}\n", group.title()));
+        for profile in of_group(group) {
+            let required = in_words(&profile.requirements());
+            out.push_str(&format!("  {:NAME_CHARS$}{required}\n", profile.name));
+            for line in wrapped(&profile.purpose(), columns.saturating_sub(6)) {
+                out.push_str(&format!("      {line}\n"));
+            }
+        }
+    }
+    out
+}
+
+/// The profiles of a group, in order.
+fn of_group(group: Group) -> impl Iterator<Item = &'static Profile> {
+    PROFILES.iter().filter(move |profile| profile.group == group)
+}
+
+/// `2 GiB, 4 inodes; 3 load points, 1m45s`
+fn in_words(required: &Requirements) -> String {
+    let volumes = match required.volumes {
+        1 => String::new(),
+        several => format!(" on {several} volumes"),
+    };
+    format!(
+        "{}, {}{volumes}; {}, {}",
+        required.bytes,
+        counted(required.inodes, "inode"),
+        counted(required.load_points as u64, "load point"),
+        print_duration(required.time)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const PAGE: &str = "../../docs/guide/profiles.md";
+    const START: &str = "<!-- The tables are generated: crates/commands/src/measure/profiles.rs -->\n";
+    const END: &str = "<!-- The end of the tables -->";
+
+    /// The tables of the guide.
+    fn tables() -> String {
+        let mut out = String::new();
+        for group in Group::ALL {
+            out.push_str(&format!("\n### {}\n\n", group.title()));
+            out.push_str("| profile | what it measures | needs | takes |\n");
+            out.push_str("| --- | --- | --- | --- |\n");
+            for profile in of_group(group) {
+                let required = profile.requirements();
+                let (size, time) = (required.bytes, print_duration(required.time));
+                let inodes = counted(required.inodes, "inode");
+                let purpose = profile.purpose();
+                let name = profile.name;
+                out.push_str(&format!("| `{name}` | {purpose} | {size}, {inodes} | {time} |\n"));
+            }
+        }
+        out.push('\n');
+        out
+    }
+
+    #[test]
+    fn the_guide_has_every_profile_with_what_it_requires() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+        let page = std::fs::read_to_string(&path).expect("read the guide");
+        let start = page.find(START).expect("the page has the start of the tables") + START.len();
+        let end = page.find(END).expect("the page has the end of the tables");
+        let expected = format!("{}{}{}", &page[..start], tables(), &page[end..]);
+        expect_test::expect_file![path].assert_eq(&expected);
+    }
+
+    #[test]
+    fn the_list_fits_into_80_columns_and_has_every_profile() {
+        let one_line = |text: &str, columns: usize| vec![text.chars().take(columns).collect()];
+        let list = list(one_line, 80);
+        let wide = list.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None);
+        for profile in PROFILES {
+            assert!(profile.name.len() < NAME_CHARS, "{}", profile.name);
+            assert!(list.contains(&format!("\n  {} ", profile.name)), "{}", profile.name);
+        }
+    }
+}
