@@ -3,137 +3,16 @@
 //!
 //! A condition is met or not met only if the whole 95 % confidence interval is on one side of the
 //! bound; otherwise the answer is "cannot tell". Counts and maxima are exact. Not for: parsing
-//! (`commands`), sentences (`report`).
+//! (`workload`), sentences (`report`).
 
 use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
+use workload::condition::{Condition, Metric};
 use workload::op::OpKind;
 
 use crate::estimate::Estimate;
 use crate::findings::Findings;
 use crate::load_point::{LoadPoint, OpSummary, StreamSummary};
 use crate::percentile::Percentile;
-
-/// A value that a condition bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Bytes per second.
-    Throughput,
-    /// Operations completed per second.
-    Iops,
-    /// Mean response time, in nanoseconds.
-    Mean,
-    /// Median response time, in nanoseconds.
-    P50,
-    /// The 90th percentile of the response times, in nanoseconds.
-    P90,
-    /// The 99th percentile of the response times, in nanoseconds.
-    P99,
-    /// The 99.9th percentile of the response times, in nanoseconds.
-    P999,
-    /// Maximum response time, in nanoseconds.
-    Max,
-    /// Number of failed operations.
-    Errors,
-}
-
-impl Metric {
-    /// All of them.
-    pub const ALL: [Metric; 9] = [
-        Metric::Throughput,
-        Metric::Iops,
-        Metric::Mean,
-        Metric::P50,
-        Metric::P90,
-        Metric::P99,
-        Metric::P999,
-        Metric::Max,
-        Metric::Errors,
-    ];
-
-    /// The name on the command line and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::Throughput => "throughput",
-            Metric::Iops => "iops",
-            Metric::Mean => "mean",
-            Metric::P50 => "p50",
-            Metric::P90 => "p90",
-            Metric::P99 => "p99",
-            Metric::P999 => "p99.9",
-            Metric::Max => "max",
-            Metric::Errors => "errors",
-        }
-    }
-
-    /// The unit of its values in files.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Metric::Throughput => "bytes/s",
-            Metric::Iops => "ops/s",
-            Metric::Errors => "operations",
-            _ => "ns",
-        }
-    }
-
-    const fn fraction(self) -> Option<f64> {
-        match self {
-            Metric::P50 => Some(0.5),
-            Metric::P90 => Some(0.9),
-            Metric::P99 => Some(0.99),
-            Metric::P999 => Some(0.999),
-            _ => None,
-        }
-    }
-}
-
-/// The side of the bound on which a measurement fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-}
-
-impl Comparison {
-    /// Whether larger values are closer to meeting the condition.
-    const fn is_upward(self) -> bool {
-        matches!(self, Comparison::Above | Comparison::AtLeast)
-    }
-
-    /// Whether every value of the interval meets the condition, or none; `None` if the interval has
-    /// both.
-    fn is_met_by(self, [low, high]: [f64; 2], bound: f64) -> Option<bool> {
-        let meets = |value: f64| match self {
-            Comparison::Above => value > bound,
-            Comparison::AtLeast => value >= bound,
-            Comparison::Below => value < bound,
-            Comparison::AtMost => value <= bound,
-        };
-        (meets(low) == meets(high)).then(|| meets(low))
-    }
-}
-
-/// A condition under which a measurement fails.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    /// As the user wrote it.
-    pub text: String,
-    /// The workload variant or the stream; `None` for every load point.
-    pub scope: Option<String>,
-    /// The kind of operation; `None` for reads and writes together.
-    pub kind: Option<OpKind>,
-    /// The bounded value.
-    pub metric: Metric,
-    /// The side of the bound on which the measurement fails.
-    pub comparison: Comparison,
-    /// The bound, in the metric's unit.
-    pub bound: f64,
-}
 
 /// A condition with the answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +70,8 @@ pub enum Cause {
     IncludesBound,
     /// Hosts were lost, so the value is that of fewer hosts.
     HostsLost,
+    /// The load has no offered rate, so it achieves no share of one.
+    NoOfferedRate,
 }
 
 impl Answer {
@@ -214,6 +95,7 @@ impl Cause {
             Cause::NoInterval => "no_interval",
             Cause::IncludesBound => "includes_bound",
             Cause::HostsLost => "hosts_lost",
+            Cause::NoOfferedRate => "no_offered_rate",
         }
     }
 }
@@ -284,6 +166,7 @@ fn judge_operations(
         Metric::Throughput => of_estimate(ops.throughput),
         Metric::Iops => of_estimate(ops.achieved_rate),
         Metric::Mean => of_estimate(ops.response.mean_ns),
+        Metric::Achieved => of_estimate(achieved_share(stream, condition.kind)),
         Metric::Max => ops.response.max_ns.map_or((None, None), |ns| exact(ns as f64)),
         Metric::Errors => exact(failed(stream, condition.kind) as f64),
         Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
@@ -293,6 +176,9 @@ fn judge_operations(
     };
     let cause = match (value, condition.metric.fraction()) {
         (Some(_), _) => Cause::NoInterval,
+        (None, _) if condition.metric == Metric::Achieved && ops.completed > 0 => {
+            Cause::NoOfferedRate
+        }
         (None, Some(_)) if ops.response.samples > 0 => Cause::TooFewSamples,
         (None, _) => Cause::NotMeasured,
     };
@@ -305,6 +191,18 @@ fn judge_operations(
         }
     };
     (Worst { load_point, value, interval }, answer)
+}
+
+/// The achieved share of a stream's offered rate, which counts all kinds of operations. `None` without an
+/// offered rate, or for one of several kinds, whose part of the rate is not planned alone.
+fn achieved_share(stream: &StreamSummary, kind: Option<OpKind>) -> Option<Estimate> {
+    let offered = stream.offered_rate.filter(|_| kind.is_none())?.get();
+    let achieved = stream.all_kinds.as_ref().unwrap_or(&stream.data).achieved_rate?;
+    (offered > 0.0).then(|| Estimate {
+        value: achieved.value / offered,
+        uncertainty: achieved.uncertainty.map(|half| half / offered),
+        ..achieved
+    })
 }
 
 fn of_estimate(estimate: Option<Estimate>) -> (Option<f64>, Option<[f64; 2]>) {
@@ -344,7 +242,7 @@ fn is_worse(a: &Worst, b: &Worst, condition: &Condition) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use workload::condition::Comparison;
 
     #[test]
     fn an_interval_on_one_side_of_the_bound_decides_and_one_across_it_does_not() {

@@ -2,6 +2,7 @@
 
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use metrics::warning::Warning;
+use workload::condition::{Condition, parse_requirement};
 use workload::plan::{Plan, Step};
 use workload::search::{Search, SearchMethod};
 
@@ -57,6 +58,8 @@ pub struct Findings {
     pub outcome: Outcome,
     /// The command that repeats the experiment.
     pub repeat_command: String,
+    /// What the experiment requires of its results.
+    pub requirements: Vec<Condition>,
     /// Load points, in the order of their first run.
     pub load_points: Vec<LoadPoint>,
     /// The load points as curves.
@@ -190,6 +193,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         duration_ns: duration_ns(record),
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
+        requirements: requirements(&record.plan),
         tune,
         emulated: emulated::emulated(&record.plan.targets, &load_points, &verdicts),
         verdicts,
@@ -210,6 +214,12 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         notes: notes(record, &load_points),
         load_points,
     }
+}
+
+/// The requirements of a plan. Those that this version cannot read are left out: the version that planned
+/// them knew more metrics.
+fn requirements(plan: &Plan) -> Vec<Condition> {
+    plan.requirements.iter().filter_map(|text| parse_requirement(text).ok()).collect()
 }
 
 /// The objective for the mean response time of a load point's search, in seconds.

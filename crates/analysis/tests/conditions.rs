@@ -1,9 +1,11 @@
 //! Conditions on records with known numbers: failed, passed, and each reason to be inconclusive.
 
 use analysis::analyze;
-use analysis::condition::{Answer, Cause, Comparison, Condition, Judged, Metric, judge};
+use analysis::condition::{Answer, Cause, Judged, judge};
 use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
 use metrics::run_record::{ExperimentRecord, RunRecord};
+use workload::arrival::Arrival;
+use workload::condition::{Comparison, Condition, Metric, parse_requirement};
 use workload::op::OpKind;
 
 use crate::records::{done, experiment, kind, reads, run, stream};
@@ -11,7 +13,15 @@ use crate::records::{done, experiment, kind, reads, run, stream};
 const MS: f64 = 1e6;
 
 fn condition(metric: Metric, comparison: Comparison, bound: f64) -> Condition {
-    Condition { text: "as written".to_owned(), scope: None, kind: None, metric, comparison, bound }
+    Condition {
+        is_requirement: false,
+        text: "as written".to_owned(),
+        scope: None,
+        kind: None,
+        metric,
+        comparison,
+        bound,
+    }
 }
 
 /// Six measured seconds; second `n` completes `rates[n % 2]` reads of `service_ns`.
@@ -73,6 +83,34 @@ fn a_bound_inside_the_bucket_of_a_percentile_is_inconclusive() {
     assert_eq!(fails_below(low).answer, Answer::Passed);
     assert_eq!(fails_below((low + high) / 2.0).answer, Answer::CannotTell(Cause::IncludesBound));
     assert_eq!(fails_below(high + 1.0).answer, Answer::Failed { load_points: 1 });
+}
+
+#[test]
+fn a_requirement_passes_where_the_condition_with_its_text_fails() {
+    let record = two_points();
+    for (text, is_met) in [("mean < 3ms", true), ("mean < 1ms", false), ("iops >= 900", true)] {
+        let required = parse_requirement(text).expect("it is a requirement");
+        let answer = judged(&record, &required).answer;
+        assert_eq!(answer == Answer::Passed, is_met, "{text}: {answer:?}");
+        assert_eq!(matches!(answer, Answer::Failed { .. }), !is_met, "{text}: {answer:?}");
+    }
+}
+
+#[test]
+fn achieved_is_the_share_of_the_offered_rate_and_not_measured_in_a_closed_loop() {
+    let mut offered = point(64, [950, 950], 1_000_000);
+    offered.run.streams[0].arrival = Arrival::Constant { offered_rate: 1000.0 };
+    let record = experiment(vec![offered]);
+    let required = |text: &str| judged(&record, &parse_requirement(text).expect("it is one"));
+    let met = required("achieved >= 94%");
+    assert_eq!(met.answer, Answer::Passed);
+    assert_eq!(met.worst.and_then(|worst| worst.value), Some(0.95));
+    assert_eq!(required("achieved >= 96%").answer, Answer::Failed { load_points: 1 });
+    let of_kind = required("read.achieved >= 94%");
+    assert_eq!(of_kind.answer, Answer::CannotTell(Cause::NoOfferedRate));
+    let closed = parse_requirement("achieved >= 94%").expect("it is one");
+    let closed = judged(&two_points(), &closed);
+    assert_eq!(closed.answer, Answer::CannotTell(Cause::NoOfferedRate));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Load points whose totals are those of fewer hosts are labelled, and no conclusion rests on them.
 
 use crate::records::{done, experiment, reads, run, stream};
-use analysis::condition::{Answer, Cause, Comparison, Condition, Metric, judge};
+use analysis::condition::{Answer, Cause, judge};
 use analysis::curve::Missing;
 use analysis::curve::plateau::{Reason, State};
 use analysis::fleet::MissingHosts;
@@ -10,6 +10,7 @@ use analysis::measured_load::{BestBy, best_of_each};
 use analysis::{Findings, analyze, search};
 use metrics::fleet::{HostEvent, HostRun};
 use metrics::run_record::RunRecord;
+use workload::condition::{Comparison, Condition, Metric};
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 /// Six seconds of 8 KiB reads at a queue depth; rate and time obey Little's law.
@@ -98,6 +99,7 @@ fn a_curve_of_all_hosts_is_preferred_to_a_faster_one_of_fewer() {
 #[test]
 fn no_condition_is_judged_by_a_total_of_fewer_hosts() {
     let condition = |bound: f64| Condition {
+        is_requirement: false,
         text: "iops < bound".to_owned(),
         scope: None,
         kind: None,

@@ -36,8 +36,8 @@ mod tests {
     use commands::foreign_options::table::{Equivalent, Given, OPTIONS};
     use expect_test::{Expect, expect};
     use workload::experiment::parse_with;
-    use workload::profiles::profile;
     use workload::overrides::Override;
+    use workload::profiles::profile;
 
     use super::*;
 

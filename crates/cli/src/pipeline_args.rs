@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use analysis::condition::Condition;
 use clap::Args;
 use commands::conditions;
+use workload::condition::Condition;
 
 /// The help heading of these flags.
 const PIPELINES: &str = "Pipelines";
@@ -16,9 +16,10 @@ pub(crate) struct PipelineArguments {
     ///
     /// [WORKLOAD.][KIND.]METRIC OP VALUE: WORKLOAD is a workload variant or a stream; KIND is a kind
     /// of operation such as read, write or create; METRIC is throughput, iops, mean, p50, p90, p99,
-    /// p99.9 or max (response times), or errors (failed operations); OP is <, <=, > or >=. The
-    /// condition is true if the whole 95 % confidence interval of a load point is beyond VALUE. If
-    /// the interval includes VALUE, the answer is `cannot tell`. May be repeated.
+    /// p99.9 or max (response times), errors (failed operations) or achieved (share of the offered
+    /// rate); OP is <, <=, > or >=. The condition is true if the whole 95 % confidence interval of a
+    /// load point is beyond VALUE. If the interval includes VALUE, the answer is `cannot tell`. May
+    /// be repeated. The opposite, what must be true, can be in the experiment (key `require`).
     #[arg(
         long,
         help_heading = PIPELINES,
@@ -28,7 +29,7 @@ pub(crate) struct PipelineArguments {
     pub(crate) fail_if: Vec<Condition>,
 
     /// Exit with 1 also if the answer to a condition is `cannot tell`.
-    #[arg(long, help_heading = PIPELINES, requires = "fail_if")]
+    #[arg(long, help_heading = PIPELINES)]
     pub(crate) strict: bool,
 
     #[command(flatten)]

@@ -1,115 +1,21 @@
-//! `--fail-if`: reads conditions, and turns their answers into an exit code.
-//!
-//! `[WORKLOAD.][KIND.]METRIC OP VALUE`, where WORKLOAD is a workload variant or a stream, and KIND a kind
-//! of operation: `read.p99 > 2ms`, `throughput < 900MiB/s`, `home.create.mean >= 1ms`.
+//! `--fail-if`: reads conditions, judges them next to the requirements of the experiment, and turns the
+//! answers into an exit code.
 
 use analysis::Findings;
-use analysis::condition::{self, Answer, Comparison, Condition, Judged, Metric};
+use analysis::condition::{self, Answer, Judged};
 use anyhow::anyhow;
-use units::{BytesPerSec, OpsPerSec, parse_duration, unknown};
-use workload::op::OpKind;
+use units::unknown;
+use workload::condition::Condition;
 use workload::plan::Plan;
 
 use crate::outcome::{Exit, Failure};
-
-const OPERATORS: [(&str, Comparison); 4] = [
-    (">=", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    (">", Comparison::Above),
-    ("<", Comparison::Below),
-];
 
 /// Reads a condition.
 ///
 /// # Errors
 /// What is wrong and what is allowed, with the condition and a mark below the wrong part.
 pub fn parse(text: &str) -> Result<Condition, String> {
-    let at = text.find(['<', '>']).ok_or_else(|| {
-        let missing = "compare with `<`, `<=`, `>` or `>=`, as in `read.p99 > 2ms`".to_owned();
-        marked(text, text.trim_end().len()..text.trim_end().len() + 1, &missing)
-    })?;
-    let (left, right) = text.split_at(at);
-    let (operator, comparison) = OPERATORS
-        .into_iter()
-        .find(|(operator, _)| right.starts_with(operator))
-        .expect("the text has `<` or `>` here");
-    let (scope, kind, metric) = subject(text, left.trim_end())?;
-    let value_at = at + operator.len();
-    let value = &text[value_at..];
-    let bound = bound(metric, value.trim()).map_err(|wrong| {
-        let start = value_at + value.len() - value.trim_start().len();
-        marked(text, start..start + value.trim().len().max(1), &wrong)
-    })?;
-    Ok(Condition { text: text.trim().to_owned(), scope, kind, metric, comparison, bound })
-}
-
-/// The part before the operator: `[WORKLOAD.][KIND.]METRIC`, the beginning of `text`.
-fn subject(text: &str, subject: &str) -> Result<(Option<String>, Option<OpKind>, Metric), String> {
-    let named = |metric: &Metric| without_last(subject, metric.name()).is_some();
-    let Some(metric) = Metric::ALL.into_iter().find(named) else {
-        let start = metric_start(subject);
-        let found = &subject[start..];
-        let wrong = format!(
-            "`{found}` is not a metric; {}",
-            unknown(found, &Metric::ALL.map(Metric::name))
-        );
-        return Err(marked(text, start..subject.len().max(start + 1), &wrong));
-    };
-    let mut rest = without_last(subject, metric.name()).unwrap_or_default();
-    let mut kind = None;
-    for one in OpKind::ALL {
-        if let Some(before) = without_last(rest, one.name()).filter(|_| kind.is_none()) {
-            (rest, kind) = (before, Some(one));
-        }
-    }
-    let scope = rest.trim();
-    if scope.is_empty() && rest.len() < subject.len() && subject.trim_start().starts_with('.') {
-        return Err(marked(text, 0..1, "the name of a workload or stream is missing before `.`"));
-    }
-    Ok(((!scope.is_empty()).then(|| scope.to_owned()), kind, metric))
-}
-
-/// `text` without its last part, which must be `last`: the whole text, or what follows a dot.
-fn without_last<'t>(text: &'t str, last: &str) -> Option<&'t str> {
-    let before = text.strip_suffix(last)?;
-    match before.trim().is_empty() {
-        true => Some(""),
-        false => before.strip_suffix('.'),
-    }
-}
-
-/// Where a wrong metric begins: after the last dot that is not a decimal point, as in `p99.8`.
-fn metric_start(subject: &str) -> usize {
-    let is_separator = |at: &usize| {
-        let after = subject[at + 1..].chars().next();
-        !after.is_some_and(|c| c.is_ascii_digit())
-    };
-    let mut dots = subject.match_indices('.').map(|(at, _)| at).filter(is_separator);
-    dots.next_back().map_or(subject.len() - subject.trim_start().len(), |at| at + 1)
-}
-
-/// The bound in the metric's unit.
-fn bound(metric: Metric, value: &str) -> Result<f64, String> {
-    match metric {
-        Metric::Throughput => {
-            let rate: BytesPerSec = value.parse().map_err(|error| format!("{error}"))?;
-            Ok(rate.get())
-        }
-        Metric::Iops => {
-            let rate: OpsPerSec = value.parse().map_err(|error| format!("{error}"))?;
-            Ok(rate.get())
-        }
-        Metric::Errors => {
-            let count: u32 = value.parse().map_err(|_| {
-                format!("found `{value}`, expected a number of failed operations such as `0`")
-            })?;
-            Ok(f64::from(count))
-        }
-        _ => {
-            let time = parse_duration(value).map_err(|error| error.to_string())?;
-            Ok(time.as_nanos() as f64)
-        }
-    }
+    workload::condition::parse(text).map_err(|wrong| marked(text, wrong.at, &wrong.message))
 }
 
 /// A message with the text, and marks below the bytes of `wrong`.
@@ -148,9 +54,10 @@ pub fn refuse_unknown_scope(conditions: &[Condition], plan: &Plan) -> Result<(),
     Ok(())
 }
 
-/// Judges the conditions.
+/// Judges the requirements of the experiment, then the conditions.
 pub fn judge(findings: &Findings, conditions: &[Condition]) -> Vec<Judged> {
-    conditions.iter().map(|condition| condition::judge(findings, condition)).collect()
+    let all = findings.requirements.iter().chain(conditions);
+    all.map(|condition| condition::judge(findings, condition)).collect()
 }
 
 /// The exit code that judged conditions lead to.
@@ -167,6 +74,9 @@ pub fn exit(judged: &[Judged], strict: bool) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use workload::condition::{Comparison, Metric};
+    use workload::op::OpKind;
+
     use super::*;
 
     #[test]
@@ -186,6 +96,7 @@ mod tests {
                 Below,
                 1e4,
             ),
+            ("achieved < 95%", None, None, Metric::Achieved, Below, 0.95),
             ("oltp.errors > 0", Some("oltp"), None, Metric::Errors, Above, 0.0),
             ("create.p99 > 5ms", None, Some(Create), Metric::P99, Above, 5e6),
             ("log.fsync.p99 > 5ms", Some("log"), Some(Fsync), Metric::P99, Above, 5e6),
@@ -195,7 +106,15 @@ mod tests {
         ] {
             let scope = scope.map(str::to_owned);
             let text_kept = text.trim().to_owned();
-            let condition = Condition { text: text_kept, scope, kind, metric, comparison, bound };
+            let condition = Condition {
+                text: text_kept,
+                is_requirement: false,
+                scope,
+                kind,
+                metric,
+                comparison,
+                bound,
+            };
             assert_eq!(parse(text), Ok(condition));
         }
     }
@@ -205,7 +124,7 @@ mod tests {
         for (text, message) in [
             (
                 "read.p98 > 2ms",
-                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
+                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
             ),
             (
                 "p99",

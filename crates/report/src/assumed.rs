@@ -33,10 +33,9 @@ impl Assumed {
             Assumed::Blocks(count) => {
                 ("repeats", format!("{count} blocks of each load point (--repeats)"))
             }
-            Assumed::OneTarget { volumes } => (
-                "targets",
-                format!("one instead of {volumes} (--set target.NAME.location=TARGET)"),
-            ),
+            Assumed::OneTarget { volumes } => {
+                ("targets", format!("one instead of {volumes} (--set target.NAME.location=TARGET)"))
+            }
         }
     }
 }

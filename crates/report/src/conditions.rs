@@ -1,10 +1,11 @@
-//! Judged conditions (`--fail-if`) in sentences, as a table and as JSON.
+//! Judged conditions (`--fail-if`, and `require` of an experiment) in sentences, as a table and as JSON.
 
 use analysis::Findings;
-use analysis::condition::{Answer, Cause, Judged, Metric};
+use analysis::condition::{Answer, Cause, Judged};
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::{BytesPerSec, OpsPerSec, counted};
+use units::{BytesPerSec, OpsPerSec, counted, fraction_percent};
+use workload::condition::{Condition, Metric};
 
 use crate::number::{NONE, TimeUnit, exported};
 use crate::results::load_point_name;
@@ -22,15 +23,38 @@ pub fn sentence(findings: &Findings, judged: &Judged) -> String {
     let all = counted(judged.load_points as u64, "load point");
     let end = match judged.answer {
         Answer::CannotTell(cause) => format!("; {}", remedy(cause)),
-        _ if judged.load_points < 2 => String::new(),
-        Answer::Failed { load_points } => format!(" ({load_points} of {all})"),
-        Answer::Passed => format!(", the closest of {all}"),
+        _ if judged.load_points < 2 => margin(judged),
+        Answer::Failed { load_points } => format!("{} ({load_points} of {all})", margin(judged)),
+        Answer::Passed => format!("{}, the closest of {all}", margin(judged)),
     };
     format!("`{text}`: {observed} at {name}{end}")
 }
 
+/// By how much a requirement is met or not: `, 21 % above the required value`. Empty for other conditions.
+fn margin(judged: &Judged) -> String {
+    match of_required(judged) {
+        Some(words) if judged.condition.is_requirement => format!(", {words} the required value"),
+        _ => String::new(),
+    }
+}
+
+/// The distance of the value from the bound: `21 % above`; `None` without a value or for a bound of 0.
+pub(crate) fn of_required(judged: &Judged) -> Option<String> {
+    let bound = judged.condition.bound;
+    let value = judged.worst?.value?;
+    let distance = (bound > 0.0).then(|| value / bound - 1.0)?;
+    let side = if distance < 0.0 { "below" } else { "above" };
+    Some(format!("{} {side}", fraction_percent(distance.abs(), 1)))
+}
+
+/// `require read.p99 < 2ms` or `fail if read.p99 > 2ms`.
+pub(crate) fn in_words(condition: &Condition) -> String {
+    let what = if condition.is_requirement { "require" } else { "fail if" };
+    format!("{what} {}", condition.text)
+}
+
 /// The deciding value with its confidence interval: `2.15 ms (95 % CI 2.09 to 2.21 ms)`.
-fn observed(judged: &Judged) -> String {
+pub(crate) fn observed(judged: &Judged) -> String {
     let Some((value, interval)) =
         judged.worst.and_then(|worst| Some((worst.value?, worst.interval)))
     else {
@@ -54,6 +78,7 @@ fn quantity(metric: Metric, value: f64) -> String {
         Metric::Throughput => BytesPerSec::new(value).to_string(),
         Metric::Iops => OpsPerSec::new(value).to_string(),
         Metric::Errors => counted(value as u64, "failed operation"),
+        Metric::Achieved => fraction_percent(value, 1),
         _ => TimeUnit::of([value]).with_symbol(value),
     }
 }
@@ -72,6 +97,7 @@ const fn remedy(cause: Cause) -> &'static str {
         Cause::IncludesBound => {
             "the interval includes the bound: measure longer (--measure) or more often (--repeats)"
         }
+        Cause::NoOfferedRate => "the load has no offered rate: give it an `arrival`",
         Cause::HostsLost => "hosts were lost: measure again with all of them",
     }
 }
@@ -81,12 +107,7 @@ pub(crate) fn table(findings: &Findings, judged: &[Judged]) -> Table {
     let row = |one: &Judged| {
         let at = one.worst.map(|worst| load_point_name(&findings.load_points[worst.load_point]));
         let at = at.unwrap_or_else(|| NONE.to_owned());
-        vec![
-            one.answer.name().to_owned(),
-            format!("fail if {}", one.condition.text),
-            observed(one),
-            at,
-        ]
+        vec![one.answer.name().to_owned(), in_words(&one.condition), observed(one), at]
     };
     Table {
         columns: vec![
@@ -105,6 +126,9 @@ pub(crate) fn table(findings: &Findings, judged: &[Judged]) -> Table {
 pub struct ConditionJson<'a> {
     /// The condition, as the user wrote it.
     condition: &'a str,
+    /// It is a requirement of the experiment, which must be true; only if it is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    required: bool,
     /// `passed`, `failed` or `cannot tell`.
     result: &'static str,
     /// Why it is inconclusive; only if it is.
@@ -140,6 +164,7 @@ struct WorstJson {
 pub fn json<'a>(findings: &Findings, judged: &'a [Judged]) -> Vec<ConditionJson<'a>> {
     let one = |judged: &'a Judged| ConditionJson {
         condition: &judged.condition.text,
+        required: judged.condition.is_requirement,
         result: judged.answer.name(),
         cause: match judged.answer {
             Answer::CannotTell(cause) => Some(cause.name()),

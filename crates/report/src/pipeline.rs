@@ -72,7 +72,7 @@ pub fn record_suite<'a>(record: impl Into<Record<'a>>, judged: &[Judged], strict
             Answer::Failed { .. } => CaseResult::Failed(sentence()),
             Answer::CannotTell(_) => CaseResult::inconclusive(sentence(), strict),
         };
-        case(&format!("fail if {}", one.condition.text), one.window_ns, result)
+        case(&conditions::in_words(&one.condition), one.window_ns, result)
     };
     Suite {
         name: format!("{} on {}", findings.name, findings.target),

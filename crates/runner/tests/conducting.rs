@@ -81,6 +81,7 @@ fn plan(runs: Vec<Run>) -> Plan {
         verify: false,
         seed: 1,
         data_seed: 1,
+        requirements: Vec::new(),
         steps: runs.into_iter().map(Step::Fixed).collect(),
     }
 }

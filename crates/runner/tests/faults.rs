@@ -72,6 +72,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         verify: false,
         seed: 1,
         data_seed: 1,
+        requirements: Vec::new(),
         steps: vec![Step::Fixed(run)],
     }
 }

@@ -8,7 +8,8 @@ use settings::{Diagnostic, Source, SourceSpan, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::keys::{self, Section};
+use crate::condition::parse_requirement;
+use crate::keys::{self, Kind, Section};
 use crate::overrides::{self, Override};
 use crate::problem::{missing_key, same_name, unknown_key};
 pub use crate::reader::ReadFile;
@@ -16,7 +17,8 @@ use crate::reader::Reader;
 use crate::resolve;
 use crate::value::Value;
 pub use crate::written::{
-    Experiment, Setting, StreamOverride, StreamSettings, TargetSettings, VariantSettings,
+    Experiment, Requirement, Setting, StreamOverride, StreamSettings, TargetSettings,
+    VariantSettings,
 };
 
 /// Reads an experiment. `file` is its name in diagnostics.
@@ -89,6 +91,7 @@ impl ExperimentReader<'_, '_> {
             name: String::new(),
             target: None,
             targets: Vec::new(),
+            requirements: Vec::new(),
             run: Vec::new(),
             search: Vec::new(),
             streams: Vec::new(),
@@ -108,6 +111,7 @@ impl ExperimentReader<'_, '_> {
                     experiment.targets = self.targets(key, node);
                 }
                 "variant" => experiment.variants = self.variants(key, node),
+                "require" => experiment.requirements = self.requirements(node),
                 _ => own.extend(self.setting(key, node, &[Section::Experiment], "the top level")),
             }
         }
@@ -261,6 +265,36 @@ impl ExperimentReader<'_, '_> {
             });
         }
         variants
+    }
+
+    /// The conditions of `require`: a list, or only one.
+    fn requirements(&mut self, node: &Spanned<DeValue<'_>>) -> Vec<Requirement> {
+        match node.get_ref() {
+            DeValue::Array(items) => {
+                items.iter().filter_map(|item| self.requirement(item)).collect()
+            }
+            _ => self.requirement(node).into_iter().collect(),
+        }
+    }
+
+    fn requirement(&mut self, node: &Spanned<DeValue<'_>>) -> Option<Requirement> {
+        let span = self.source.span(node.span());
+        let allowed = Kind::Requirements.allowed();
+        let DeValue::String(text) = node.get_ref() else {
+            self.problems.push(span.diagnostic("a requirement that is not text", allowed));
+            return None;
+        };
+        match parse_requirement(text) {
+            Ok(condition) => Some(Requirement { condition, span }),
+            Err(wrong) => {
+                // Inside of the quotes.
+                let start = node.span().start + 1 + wrong.at.start;
+                let end = (node.span().start + 1 + wrong.at.end).min(node.span().end);
+                let span = self.source.span(start.min(end)..end);
+                self.problems.push(span.diagnostic(wrong.message, ""));
+                None
+            }
+        }
     }
 
     /// Variants need different names, and must refer to streams that exist.

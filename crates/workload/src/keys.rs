@@ -94,6 +94,8 @@ pub enum Kind {
     Pattern,
     /// An arrival process.
     Arrival,
+    /// Conditions that results must meet.
+    Requirements,
     /// Names of targets, in which `*` matches any text.
     TargetNames,
     /// A tree of names.
@@ -190,6 +192,17 @@ pub const KEYS: &[Key] = &[
               on the command line overrides it. Several targets are tables instead: \
               `[target.NAME]`.",
         example: "\"/mnt/vol1\"",
+    },
+    Key {
+        name: "require",
+        section: Experiment,
+        kind: Kind::Requirements,
+        presence: Absent("results are not judged"),
+        sweep: false,
+        doc: "What the results must meet, as `[WORKLOAD.][KIND.]METRIC OP VALUE`; see \
+              [Run in CI](../guide/pipelines.md). Each load point is judged with its confidence \
+              interval. `run` and `show` exit with 1 if one does not meet it.",
+        example: "[\"log.fsync.p99 < 10ms\", \"achieved >= 95%\"]",
     },
     Key {
         name: "location",
@@ -793,6 +806,11 @@ impl Kind {
                               { hot_set = { area = \"10%\", accesses = \"90%\" } }, \
                               { seek = \"25%\" } or { stride = \"1MiB\" }"
                 .to_owned(),
+            Kind::Requirements => {
+                "a list of conditions in quotes: a metric, `<`, `<=`, `>` or `>=`, \
+                                   and a value with its unit, such as \"read.p99 < 2ms\""
+                    .to_owned()
+            }
             Kind::TargetNames => {
                 "names of [target.NAME] tables, in which `*` matches any text, such as \
                                   [\"vol*\"] or \"vol1\""

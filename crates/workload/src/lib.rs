@@ -14,6 +14,7 @@ pub mod active_time;
 pub mod arrival;
 mod arrival_reader;
 mod combination;
+pub mod condition;
 pub mod connection;
 pub mod data;
 pub mod experiment;

@@ -121,9 +121,8 @@ fn apply_each(
 
 /// Applies a setting to a target. A location replaces the emulated volume of the file.
 fn set_of_target(target: &mut TargetSettings, setting: Setting) {
-    let replaces = |other: &Setting| {
-        other.key.name == setting.key.name || setting.key.name == "location"
-    };
+    let replaces =
+        |other: &Setting| other.key.name == setting.key.name || setting.key.name == "location";
     target.settings.retain(|other| !replaces(other));
     target.settings.push(setting);
 }

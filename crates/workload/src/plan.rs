@@ -42,6 +42,9 @@ pub struct Plan {
     pub seed: u64,
     /// The seed of the data in the target's files.
     pub data_seed: u64,
+    /// What the results must meet, as written. Read by [`crate::condition::parse_requirement`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<Step>,
 }

@@ -151,14 +151,18 @@ impl Profile {
         lines.collect::<Vec<&str>>().join(" ")
     }
 
-    /// Its plan, for targets without I/O: one for each that it names.
+    /// Its plan, for a target without I/O, or for a directory for each target that it names.
     ///
     /// # Panics
     /// The file has problems; a test reads all of them.
     pub fn plan(&self) -> Plan {
         let experiment = parse(self.text, self.name).expect("a test reads every profile");
         let names: Vec<String> = experiment.targets.iter().map(|one| one.name.clone()).collect();
-        let targets = PlanTargets { specs: vec![TargetSpec::Null; names.len().max(1)], names };
+        let directory = |name: &String| TargetSpec::Directory { path: name.into() };
+        let targets = match names.is_empty() {
+            true => PlanTargets::from(TargetSpec::Null),
+            false => PlanTargets { specs: names.iter().map(directory).collect(), names },
+        };
         let source = format!("profile:{}", self.name);
         resolve(&experiment, &source, targets, &ResolveOptions::LOCAL)
             .expect("a test resolves every profile")

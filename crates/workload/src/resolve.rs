@@ -8,7 +8,7 @@
 //! Combinations of values are checked for every load point (`combination.rs`), so that an
 //! impossible one is reported before any run.
 
-use settings::{Diagnostic, Source, in_order};
+use settings::{Diagnostic, Source, did_you_mean, in_order};
 
 use crate::active_time;
 use crate::combination::{self, StreamAt};
@@ -84,6 +84,7 @@ pub fn resolve(
     };
     refuse_mixed(experiment, &specs, &mut problems);
     let points = load_points(experiment, Some((target, options.hosts)), &mut problems);
+    refuse_unknown_scope(experiment, &points, &mut problems);
     if options.verify && !target.capabilities().moves_data {
         let option = Source::option("--verify", "").span(0..0);
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
@@ -133,8 +134,44 @@ pub fn resolve(
         verify: options.verify,
         seed: run.seed,
         data_seed: random::derive(run.seed, DATA_SEED),
+        requirements: experiment
+            .requirements
+            .iter()
+            .map(|one| one.condition.text.clone())
+            .collect(),
         steps,
     })
+}
+
+/// Refuses a requirement of a workload or stream that the experiment does not have. A variant that the
+/// command line renames keeps the name of the file here, and its requirement applies to no load point.
+fn refuse_unknown_scope(
+    experiment: &Experiment,
+    points: &[LoadPoint],
+    problems: &mut Vec<Diagnostic>,
+) {
+    let streams = experiment.streams.iter().map(|stream| stream.name.as_str());
+    let variants = experiment.variants.iter().filter_map(|variant| variant.name.as_deref());
+    let described = points.iter().map(|point| point.variant.as_str());
+    let mut known: Vec<&str> = Vec::new();
+    for name in streams.chain(variants).chain(described) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    for requirement in &experiment.requirements {
+        let Some(scope) = requirement.condition.scope.as_deref() else { continue };
+        if known.contains(&scope) {
+            continue;
+        }
+        let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+        let mut wrong = requirement
+            .span
+            .diagnostic("a requirement of an unknown workload or stream", names.join(" or "))
+            .with_found(format!("`{scope}`"));
+        wrong.hint = did_you_mean(scope, known.iter().copied());
+        problems.push(wrong);
+    }
 }
 
 /// Targets of different kinds need different clients, and a target given twice is one target.

@@ -127,6 +127,10 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
         Kind::Text => vec![json!({ "type": "string", "minLength": 1, "maxLength": 100 })],
         Kind::Word(words) => vec![json!({ "enum": words })],
         Kind::Flag => vec![json!({ "type": "boolean" })],
+        Kind::Requirements => {
+            let condition = json!({ "type": "string", "pattern": "[<>]" });
+            vec![condition.clone(), json!({ "type": "array", "items": condition })]
+        }
         Kind::TargetNames => {
             let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
             vec![name.clone(), json!({ "type": "array", "items": name, "minItems": 1 })]

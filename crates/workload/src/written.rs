@@ -4,6 +4,7 @@
 
 use settings::SourceSpan;
 
+use crate::condition::Condition;
 use crate::keys::{Key, Section};
 use crate::layer::Layer;
 use crate::value::{Choice, Value};
@@ -22,6 +23,8 @@ pub struct Experiment {
     pub run: Vec<Setting>,
     /// Settings of `[search]`, with those of the command line.
     pub search: Vec<Setting>,
+    /// What the results must meet.
+    pub requirements: Vec<Requirement>,
     /// The streams in the file's order.
     pub streams: Vec<StreamSettings>,
     /// The variants in the file's order; without any, the streams run as they are.
@@ -36,8 +39,10 @@ impl Experiment {
     /// Puts all streams on one target instead of those of its tables.
     pub fn use_one_target(&mut self) {
         self.targets.clear();
-        for stream in &mut self.streams {
-            stream.settings.retain(|one| !["targets", "spread"].contains(&one.key.name));
+        let of_streams = self.streams.iter_mut().map(|stream| &mut stream.settings);
+        let of_variants = self.variants.iter_mut().map(|variant| &mut variant.settings);
+        for settings in of_streams.chain(of_variants) {
+            settings.retain(|one| !["targets", "spread"].contains(&one.key.name));
         }
     }
 }
@@ -50,6 +55,15 @@ pub struct Setting {
     /// The values in order; empty if they were wrong, which is reported only once.
     pub choices: Vec<Choice>,
     /// The key in the text.
+    pub span: SourceSpan,
+}
+
+/// One of the conditions of `require`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requirement {
+    /// The condition, whose text is as written and whose comparison is its opposite.
+    pub condition: Condition,
+    /// Its position in the text.
     pub span: SourceSpan,
 }
 

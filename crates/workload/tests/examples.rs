@@ -42,7 +42,11 @@ fn plan(name: &str, text: &str) -> Plan {
         panic!("{}", problems.iter().map(|p| format!("{p}\n")).collect::<String>())
     });
     let names: Vec<String> = experiment.targets.iter().map(|one| one.name.clone()).collect();
-    let targets = PlanTargets { specs: vec![TargetSpec::Null; names.len().max(1)], names };
+    let directory = |name: &String| TargetSpec::Directory { path: name.into() };
+    let targets = match names.is_empty() {
+        true => PlanTargets::from(TargetSpec::Null),
+        false => PlanTargets { specs: names.iter().map(directory).collect(), names },
+    };
     resolve(&experiment, name, targets, &ResolveOptions::LOCAL).unwrap()
 }
 

@@ -245,6 +245,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
             verify: false,
             seed: 42,
             data_seed: 43,
+            requirements: Vec::new(),
             steps: runs.iter().map(|r| Step::Fixed(r.run.clone())).collect(),
         },
         plan_hash: "0123456789abcdef".repeat(4),

@@ -116,6 +116,41 @@ fn a_run_reports_its_conditions_in_json_events_junit_and_markdown() {
 }
 
 #[test]
+fn requirements_of_an_experiment_are_judged_by_run_and_show_and_are_in_every_output() {
+    let dir = TestDir::new();
+    let require = "require = [\"errors <= 0\", \"main.throughput >= 1PiB/s\"]\n";
+    dir.file("strict.toml", &TINY.replacen("name = ", &format!("{require}name = "), 1));
+    let files =
+        ["--events", "jsonl", "--junit", "j.xml", "--markdown", "m.md", "--report", "r.html"];
+    let run = [&["run", "null:", "-w", "strict.toml", "--no-progress"][..], &files].concat();
+    let ended = dir.run(&run);
+    let failed = "failed: `main.throughput >= 1PiB/s`:";
+    assert_ended(&ended, 1, &["passed: `errors <= 0`", failed, "% below the required value"]);
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().expect("a line"))
+        .expect("events are JSON");
+    assert_eq!((&last["verdict"], &last["exit_code"]), (&"condition_failed".into(), &1.into()));
+    assert_eq!(last["conditions"][1]["required"], true);
+    let file = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("read a file");
+    assert!(file("j.xml").contains("require main.throughput &gt;= 1PiB/s"), "{}", file("j.xml"));
+    assert!(file("m.md").contains("| failed | require main.throughput &gt;= 1PiB/s |"));
+    assert!(file("r.html").contains("The results meet 1 of 2 requirements."));
+    let shown = dir.run(&["show", "last", "--full"]);
+    assert_ended(&shown, 1, &[failed]);
+    assert!(shown.stdout.contains("The results meet 1 of 2 requirements."), "{}", shown.stdout);
+    let json: Value = serde_json::from_str(&dir.run(&["show", "last", "--json"]).stdout)
+        .expect("--json prints JSON");
+    assert_eq!(json["conditions"], last["conditions"]);
+}
+
+#[test]
+fn a_wrong_requirement_is_refused_with_line_and_column() {
+    let dir = TestDir::new();
+    dir.file("wrong.toml", &TINY.replacen("name = ", "require = \"p98 < 2ms\"\nname = ", 1));
+    let ended = dir.run(&["run", "null:", "-w", "wrong.toml"]);
+    assert_ended(&ended, 2, &["`p98` is not a metric", "wrong.toml:2:12"]);
+}
+
+#[test]
 fn inconclusive_conditions_are_skipped_test_cases_unless_strict() {
     let dir = stored();
     let show = ["show", "last", "--fail-if", "iops < 10041/s", "--junit", "j.xml"];

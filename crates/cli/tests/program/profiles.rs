@@ -22,7 +22,10 @@ fn the_list_has_groups_space_inodes_and_time_within_80_columns() {
     }
     let shown = words(&list);
     assert!(shown.contains("four-corners 1 GiB, 4 inodes; 16 load points, 2m8s"), "{list}");
-    assert!(shown.contains("mysql-like 2.19 GiB, 6 inodes on 2 volumes; 1 load point, 1m5s"), "{list}");
+    assert!(
+        shown.contains("mysql-like 2.19 GiB, 6 inodes on 2 volumes; 1 load point, 1m5s"),
+        "{list}"
+    );
     let json: serde_json::Value =
         serde_json::from_str(&dir.ok(&["profiles", "--json"])).expect("it is JSON");
     let names: Vec<&str> =
@@ -73,15 +76,15 @@ const SMALL_MYSQL: [&str; 6] = [
 #[test]
 fn the_volumes_of_a_profile_are_the_locations_of_the_command_line() {
     let dir = TestDir::new();
-    let locations =
-        ["--set", "target.data.location=fast", "--set", "target.log.location=durable"];
+    let locations = ["--set", "target.data.location=fast", "--set", "target.log.location=durable"];
     let run = [&["run", "-p", "mysql-like"][..], &locations, &SMALL_MYSQL, &SHORT].concat();
     dir.measured(&run);
     let files = |folder: &str| -> Vec<String> {
         let folder = dir.path().join(folder).join("fourcorners");
         let entries = std::fs::read_dir(folder).expect("the target has files");
-        let mut names: Vec<String> =
-            entries.map(|one| one.expect("an entry").file_name().into_string().expect("a name")).collect();
+        let mut names: Vec<String> = entries
+            .map(|one| one.expect("an entry").file_name().into_string().expect("a name"))
+            .collect();
         names.retain(|name| !name.starts_with('.'));
         names.sort();
         names
@@ -116,10 +119,7 @@ fn what_does_not_fit_a_profile_is_refused_with_a_remedy_before_anything_is_writt
         ),
         (&["-p", "oltp", "--working-set", "900TiB"], "--ignore-free-space"),
         (&["-p", "software-build", "--set", "build.names.files=10"], "files_min"),
-        (
-            &["-p", "software-build", "--set", "mix={ create = '2%', stat = '98%' }"],
-            "unlink",
-        ),
+        (&["-p", "software-build", "--set", "mix={ create = '2%', stat = '98%' }"], "unlink"),
         (&["-p", "software-build", "--set", "mix={ stat = '90%' }"], "100 %"),
         (&["-p", "mysql-like", "--set", "target.logs.location=x"], "unknown target"),
         (&["-p", "oltp", "--set", "users=10"], "unknown key"),

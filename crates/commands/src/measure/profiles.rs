@@ -93,7 +93,8 @@ mod tests {
     use super::*;
 
     const PAGE: &str = "../../docs/guide/profiles.md";
-    const START: &str = "<!-- The tables are generated: crates/commands/src/measure/profiles.rs -->\n";
+    const START: &str =
+        "<!-- The tables are generated: crates/commands/src/measure/profiles.rs -->\n";
     const END: &str = "<!-- The end of the tables -->";
 
     /// The tables of the guide.

@@ -11,6 +11,7 @@ pub(crate) mod environment;
 pub(crate) mod hosts;
 mod mix;
 mod network;
+mod requirements;
 mod scaling;
 pub(crate) mod scraped;
 mod searches;
@@ -37,7 +38,8 @@ pub(crate) fn is_answer(section: &Section) -> bool {
 ///
 /// * `detail` - how much of the published figures is shown
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
-    const ANSWERS: &[Maker] = &[tune::answer, tune::settings, bottleneck::section];
+    const ANSWERS: &[Maker] =
+        &[requirements::section, tune::answer, tune::settings, bottleneck::section];
     const EVIDENCE: &[Maker] = &[
         scaling::section,
         targets::section,

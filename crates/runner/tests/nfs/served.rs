@@ -242,6 +242,7 @@ impl Measured {
             verify: false,
             seed: 1,
             data_seed: 1,
+            requirements: Vec::new(),
             steps: vec![Step::Fixed(self.record.run.clone())],
         };
         let record = ExperimentRecord {

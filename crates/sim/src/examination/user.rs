@@ -118,6 +118,7 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
         verify: false,
         seed: 1,
         data_seed: 1,
+        requirements: Vec::new(),
         steps,
     }
 }

@@ -25,10 +25,7 @@ const STATED: &[(&str, &str, &str, u64, bool, Stated)] = &[
     ("postgres-like", "", "checkpoint", 600, false, |t| if t % 300 < 270 { 200.0 } else { 0.0 }),
     ("postgres-like", "", "wal", 120, true, |_| 200.0),
     ("hana-like", "", "log", 120, true, |_| 150.0),
-    ("hana-like", "", "savepoint", 600, false, |t| match t % 300 {
-        90..150 => 12.0,
-        _ => 0.0,
-    }),
+    ("hana-like", "", "savepoint", 600, false, |t| if t % 300 < 60 { 12.0 } else { 0.0 }),
     ("hana-like", "", "shared", 120, true, |_| 20.0),
     ("epic-like", "", "reads", 120, true, |_| 1425.0),
     ("epic-like", "", "flush", 240, false, |t| if t % 80 < 45 { 464.0 } else { 0.0 }),

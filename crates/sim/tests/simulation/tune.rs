@@ -60,6 +60,7 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
         verify: false,
         seed: 1,
         data_seed: 1,
+        requirements: Vec::new(),
         steps: vec![Step::Search(search)],
     };
     experiment(&plan, model, 1)

@@ -27,6 +27,7 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
         verify: false,
         seed: u64::MAX,
         data_seed: 7,
+        requirements: Vec::new(),
         steps: (0..runs).map(|index| Step::Fixed(run(index))).collect(),
     }
 }
