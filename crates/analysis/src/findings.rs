@@ -11,6 +11,7 @@ use crate::emulated::{self, EmulatedFindings};
 use crate::fleet::{self, FleetFindings, FleetLoadPoint, HostsOfPoint};
 use crate::heat::{self, Heat};
 use crate::host_heat::{self, HostHeat};
+use crate::kinds_over_time::{self, KindsOverTime};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::mix::{self, MixCheck};
 use crate::scaling::{self, Scaling};
@@ -82,6 +83,8 @@ pub struct Findings {
     /// The hosts of the same runs over time; none for one host.
     pub host_heats: Vec<HostHeat>,
     /// Settings of the emulated volume with measurements; `None` for other targets.
+    /// Operations on names over time by kind, of the run with the highest rate of each curve.
+    pub kinds_over_time: Vec<KindsOverTime>,
     pub emulated: Option<EmulatedFindings>,
     /// Kernel counters of each run that has them, by load point, in the order of `load_points`.
     pub wire: Vec<Vec<RunWire>>,
@@ -201,6 +204,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         host_heats: host_heat::host_heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
+        kinds_over_time: kinds_over_time::kinds_over_time(&curves, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         service_check: service_check::of_runs(&record.runs),
         scalings: scaling::scalings(&load_points),
@@ -260,6 +264,12 @@ impl Findings {
     pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
         self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
     }
+    /// Whether most operations of a load point are on names: results then begin with operations per
+    /// second rather than bytes.
+    pub fn is_on_names(&self) -> bool {
+        self.load_points.iter().any(|point| point.merged.total.is_on_names())
+    }
+
 
     /// How many load points did not reach the precision of `--until`.
     pub fn not_converged(&self) -> usize {

@@ -19,7 +19,8 @@ pub const RUNS_MAX: usize = 24;
 /// Candidates for rows per doubling, within [`ROWS_MAX`].
 const PER_DOUBLING: [u32; 4] = [8, 4, 2, 1];
 
-/// The response times of one run over time, reads and writes of all streams together.
+/// The response times of one run over time, of all streams together: of one kind of operation, or of
+/// all kinds but fsyncs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// Index of the load point in `Findings::load_points`.
@@ -48,7 +49,8 @@ pub struct Cell {
 /// The first repeat of the load points with the lowest and the highest rate of each curve.
 pub(crate) fn heats(curves: &[Curve], groups: &[Vec<&RunRecord>]) -> Vec<Heat> {
     let points = ends_of_curves(curves).into_iter();
-    points.filter_map(|index| heat(index, groups.get(index)?.first()?)).collect()
+    let is_main = |kind| kind != OpKind::Fsync;
+    points.filter_map(|index| heat(index, groups.get(index)?.first()?, &is_main)).collect()
 }
 
 /// The load points with the lowest and the highest rate of each curve, at most [`RUNS_MAX`].
@@ -67,11 +69,17 @@ pub(crate) fn ends_of_curves(curves: &[Curve]) -> Vec<usize> {
     indices
 }
 
-fn heat(load_point: usize, record: &RunRecord) -> Option<Heat> {
+/// The heat map of a run, of the operations of these kinds; `None` if there are none.
+pub(crate) fn heat(
+    load_point: usize,
+    record: &RunRecord,
+    is_shown: &dyn Fn(OpKind) -> bool,
+) -> Option<Heat> {
     let intervals = &record.intervals;
     let per_column = intervals.len().div_ceil(COLUMNS_MAX).max(1);
     let groups: Vec<&[Interval]> = intervals.chunks(per_column).collect();
-    let ends: Vec<(u64, u64)> = intervals.iter().flat_map(times).filter_map(ends).collect();
+    let ends: Vec<(u64, u64)> =
+        intervals.iter().flat_map(|i| times(i, is_shown)).filter_map(ends).collect();
     let shortest = ends.iter().map(|(low, _)| *low).min()?;
     let longest = ends.iter().map(|(_, high)| *high).max()?;
     let doublings = (longest as f64 / shortest as f64).log2();
@@ -85,7 +93,7 @@ fn heat(load_point: usize, record: &RunRecord) -> Option<Heat> {
     let mut row_of_bucket: Vec<Option<usize>> = Vec::new();
     for (column, group) in groups.iter().enumerate() {
         let cells = &mut operations[column * rows_count..(column + 1) * rows_count];
-        for counts in group.iter().flat_map(times) {
+        for counts in group.iter().flat_map(|i| times(i, is_shown)) {
             for (bucket, count) in &counts.buckets {
                 let index = *bucket as usize;
                 if index >= row_of_bucket.len() {
@@ -116,11 +124,14 @@ fn heat(load_point: usize, record: &RunRecord) -> Option<Heat> {
     })
 }
 
-/// Response times of all operations but fsyncs, of each stream and kind.
-fn times(interval: &Interval) -> impl Iterator<Item = &Counts> {
-    interval.streams.iter().flat_map(|stream| {
-        let main = stream.kinds.entries().filter(|(kind, _)| *kind != OpKind::Fsync);
-        main.map(|(_, times)| &times.response)
+/// Response times of each stream and of each of these kinds.
+fn times<'a>(
+    interval: &'a Interval,
+    is_shown: &'a dyn Fn(OpKind) -> bool,
+) -> impl Iterator<Item = &'a Counts> {
+    interval.streams.iter().flat_map(move |stream| {
+        let shown = stream.kinds.entries().filter(move |(kind, _)| is_shown(*kind));
+        shown.map(|(_, times)| &times.response)
     })
 }
 

@@ -28,6 +28,7 @@ pub mod host_check;
 pub mod host_heat;
 pub mod host_state;
 pub mod interval_rows;
+pub mod kinds_over_time;
 pub mod little;
 pub mod load_point;
 pub mod measured_load;

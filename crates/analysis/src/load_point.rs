@@ -196,6 +196,13 @@ pub struct StreamSummary {
 }
 
 impl StreamSummary {
+    /// Whether most of its operations are on names, so that operations rather than bytes measure it.
+    pub fn is_on_names(&self) -> bool {
+        let ended = |ops: &OpSummary| ops.completed + ops.failed;
+        let on_names = self.kinds.iter().filter(|ops| ops.is_on_names());
+        2 * on_names.map(ended).sum::<u64>() > self.kinds.iter().map(ended).sum()
+    }
+
     /// Operations of all kinds completed per second, for comparison with an offered rate.
     pub fn achieved_rate_all_kinds(&self) -> Option<Estimate> {
         self.all_kinds.as_ref().unwrap_or(&self.data).achieved_rate
@@ -246,6 +253,19 @@ pub struct OpSummary {
     pub service: Times,
     /// Response times: from the intended start to completion.
     pub response: Times,
+}
+
+impl OpSummary {
+    /// Whether its operations are of one kind that acts on names.
+    pub fn is_on_names(&self) -> bool {
+        OpKind::named(self.name).is_some_and(OpKind::is_on_names)
+    }
+
+    /// Bytes per second of operations that move data; `None` if none of those that completed moved
+    /// any, as of a kind that cannot.
+    pub fn throughput_of_data(&self) -> Option<Estimate> {
+        self.throughput.filter(|_| self.bytes > 0 || self.completed == 0)
+    }
 }
 
 /// The load points of `runs`, in the order of their first runs.

@@ -11,7 +11,7 @@ use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
 use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::op::OpKind;
-use workload::plan::{Run, Stream};
+use workload::plan::{Phases, Run, Stream};
 
 use crate::fleet::MissingHosts;
 use crate::percentile::Percentile;
@@ -96,13 +96,17 @@ pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
     records.iter().flat_map(|record| of_run(record, points_max)).collect()
 }
 
+/// Whether an interval has at least half the reporting period. The last one may be microseconds long,
+/// which would give a spike instead of a rate.
+pub(crate) fn long_enough(interval: &Interval, phases: &Phases) -> bool {
+    let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+    u128::from(length_ns) * 2 >= u128::from(phases.interval_ns)
+}
+
 fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
-    // The last interval may be microseconds long, which would give a spike instead of a rate.
-    let long_enough = |i: &&Interval| {
-        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 2
-            >= u128::from(record.run.phases.interval_ns)
-    };
-    let intervals: Vec<&Interval> = record.intervals.iter().filter(long_enough).collect();
+    let phases = &record.run.phases;
+    let intervals: Vec<&Interval> =
+        record.intervals.iter().filter(|interval| long_enough(interval, phases)).collect();
     let per_point = intervals.len().div_ceil(points_max).max(1);
     let run = &record.run;
     let points = |index: usize, stream: &Stream| -> Vec<SeriesPoint> {
@@ -248,8 +252,6 @@ fn point(phase: PointPhase, run: &Run, group: &[&Interval], streams: Range<usize
 
 #[cfg(test)]
 mod tests {
-    use workload::plan::Phases;
-
     use super::*;
 
     #[test]

@@ -7,6 +7,33 @@ use analysis::heat::{COLUMNS_MAX, Heat, ROWS_MAX, RUNS_MAX};
 use metrics::interval::StreamInterval;
 use workload::op::OpKind;
 
+#[test]
+fn operations_on_names_have_a_heat_map_and_percentiles_over_time_for_each_kind() {
+    let second = |creates: u64| {
+        records::second_of(&[
+            (OpKind::Create, creates, 4096, 1 << 20),
+            (OpKind::Stat, 900, 0, 1 << 12),
+            (OpKind::Readdir, 15, 0, 1 << 22),
+        ])
+    };
+    let record = done(run("v", vec![stream("data", 1)], 1, 2), [0, 40, 60].map(second).to_vec());
+    let found = analyze(&experiment(vec![record])).kinds_over_time.remove(0);
+    let kinds: Vec<OpKind> = found.kinds.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [OpKind::Stat, OpKind::Create, OpKind::Readdir], "the most frequent first");
+    assert_eq!((found.load_point, found.left_out), (0, 0));
+    let operations =
+        |at: usize| -> u64 { found.kinds[at].heat.cells.iter().map(|cell| cell.operations).sum() };
+    assert_eq!([0, 1, 2].map(operations), [2700, 100, 45], "only those of the kind");
+    let creates = &found.kinds[1].points;
+    let rates: Vec<f64> = creates.iter().map(|point| point.achieved_rate.get()).collect();
+    assert_eq!(rates, [0.0, 40.0, 60.0]);
+    let medians: Vec<Option<u64>> = creates.iter().map(|point| point.response_p50_ns).collect();
+    assert_eq!(medians, [None, Some(1 << 20), Some(1 << 20)]);
+    assert_eq!(creates[2].response_p99_ns, None, "too few above it");
+    let reads = done(run("v", vec![stream("data", 1)], 0, 1), vec![records::reads(9, 1, 1)]);
+    assert!(analyze(&experiment(vec![reads])).kinds_over_time.is_empty());
+}
+
 /// A second of `(time in ns, reads)` and `(time in ns, writes)`.
 fn second(reads: (u64, u64), writes: (u64, u64)) -> StreamInterval {
     let mut interval = StreamInterval::default();

@@ -62,8 +62,8 @@ pub fn pictures(records: &[&Findings], theme: Theme) -> Vec<Picture> {
         let prefix =
             if records.len() > 1 { format!("record-{}-", index + 1) } else { String::new() };
         let source = format!("fourcorners, record {}, {}", findings.id, findings.target);
-        let Overview { throughput, latency } = overview(findings);
-        let first_screen = [throughput, latency].into_iter().filter(Chart::has_measurements);
+        let Overview { output, latency } = overview(findings);
+        let first_screen = [output, latency].into_iter().filter(Chart::has_measurements);
         for chart in first_screen.chain(RecordCharts::of(findings).all()) {
             add(chart, Some(index), &prefix, &source);
         }

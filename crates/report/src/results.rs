@@ -53,6 +53,9 @@ pub(crate) enum Figure {
     Cpu,
 }
 
+/// The heading of the throughput.
+pub(crate) const THROUGHPUT: &str = "throughput";
+
 /// The numbers in the tables of results.
 const FIGURES: [Figure; 9] = [
     Figure::Rate,
@@ -65,6 +68,11 @@ const FIGURES: [Figure; 9] = [
     Figure::Outstanding,
     Figure::Cpu,
 ];
+
+/// What operations per second are called.
+pub(crate) const fn rate_unit(is_on_names: bool) -> &'static str {
+    if is_on_names { "ops/s" } else { "IOPS" }
+}
 
 /// The unit of response times everywhere in the report of one record or several.
 pub(crate) fn time_unit(records: &[&Findings]) -> TimeUnit {
@@ -89,9 +97,44 @@ pub(crate) fn response_times_ns(records: &[&Findings], percentiles: &[f64]) -> V
 
 /// The tables of all curves, in their order. They have the same columns, except that the first is
 /// named after the curve's axis.
+///
+/// Streams on names have no rows of kinds, which are a separate section, and no column of throughput
+/// if no operation moved data.
 pub fn tables(findings: &Findings) -> Vec<Table> {
     let unit = time_unit(&[findings]);
-    findings.curves.iter().flat_map(|curve| of_curve(findings, curve, unit)).collect()
+    let curves = findings.curves.iter();
+    let mut tables: Vec<Table> = curves.flat_map(|curve| of_curve(findings, curve, unit)).collect();
+    if findings.is_on_names() {
+        without_empty(&mut tables, THROUGHPUT);
+    }
+    tables
+}
+
+/// Removes the column of this name from tables with the same columns if no cell has a number.
+pub(crate) fn without_empty(tables: &mut [Table], name: &str) {
+    let Some(at) = tables
+        .first()
+        .and_then(|table| table.columns.iter().position(|column| column.name == name))
+    else {
+        return;
+    };
+    let mut cells = tables.iter().flat_map(|table| &table.rows).map(|row| row[at].as_str());
+    if cells.all(|cell| cell.is_empty() || cell == NONE) {
+        for table in tables {
+            table.columns.remove(at);
+            table.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+}
+
+/// The kinds of operations: on names the most frequent first, otherwise in the order of their
+/// numbers.
+pub(crate) fn by_share(stream: &StreamSummary) -> Vec<&OpSummary> {
+    let mut kinds: Vec<&OpSummary> = stream.kinds.iter().collect();
+    if kinds.iter().any(|ops| ops.is_on_names()) {
+        kinds.sort_by_key(|ops| std::cmp::Reverse(ops.completed + ops.failed));
+    }
+    kinds
 }
 
 /// Whether a table has a percentile with too few samples.
@@ -139,7 +182,14 @@ fn table(
     unit: TimeUnit,
 ) -> Table {
     let points = in_reading_order(curve);
-    let rows = points.into_iter().flat_map(|point| rows(findings, point, stream));
+    let rows = points.into_iter().flat_map(|point| {
+        let mut rows = rows(findings, point, stream);
+        let of_all = rows.first().and_then(|row| row.stream);
+        if of_all.is_some_and(|stream| stream.kinds.iter().any(OpSummary::is_on_names)) {
+            rows.retain(|row| row.stream.is_some() || row.ops.name == "all");
+        }
+        rows
+    });
     Table {
         caption: caption.to_owned(),
         columns: columns(&curve.axis, unit),
@@ -189,7 +239,7 @@ pub(crate) fn rows<'a>(
         marks: findings.marks(point.load_point, name),
     }];
     if summary.kinds.len() > 1 {
-        rows.extend(summary.kinds.iter().map(Row::of_kind));
+        rows.extend(by_share(summary).into_iter().map(Row::of_kind));
     }
     // An offered rate is offered to all kinds together.
     rows.extend(
@@ -215,7 +265,7 @@ fn columns(axis: &str, unit: TimeUnit) -> Vec<Column> {
         Column::numbers(axis, "").narrow(upper, lower),
         Column::numbers("achieved rate", "ops/s").narrow("achieved", "ops/s"),
         Column::numbers("95 % CI", "±").narrow("95 %", "CI ±").dispensable(3),
-        Column::numbers("throughput", "MiB/s").dispensable(2),
+        Column::numbers(THROUGHPUT, "MiB/s").dispensable(2),
         time("mean"),
         time("p50").dispensable(5),
         time("p99").dispensable(1),
@@ -242,12 +292,12 @@ impl<'a> Row<'a> {
 
     /// A number as printed; empty where it does not apply to the row.
     pub(crate) fn cell(&self, figure: Figure, unit: TimeUnit) -> String {
-        let OpSummary { achieved_rate: rate, throughput, response, service, .. } = self.ops;
+        let OpSummary { achieved_rate: rate, response, service, .. } = self.ops;
         let time = |ns: f64| unit.print(ns);
         match figure {
             Figure::Rate => printed(*rate, plain),
             Figure::HalfWidth => relative(*rate),
-            Figure::Throughput => printed(*throughput, mib),
+            Figure::Throughput => printed(self.ops.throughput_of_data(), mib),
             Figure::Mean => printed(response.mean_ns, time),
             Figure::Percentile(fraction) => percentile(response.percentile(fraction), unit),
             Figure::Service => printed(service.mean_ns, time),

@@ -76,7 +76,7 @@ fn a_closed_loop_next_to_offered_rates_has_the_reason_for_no_verdict() {
 }
 
 #[test]
-fn the_chart_over_time_has_the_offered_rate_of_streams_whose_rate_changes() {
+fn the_chart_over_time_has_the_offered_rate_of_open_streams() {
     let findings = analyze(&bursts(Some(500.0)));
     let drawn = pictures(&[&findings], Theme::Light);
     let over_time: Vec<&str> = drawn
@@ -84,8 +84,12 @@ fn the_chart_over_time_has_the_offered_rate_of_streams_whose_rate_changes() {
         .filter(|picture| picture.name.contains("time"))
         .map(|picture| picture.svg.as_str())
         .collect();
-    assert!(over_time.iter().any(|svg| svg.contains("log, offered")), "{over_time:?}");
-    assert!(!over_time.iter().any(|svg| svg.contains("data, offered")), "its rate is constant");
+    for name in ["log, offered", "data, offered"] {
+        assert!(over_time.iter().any(|svg| svg.contains(name)), "{over_time:?}");
+    }
+    let closed = analyze(&bursts(None));
+    let drawn = pictures(&[&closed], Theme::Light);
+    assert!(!drawn.iter().any(|picture| picture.svg.contains("data, offered")));
 }
 
 #[test]

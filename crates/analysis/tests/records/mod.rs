@@ -66,6 +66,18 @@ pub fn reads(completed: u64, bytes: u64, service_ns: u64) -> StreamInterval {
     interval
 }
 
+/// A stream's second of `(kind, operations, bytes of each, time in ns)`, accounted so that Little's law
+/// holds exactly.
+pub fn second_of(kinds: &[(OpKind, u64, u64, u64)]) -> StreamInterval {
+    let mut second = StreamInterval::default();
+    for (of, completed, bytes, time_ns) in kinds {
+        second.issued += completed;
+        second.outstanding_time_ns += u128::from(completed * time_ns);
+        second.kinds[*of as usize] = kind(*completed, *bytes, *time_ns, *time_ns);
+    }
+    second
+}
+
 /// A closed stream of 8 KiB random reads.
 pub fn stream(name: &str, queue_depth: u32) -> Stream {
     Stream {

@@ -64,7 +64,7 @@ pub(super) fn emulated_volume<'a>(shown: &[ShownCurve<'a>]) -> Option<&'a Emulat
 /// emulated volume. Without either there is no line: the end of a rising curve is not a limit.
 pub(super) fn limits(shown: &[ShownCurve<'_>], quantity: Quantity) -> Limits {
     let mut limits = Limits::default();
-    if quantity == Quantity::Rate && !have_one_transfer_size(shown) {
+    if matches!(quantity, Quantity::Rate { .. }) && !have_one_transfer_size(shown) {
         // A limit in bytes is at another rate for each size, so no line is right for all curves.
         return limits;
     }

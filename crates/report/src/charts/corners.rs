@@ -42,7 +42,7 @@ fn by_variant<'a>(shown: &[ShownCurve<'a>]) -> Vec<Column<'a>> {
 fn figure(all: &[ShownCurve<'_>], columns: &[Column<'_>], name: &str, number: usize) -> Chart {
     let drawn: Vec<ShownCurve<'_>> =
         columns.iter().flat_map(|(_, curves)| curves).copied().collect();
-    let (quantity, unit) = (Quantity::throughput(&drawn), unit(&drawn));
+    let (quantity, unit) = (Quantity::leading(&drawn), unit(&drawn));
     let mut named: Vec<f64> = Vec::new();
     let mut upper = Vec::new();
     for (variant, curves) in columns {

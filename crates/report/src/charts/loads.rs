@@ -19,12 +19,14 @@ const SAME_X: f64 = 0.01;
 
 /// All charts of curves with the same axis.
 pub(super) fn charts(shown: &[ShownCurve<'_>], name: &str) -> Vec<Chart> {
-    let mut charts = vec![by_load(shown, name, Quantity::throughput(shown), Detail::Findings)];
-    if adds_resources(name) {
-        charts.push(by_load(shown, name, Quantity::Rate, Detail::Findings));
+    let mut quantities = Quantity::by_importance(shown);
+    if !adds_resources(name) {
+        quantities.truncate(1);
     }
+    let by_load = |quantity| by_load(shown, name, quantity, Detail::Findings);
+    let mut charts: Vec<Chart> = quantities.into_iter().map(by_load).collect();
     charts.push(latency(shown, name));
-    charts.push(latency_against(shown, name, Quantity::Rate, Detail::Findings));
+    charts.push(latency_against(shown, name, Quantity::rate(shown), Detail::Findings));
     charts
 }
 

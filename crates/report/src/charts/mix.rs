@@ -18,7 +18,10 @@ use crate::results::in_reading_order;
 /// all.
 pub(super) fn charts(shown: &[ShownCurve<'_>], name: &str) -> Vec<Chart> {
     let stacks = shown.iter().flat_map(|one| {
-        let quantities = [Quantity::Rate, Quantity::throughput(std::slice::from_ref(one))];
+        let quantities = [
+            Quantity::rate(std::slice::from_ref(one)),
+            Quantity::throughput(std::slice::from_ref(one)),
+        ];
         quantities.map(|quantity| stacked(one, quantity))
     });
     let mut charts: Vec<Chart> = stacks.collect();

@@ -9,6 +9,7 @@ mod annotations;
 mod corners;
 mod heat;
 mod host_heat;
+mod kinds;
 mod legend;
 mod loads;
 mod mix;

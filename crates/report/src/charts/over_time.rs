@@ -1,5 +1,5 @@
-//! The runs of a curve over time in four panels: achieved rate, throughput, response time, and
-//! outstanding operations with processors used.
+//! The runs of a curve over time in panels: achieved rate, throughput if data was moved, response
+//! time, and outstanding operations with processors used.
 
 use analysis::series::{PointPhase, Series as OverTime, SeriesPoint};
 
@@ -8,7 +8,7 @@ use crate::drawing::{Alternative, Axis, Chart, Mark, Panel, Point, Scale, Series
 use crate::number::TimeUnit;
 
 /// Lines with fewer points have symbols.
-const SYMBOLS_BELOW: usize = 60;
+pub(super) const SYMBOLS_BELOW: usize = 60;
 
 type Quantity<'q> = &'q dyn Fn(&SeriesPoint) -> Option<f64>;
 
@@ -33,11 +33,12 @@ impl Segment<'_> {
 /// The chart of a curve: its runs one after another, so that a sweep is one series.
 ///
 /// * `colour` - that of the workload, if it has a single stream
+/// * `rate_unit` - what operations per second are called
 pub(super) fn over_time(
     runs: &[Segment<'_>],
     [name, title, caption]: [String; 3],
     unit: TimeUnit,
-    colour: usize,
+    (colour, rate_unit): (usize, &str),
 ) -> Chart {
     let rate: Quantity<'_> = &|p| Some(p.achieved_rate.get());
     let throughput: Quantity<'_> = &|p| Some(p.throughput.as_mib());
@@ -45,12 +46,12 @@ pub(super) fn over_time(
     let p99: Quantity<'_> = &|p| p.response_p99_ns.map(|ns| unit.scale(ns as f64));
     let outstanding: Quantity<'_> = &|p| Some(p.outstanding_mean);
     let times = axis(&format!("p99 thin, {}", unit.symbol()), Scale::Log(10));
-    let mut panels = vec![
-        panel(runs, axis("IOPS", Scale::Linear), &[(rate, false)]),
-        panel(runs, axis("MiB/s", Scale::Linear), &[(throughput, false)]),
-        panel(runs, times, &[(mean, false), (p99, true)]),
-        panel(runs, axis("ops and CPUs", Scale::Linear), &[(outstanding, false)]),
-    ];
+    let mut panels = vec![panel(runs, axis(rate_unit, Scale::Linear), &[(rate, false)])];
+    if moves_data(runs) {
+        panels.push(panel(runs, axis("MiB/s", Scale::Linear), &[(throughput, false)]));
+    }
+    panels.push(panel(runs, times, &[(mean, false), (p99, true)]));
+    panels.push(panel(runs, axis("ops and CPUs", Scale::Linear), &[(outstanding, false)]));
     if let Some(panel) = panels.first_mut() {
         panel.series.extend(offered(runs));
         let labelled = runs.iter().filter(|run| !run.label.is_empty());
@@ -78,17 +79,23 @@ pub(super) fn over_time(
     Chart { name, title, caption, panels, alternative, colours, ..Chart::default() }
 }
 
-/// The offered rates of the streams whose rates change by plan.
+/// Whether an operation of the runs moved data.
+pub(super) fn moves_data(runs: &[Segment<'_>]) -> bool {
+    let mut points = runs.iter().flat_map(|run| &run.streams).flat_map(|stream| &stream.points);
+    points.any(|point| point.throughput.get() > 0.0)
+}
+
+/// The offered rates of the open streams, to compare with the achieved ones: bursts, and rates that
+/// were not met.
 fn offered(runs: &[Segment<'_>]) -> Vec<Series> {
     let rate: Quantity<'_> = &|p| p.offered_rate.map(|rate| rate.get());
-    let changes = |index: usize| {
+    let is_open = |index: usize| {
         let streams = runs.iter().filter_map(|run| run.streams.get(index));
-        let mut points = streams.map(|stream| &stream.points);
-        points.any(|points| points.windows(2).any(|pair| rate(&pair[0]) != rate(&pair[1])))
+        streams.flat_map(|stream| &stream.points).any(|point| point.offered_rate.is_some())
     };
     let names = names(runs);
-    let changing = names.iter().enumerate().filter(|(index, _)| changes(*index));
-    let series = changing.map(|(index, name)| {
+    let open = names.iter().enumerate().filter(|(index, _)| is_open(*index));
+    let series = open.map(|(index, name)| {
         let name = match names.len() {
             1 => "offered".to_owned(),
             _ => format!("{name}, offered"),
@@ -152,7 +159,7 @@ fn of_stream(
 }
 
 /// Seconds to three decimals.
-fn seconds(ns: u64) -> f64 {
+pub(super) fn seconds(ns: u64) -> f64 {
     (ns / 1_000_000) as f64 / 1e3
 }
 

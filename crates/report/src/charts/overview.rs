@@ -1,5 +1,5 @@
-//! The two charts of the first screen: throughput by load, and latency against throughput. Each
-//! curve is one series.
+//! The two charts of the first screen: throughput by load, and latency against throughput; of
+//! operations on names the rate instead. Each curve is one series.
 
 use analysis::Findings;
 
@@ -12,9 +12,9 @@ use crate::results::is_along_mix;
 
 /// The charts of the first screen. Without measurements they are empty.
 pub(crate) struct Overview {
-    /// Throughput by the load.
-    pub(crate) throughput: Chart,
-    /// Latency against throughput.
+    /// Throughput or rate by the load.
+    pub(crate) output: Chart,
+    /// Latency against it.
     pub(crate) latency: Chart,
 }
 
@@ -25,24 +25,24 @@ pub(crate) fn overview(findings: &Findings) -> Overview {
     let best = findings.summary.curves.iter().filter_map(|one| all.get(one.curve)).copied();
     let best: Vec<ShownCurve<'_>> = best.collect();
     let Some(name) = best.first().map(|one| one.curve.axis.as_str()) else {
-        return Overview { throughput: Chart::default(), latency: Chart::default() };
+        return Overview { output: Chart::default(), latency: Chart::default() };
     };
     let shown: Vec<ShownCurve<'_>> =
         best.iter().filter(|one| one.curve.axis == name).copied().collect();
-    let quantity = Quantity::throughput(&shown);
-    let throughput = match shown.iter().all(|one| one.curve.points.len() == 1) {
+    let quantity = Quantity::leading(&shown);
+    let output = match shown.iter().all(|one| one.curve.points.len() == 1) {
         _ if is_along_mix(name) => mix::by_mix(&shown, quantity),
         true => pairs::of_workloads(&shown, quantity),
         false => by_load(&shown, name, quantity, Detail::Overview),
     };
     let latency = latency_against(&shown, name, quantity, Detail::Overview);
     let colours = colours(&all);
-    let [throughput, latency] =
-        [("throughput", throughput), ("latency", latency)].map(|(what, mut chart)| {
+    let [output, latency] =
+        [(quantity.name(), output), ("latency", latency)].map(|(what, mut chart)| {
             chart.name = format!("overview-{what}");
             chart.colours.clone_from(&colours);
             legend::shorten(&mut chart);
             chart
         });
-    Overview { throughput, latency }
+    Overview { output, latency }
 }

@@ -37,8 +37,7 @@ pub(super) fn pairs(shown: &[ShownCurve<'_>]) -> Vec<Chart> {
     if series(&by_connections).len() > 1 {
         charts.extend(of_bars("nconnect", &by_connections, shown));
     } else if single && !several && shown.len() > 1 {
-        charts
-            .extend([Quantity::throughput(shown), Quantity::Rate].map(|q| of_workloads(shown, q)));
+        charts.extend(Quantity::by_importance(shown).into_iter().map(|q| of_workloads(shown, q)));
     }
     charts
 }
@@ -111,8 +110,8 @@ fn of_bars(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>]) -> Vec<Chart> {
     if bars.is_empty() || workloads.len() > WORKLOADS_MAX || series(bars).len() > BARS_MAX {
         return Vec::new();
     }
-    let quantities = [Quantity::throughput(shown), Quantity::Rate];
-    quantities.map(|quantity| chart(by, bars, shown, quantity)).into()
+    let quantities = Quantity::by_importance(shown).into_iter();
+    quantities.map(|quantity| chart(by, bars, shown, quantity)).collect()
 }
 
 fn chart(by: &str, bars: &[Bar<'_>], shown: &[ShownCurve<'_>], quantity: Quantity) -> Chart {

@@ -7,6 +7,7 @@ use analysis::estimate::Estimate;
 use super::shown_curve::{ShownCurve, axis};
 use crate::drawing::{Axis, Point, Scale};
 use crate::number::plain;
+use crate::results;
 
 /// Bytes in a unit of throughput, and the throughput from which a chart uses it; the largest first.
 const UNITS: [(&str, f64, f64); 3] = [
@@ -19,7 +20,10 @@ const UNITS: [(&str, f64, f64); 3] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Quantity {
     /// Operations.
-    Rate,
+    Rate {
+        /// What they are called: `IOPS`, or `ops/s` with operations on names.
+        unit: &'static str,
+    },
     /// Bytes.
     Throughput {
         /// The unit.
@@ -30,6 +34,34 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
+    /// Operations per second of these curves.
+    pub(super) fn rate(shown: &[ShownCurve<'_>]) -> Quantity {
+        let is_on_names = shown.iter().any(ShownCurve::is_on_names);
+        Quantity::Rate { unit: results::rate_unit(is_on_names) }
+    }
+
+    /// What these curves are about first: bytes or, with operations on names, operations; then the
+    /// other, if there are values.
+    pub(super) fn by_importance(shown: &[ShownCurve<'_>]) -> Vec<Quantity> {
+        let (rate, throughput) = (Quantity::rate(shown), Quantity::throughput(shown));
+        if !shown.iter().any(ShownCurve::is_on_names) {
+            return vec![throughput, rate];
+        }
+        let mut points = shown.iter().flat_map(|one| one.curve.points.iter().map(|p| one.data(p)));
+        match points.any(|data| data.bytes > 0) {
+            true => vec![rate, throughput],
+            false => vec![rate],
+        }
+    }
+
+    /// The first of [`Quantity::by_importance`].
+    pub(super) fn leading(shown: &[ShownCurve<'_>]) -> Quantity {
+        match shown.iter().any(ShownCurve::is_on_names) {
+            true => Quantity::rate(shown),
+            false => Quantity::throughput(shown),
+        }
+    }
+
     /// Throughput in the largest unit that suits the highest throughput of these curves.
     pub(super) fn throughput(shown: &[ShownCurve<'_>]) -> Quantity {
         let points = shown.iter().flat_map(|one| one.curve.points.iter().map(move |p| (one, p)));
@@ -41,14 +73,14 @@ impl Quantity {
 
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Quantity::Rate => "rate",
+            Quantity::Rate { .. } => "rate",
             Quantity::Throughput { .. } => "throughput",
         }
     }
 
     pub(super) const fn unit(self) -> &'static str {
         match self {
-            Quantity::Rate => "IOPS",
+            Quantity::Rate { unit } => unit,
             Quantity::Throughput { symbol, .. } => symbol,
         }
     }
@@ -60,7 +92,7 @@ impl Quantity {
     /// Operations per second, of which each moves `bytes_per_op`, in this unit.
     pub(super) fn of_ops(self, ops_per_s: f64, bytes_per_op: f64) -> f64 {
         match self {
-            Quantity::Rate => ops_per_s,
+            Quantity::Rate { .. } => ops_per_s,
             Quantity::Throughput { bytes, .. } => ops_per_s * bytes_per_op / bytes,
         }
     }
@@ -68,7 +100,7 @@ impl Quantity {
     /// Bytes per second in this unit; `None` if it counts operations.
     pub(super) fn of_bytes(self, bytes_per_s: f64) -> Option<f64> {
         match self {
-            Quantity::Rate => None,
+            Quantity::Rate { .. } => None,
             Quantity::Throughput { bytes, .. } => Some(bytes_per_s / bytes),
         }
     }
@@ -80,7 +112,7 @@ impl Quantity {
         throughput: Option<Estimate>,
     ) -> Option<Estimate> {
         match self {
-            Quantity::Rate => rate,
+            Quantity::Rate { .. } => rate,
             Quantity::Throughput { bytes, .. } => throughput.map(|one| one.scaled(1.0 / bytes)),
         }
     }
@@ -95,7 +127,7 @@ impl Quantity {
     /// A point of a fitted model.
     pub(super) fn of_fit(self, fitted: &FitPoint) -> Option<f64> {
         match self {
-            Quantity::Rate => Some(fitted.rate.get()),
+            Quantity::Rate { .. } => Some(fitted.rate.get()),
             Quantity::Throughput { .. } => self.of_bytes(fitted.throughput?.get()),
         }
     }

@@ -5,13 +5,13 @@ use analysis::curve::{Curve, CurvePoint};
 use analysis::load_point::{LoadPoint, Summary};
 
 use super::heat::heat;
-use super::over_time::{Segment, over_time};
+use super::over_time::{Segment, moves_data, over_time};
 use super::percentiles::percentiles;
 use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label};
-use super::{host_heat, of_curves, parts, tune};
+use super::{host_heat, kinds, of_curves, parts, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
-use crate::results::{load_point_name, missing_hosts, percentile, plus_minus, printed};
+use crate::results::{self, load_point_name, missing_hosts, percentile, plus_minus, printed};
 
 /// Charts of curves on a page.
 const CURVE_CHARTS_MAX: usize = 48;
@@ -21,6 +21,8 @@ const PERCENTILE_CHARTS_MAX: usize = 24;
 const RUNS_MAX: usize = 90;
 /// Cells of all heat maps together.
 const CELLS_MAX: usize = 15_000;
+/// Cells of the heat maps of kinds of operations.
+const KIND_CELLS_MAX: usize = 15_000;
 
 /// The charts of a record, and what is left out of them.
 #[derive(Default)]
@@ -97,6 +99,7 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
     let groups = findings.curves.iter().enumerate().filter_map(|(number, curve)| {
         let points = || curve.points.iter().filter(|point| indices.contains(&point.load_point));
         let drawn = of_curve(findings, (number, curve), points(), unit);
+    let mut kind_cells = 0;
         let mut charts: Vec<Chart> = drawn.into_iter().collect();
         for point in points() {
             let load_point = &findings.load_points[point.load_point];
@@ -104,10 +107,7 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
             if let Some(found) = found.filter(|heat| cells + heat.cells.len() <= CELLS_MAX) {
                 cells += found.cells.len();
                 let name = load_point_name(load_point);
-                let subject = match load_point.runs.len() {
-                    1 => format!("{name}."),
-                    count => format!("{name}, repeat 1 of {count}."),
-                };
+                let subject = format!("{}.", run_name(load_point));
                 let title = format!("Response times over time: {name}");
                 charts.push(heat(
                     found,
@@ -118,6 +118,14 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
             let hosts = findings.fleet.as_ref().map_or(&[][..], |fleet| &fleet.hosts);
             let found = findings.host_heats.iter().find(|heat| heat.load_point == point.load_point);
             if let Some(found) = found {
+            let found =
+                findings.kinds_over_time.iter().find(|one| one.load_point == point.load_point);
+            if let Some(found) = found {
+                let room = KIND_CELLS_MAX - kind_cells;
+                kind_cells += found.kinds.iter().map(|one| one.heat.cells.len()).sum::<usize>();
+                kind_cells = kind_cells.min(KIND_CELLS_MAX);
+                charts.extend(kinds::charts(found, &run_name(load_point), unit, room));
+            }
                 charts.extend(host_heat::charts(found, hosts, &load_point_name(load_point), unit));
             }
         }
@@ -129,6 +137,15 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
 /// The first load point of each curve and the one with its highest rate, in the order of the plan,
 /// within [`RUNS_MAX`].
 fn most_important(findings: &Findings) -> Vec<usize> {
+/// The first run of a load point in words.
+fn run_name(load_point: &LoadPoint) -> String {
+    let name = load_point_name(load_point);
+    match load_point.runs.len() {
+        1 => name,
+        count => format!("{name}, repeat 1 of {count}"),
+    }
+}
+
     let mut indices: Vec<usize> = Vec::new();
     let mut runs = 0;
     let ends = findings.curves.iter().flat_map(|curve| {
@@ -173,18 +190,21 @@ fn of_curve<'a>(
     let caption = match runs.len() {
         1 => caption(load_point, run.repeat, &run.summary, unit),
         count => format!(
-            "{count} runs one after another, by {}: achieved rate, throughput, response time in \
-             {} (p99 thin), operations outstanding with processors used. Their numbers are in \
-             the table of all load points.",
+            "{count} runs one after another, by {}: achieved rate, {}response time in {} (p99 thin), \
+             operations outstanding with processors used. Their numbers are in the table of all \
+             load points.",
             curve.axis,
             unit.symbol()
         ),
     };
+            if moves_data(&runs) { "throughput, " } else { "" },
     if runs.len() == 1 {
         runs[0].label.clear();
     }
     let file = file_name(&format!("over-time-{}", curve.name));
-    Some(over_time(&runs, [file, format!("Over time: {}", curve.name), caption], unit, number))
+    let rate_unit = results::rate_unit(load_point.merged.total.is_on_names());
+    let words = [file, format!("Over time: {}", curve.name), caption];
+    Some(over_time(&runs, words, unit, (number, rate_unit)))
 }
 
 /// The numbers of a run's chart, for readers who cannot see it.
@@ -202,10 +222,11 @@ fn caption(load_point: &LoadPoint, repeat: u32, summary: &Summary, unit: TimeUni
             if summary.streams.len() > 1 { format!("{}: ", stream.name) } else { String::new() };
         let data = &stream.data;
         format!(
-            "{name}{} ops/s{}, {} MiB/s, response time in {}: mean {}, p99 {}; outstanding {}",
+            "{name}{} ops/s{}{}, response time in {}: mean {}, p99 {}; outstanding {}",
             printed(data.achieved_rate, plain),
             data.achieved_rate.map_or(String::new(), plus_minus),
-            printed(data.throughput, mib),
+            data.throughput_of_data()
+                .map_or(String::new(), |one| format!(", {} MiB/s", mib(one.value))),
             unit.symbol(),
             printed(data.response.mean_ns, |ns| unit.print(ns)),
             percentile(data.response.percentile(0.99), unit),

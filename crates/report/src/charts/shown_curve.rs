@@ -82,6 +82,11 @@ impl<'a> ShownCurve<'a> {
         &self.summary(point).total.data
     }
 
+    /// Whether most operations of one of its points are on names.
+    pub(super) fn is_on_names(&self) -> bool {
+        self.curve.points.iter().any(|point| self.summary(point).total.is_on_names())
+    }
+
     /// Mean response time at a point, in the curve's unit.
     pub(super) fn mean(&self, point: &CurvePoint, x: f64) -> Point {
         let mean = self.data(point).response.mean_ns;

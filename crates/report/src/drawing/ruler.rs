@@ -7,6 +7,8 @@ use super::{Axis, Chart, Layout, Panel, Scale, Series, Shape};
 const MARGIN: f64 = 0.04;
 /// Up to so many measured loads, each has a tick; otherwise ticks are at round values.
 const LOADS_MAX: usize = 12;
+/// More labels of a logarithmic axis touch each other in a panel of several below each other.
+const LOW_PANEL_TICKS_MAX: usize = 9;
 /// Room above bars for their values, as a share of the axis.
 const ROOM_FOR_VALUES: f64 = 0.08;
 
@@ -28,12 +30,13 @@ pub(crate) fn rulers(chart: &Chart) -> Vec<Rulers> {
             Layout::OverTime => (std::slice::from_ref(panel), std::slice::from_ref(panel)),
         };
         let right = panel.right.as_ref();
+        let y = Ruler::along_y(&panel.y, &heights(row, false));
         Rulers {
             x: match chart.is_over_time() {
                 true => Ruler::of_time(all),
                 false => Ruler::along_x(&panel.x, all),
             },
-            y: Ruler::along_y(&panel.y, &heights(row, false)),
+            y: if chart.is_over_time() { y.of_low_panel() } else { y },
             right: right.map(|axis| Ruler::along_y(axis, &heights(row, true))),
         }
     };
@@ -116,6 +119,16 @@ impl Ruler {
             Scale::Nines => vec![1.0, max.max(10.0)],
         };
         Ruler::between(scale, ticks)
+    }
+
+    /// With few enough ticks for a low panel: between its ends, a logarithmic axis has powers of ten.
+    fn of_low_panel(mut self) -> Ruler {
+        let is_power = |tick: f64| (tick.log10() - tick.log10().round()).abs() < 1e-9;
+        if self.scale == Scale::Log(10) && self.ticks.len() > LOW_PANEL_TICKS_MAX {
+            let ends = [self.first, self.last];
+            self.ticks.retain(|tick| ends.contains(tick) || is_power(*tick));
+        }
+        self
     }
 
     /// The axis of names, or one without values.

@@ -12,7 +12,7 @@ use units::{Nanos, counted};
 
 use crate::number::{NONE, NS_PER_S, percent, plain};
 use crate::prose::wrap;
-use crate::results::{load_in_words, unloaded};
+use crate::results::{self, load_in_words, unloaded};
 use crate::table::{Column, Table, terminal};
 use crate::verdict;
 
@@ -98,10 +98,11 @@ impl CurveGlance {
         let most = &curve.points[one.most];
         let verdict = findings.verdict_of(most.load_point);
         let floor = curve.floor.as_ref().ok();
+        let is_on_names = findings.load_points[most.load_point].merged.total.is_on_names();
         CurveGlance {
             curve: one.curve,
             name: curve.name.clone(),
-            peak: format!("{} IOPS", plain(one.rate.value)),
+            peak: format!("{} {}", plain(one.rate.value), results::rate_unit(is_on_names)),
             peak_load: peak_load(curve, one, verdict),
             floor: floor
                 .and_then(|floor| floor.latency_ns())

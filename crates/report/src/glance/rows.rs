@@ -18,7 +18,10 @@ const NAME_PERCENT_MAX: usize = 40;
 
 /// The numbers of a row, with their headings and how soon they are left out in a narrow terminal,
 /// the highest first and 0 never.
-const FIGURES: [(Figure, &str, u8); 10] = [
+type Figures = [(Figure, &'static str, u8); 10];
+
+/// Of reads and writes.
+const FIGURES: Figures = [
     (Figure::Rate, "IOPS", 0),
     (Figure::HalfWidth, "95 % CI", 3),
     (Figure::Throughput, "MiB/s", 2),
@@ -29,6 +32,20 @@ const FIGURES: [(Figure, &str, u8); 10] = [
     (Figure::Service, "service", 8),
     (Figure::Outstanding, "in flight", 6),
     (Figure::Cpu, "CPU µs", 7),
+];
+
+/// Of operations on names, which are measured by their rate.
+const FIGURES_ON_NAMES: Figures = [
+    (Figure::Rate, "ops/s", 0),
+    (Figure::HalfWidth, "95 % CI", 3),
+    (Figure::Mean, "mean", 0),
+    (Figure::Percentile(0.5), "p50", 2),
+    (Figure::Percentile(0.99), "p99", 1),
+    (Figure::Percentile(0.999), "p99.9", 4),
+    (Figure::Service, "service", 9),
+    (Figure::Outstanding, "in flight", 7),
+    (Figure::Throughput, "MiB/s", 6),
+    (Figure::Cpu, "CPU µs", 8),
 ];
 
 /// Which rows are shown.
@@ -61,6 +78,7 @@ pub(super) fn write(
     out: &mut String,
 ) {
     let shown = selected(findings, detail);
+    let figures = if findings.is_on_names() { FIGURES_ON_NAMES } else { FIGURES };
     let unit = TimeUnit::compact(results::response_times_ns(&[findings], &[0.5, 0.99, 0.999]));
     let widest = shown.iter().map(|(curve, _)| curve.name.chars().count()).max().unwrap_or(0);
     let has_name_column = widest <= width * NAME_PERCENT_MAX / 100;
@@ -73,7 +91,7 @@ pub(super) fn write(
                         0 => marks_of(findings, marks, point.load_point),
                         _ => String::new(),
                     };
-                    cells(&line, marks, unit, has_name_column)
+                    cells(&line, &figures, marks, (unit, has_name_column))
                 })
             });
             let mut rows: Vec<Vec<String>> = rows.collect();
@@ -89,12 +107,15 @@ pub(super) fn write(
         true => axes.first().copied().unwrap_or_default(),
         false => "load",
     };
-    let columns = columns(axis, unit, has_name_column);
+    let columns = columns(&figures, axis, (unit, has_name_column));
     for (index, table) in tables.iter_mut().enumerate() {
         table.columns = columns.clone();
         if index > 0 {
             table.columns.iter_mut().for_each(without_heading);
         }
+    }
+    if findings.is_on_names() {
+        results::without_empty(&mut tables, "MiB/s");
     }
     let mut drawn = String::new();
     terminal::write_listings(&tables, width, &mut drawn);
@@ -158,14 +179,19 @@ fn lines<'a>(findings: &'a Findings, point: &CurvePoint, detail: Detail) -> Vec<
 
 /// The cells below [`columns`]; a row below that of its load point has its label in the column of
 /// names, if there is one.
-fn cells(line: &Line<'_>, marks: String, unit: TimeUnit, has_name_column: bool) -> Vec<String> {
+fn cells(
+    line: &Line<'_>,
+    figures: &Figures,
+    marks: String,
+    (unit, has_name_column): (TimeUnit, bool),
+) -> Vec<String> {
     let label = line.row.label.clone();
     let mut cells = match has_name_column {
         true if line.name.is_empty() => vec![String::new(), label],
         true => vec![line.name.clone(), String::new()],
         false => vec![label],
     };
-    cells.extend(FIGURES.iter().map(|(figure, _, _)| {
+    cells.extend(figures.iter().map(|(figure, _, _)| {
         let cell = line.row.cell(*figure, unit);
         match figure {
             Figure::HalfWidth if cell != NONE => format!("±{}", cell.replace(' ', "")),
@@ -176,13 +202,17 @@ fn cells(line: &Line<'_>, marks: String, unit: TimeUnit, has_name_column: bool) 
     cells
 }
 
-fn columns(axis: &str, unit: TimeUnit, has_name_column: bool) -> Vec<Column> {
+fn columns(
+    figures: &Figures,
+    axis: &str,
+    (unit, has_name_column): (TimeUnit, bool),
+) -> Vec<Column> {
     let mut columns = Vec::new();
     if has_name_column {
         columns.push(Column::words(""));
     }
     columns.push(Column::numbers(axis, "").narrow("", axis));
-    columns.extend(FIGURES.iter().map(|(figure, name, rank)| {
+    columns.extend(figures.iter().map(|(figure, name, rank)| {
         let column = match figure {
             Figure::Mean | Figure::Percentile(_) | Figure::Service => {
                 Column::numbers(name, unit.symbol()).grouped("latency")

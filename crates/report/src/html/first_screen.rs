@@ -22,8 +22,8 @@ const ANSWERS_MAX: usize = 3;
 
 /// What the template shows below the page's heading.
 pub(super) fn screen(findings: &Findings, glance: &Glance, charts: &mut Charts) -> Value {
-    let Overview { throughput, latency } = overview(findings);
-    let drawn = [throughput, latency];
+    let Overview { output, latency } = overview(findings);
+    let drawn = [output, latency];
     let figures: Vec<Value> = drawn
         .iter()
         .filter(|chart| chart.has_measurements())

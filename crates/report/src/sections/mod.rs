@@ -9,6 +9,7 @@ mod confidence;
 mod curves;
 pub(crate) mod environment;
 pub(crate) mod hosts;
+pub(crate) mod kinds;
 mod mix;
 mod network;
 mod requirements;
@@ -43,6 +44,7 @@ pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
     const EVIDENCE: &[Maker] = &[
         scaling::section,
         targets::section,
+        kinds::section,
         hosts::section,
         curves::section,
         searches::section,

@@ -89,7 +89,7 @@ fn highest(findings: &Findings, one: &CurveSummary, unit: TimeUnit) -> String {
     let curve = curve_of(findings, one);
     let mut sentence =
         format!("{}: {} ops/s{}", curve.name, plain(one.rate.value), plus_minus(one.rate));
-    if let Some(throughput) = one.throughput {
+    if let Some(throughput) = one.throughput.filter(|throughput| throughput.value > 0.0) {
         sentence.push_str(&format!(", {} MiB/s", mib(throughput.value)));
     }
     sentence.push_str(&format!(" at {}", results::load_in_words(curve, one.most)));
