@@ -56,8 +56,8 @@ pub enum Error {
     },
     /// The content is of no known format.
     #[error(
-        "line 1 (byte 0): it is neither a fio I/O log (`write_iolog`), nor the output of strace, nor \
-         a capture (pcap, pcapng); name the format with --format if it begins with something else"
+        "line 1 (byte 0): it is neither a fio I/O log (`write_iolog`), nor the output of strace or \
+         blkparse, nor a capture (pcap, pcapng); name the format with --format if it begins with something else"
     )]
     Unknown,
     /// A format was given, and the content is of another one.
@@ -119,6 +119,32 @@ pub enum Error {
         records: String,
         /// How many of them are damaged.
         damaged: u64,
+    },
+    /// Records are damaged, so a replay would lack them.
+    #[error(
+        "{at}: the record is damaged, as are {count} in all, and a replay would lack them; repair the \
+         trace, or leave them out with --skip-damaged"
+    )]
+    Damaged {
+        /// The first.
+        at: Position,
+        /// How many.
+        count: u64,
+    },
+    /// Operations that cannot be sorted.
+    #[error(
+        "{at}: the operation began before another that is more than 65,536 operations earlier in the \
+         trace; sort the trace by time"
+    )]
+    OutOfOrder {
+        /// The first operation that is out of order.
+        at: Position,
+    },
+    /// More operations than a list may have.
+    #[error("{at}: more than 10,000,000 operations; cut the trace before this one")]
+    TooManyOperations {
+        /// The first operation that is too many.
+        at: Position,
     },
     /// Nothing below the path is read or written.
     #[error("no file below `{under}` is read or written; {known}")]

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::error::{Error, Position, PositionUnit};
-use crate::{iolog, strace};
+use crate::{blktrace, iolog, strace};
 
 /// The format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Format {
     Strace,
     /// A capture with NFSv3: pcap or pcapng.
     Capture,
+    /// The output of blkparse.
+    Blktrace,
 }
 
 /// The unit of the times in a fio I/O log of version 3, which depends on fio's version.
@@ -73,12 +75,14 @@ pub(crate) fn detect(input: &mut impl BufRead, named: Option<Format>) -> Result<
         (None | Some(Format::Capture), true, _) => return Ok(Format::Capture),
         (None | Some(Format::Iolog), _, true) => return Ok(Format::Iolog),
         // A trace may begin with lines of the traced program.
-        (Some(Format::Strace), false, false) => return Ok(Format::Strace),
+        (Some(named @ (Format::Strace | Format::Blktrace)), false, false) => return Ok(named),
+        (None, ..) if blktrace::is_likely(start) => return Ok(Format::Blktrace),
         (None, ..) if strace::is_likely(start) => return Ok(Format::Strace),
         (None, ..) => return Err(Error::Unknown),
         (Some(Format::Capture), ..) => "the magic number of pcap or pcapng",
         (Some(Format::Iolog), ..) => "`fio version 2 iolog` or `fio version 3 iolog`",
         (Some(Format::Strace), ..) => "text of strace",
+        (Some(Format::Blktrace), ..) => "text of blkparse",
     };
     let found = match (is_capture, is_iolog) {
         (true, _) => "this is a capture".to_owned(),

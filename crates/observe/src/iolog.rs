@@ -113,6 +113,9 @@ fn count(entry: &Entry<'_>, time: Option<u64>, at: Position, observer: &mut Obse
         other => {
             if observer.includes(entry.file) {
                 observer.other(other);
+                if matches!(other, "sync" | "datasync") {
+                    observer.sync(other, entry.file.as_bytes(), Some(entry.file), time, at);
+                }
             }
             return;
         }

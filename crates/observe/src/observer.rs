@@ -12,6 +12,7 @@ use crate::observation::{
     Source, WorkingSet,
 };
 use crate::rate::Begins;
+use crate::recording::{Action, Recorder, Recording};
 use crate::response::Times;
 use crate::runs::Step;
 use crate::sizes::Sizes;
@@ -39,6 +40,14 @@ pub(crate) struct Operation {
     pub(crate) is_durable: Option<bool>,
 }
 
+/// An operation that waits for its turn in the order of begins.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Data(Operation, Position),
+    /// A call that makes the data of a file durable, which only a recording has.
+    Sync(FileId, u64, Position),
+}
+
 /// Reads or writes so far.
 #[derive(Debug, Default)]
 struct Data {
@@ -57,7 +66,7 @@ pub(crate) struct Observer {
     under: Option<String>,
     files: Files,
     /// Operations by begin; the second number keeps the order of the trace among equals.
-    waiting: BTreeMap<(u64, u64), Operation>,
+    waiting: BTreeMap<(u64, u64), Waiting>,
     added: u64,
     data: [Data; 2],
     others: BTreeMap<String, u64>,
@@ -77,6 +86,8 @@ pub(crate) struct Observer {
     notes: Vec<Note>,
     /// A file outside the requested path.
     example: Option<String>,
+    /// The operations, if they are recorded.
+    recorder: Option<Recorder>,
 }
 
 impl Observer {
@@ -108,7 +119,15 @@ impl Observer {
             damaged: None,
             notes: Vec::new(),
             example: None,
+            recorder: None,
         }
+    }
+
+    /// Records every operation.
+    #[must_use]
+    pub(crate) fn recording(mut self) -> Observer {
+        self.recorder = Some(Recorder::default());
+        self
     }
 
     /// The resolution of the trace's times, which may make operations overlap that do not.
@@ -218,18 +237,61 @@ impl Observer {
         }
         let Some(begin_ns) = operation.begin_ns else {
             self.without_begin += 1;
-            return self.count(operation);
+            return self.take(Waiting::Data(operation, at));
         };
-        self.added += 1;
-        self.waiting.insert((begin_ns, self.added), operation);
-        if self.waiting.len() > WINDOW {
-            self.count_first();
+        self.wait(begin_ns, Waiting::Data(operation, at));
+    }
+
+    /// Records a call that makes the data of a file durable, which [`Observer::other`] has counted.
+    pub(crate) fn sync(
+        &mut self,
+        name: &str,
+        key: &[u8],
+        path: Option<&str>,
+        begin_ns: Option<u64>,
+        at: Position,
+    ) {
+        let is_included = match path {
+            Some(path) => self.includes(path),
+            None => !self.is_restricted(),
+        };
+        let Some(recorder) = self.recorder.as_mut().filter(|_| is_included) else { return };
+        let name_of_file = || path.map_or_else(|| handle_name(key), str::to_owned);
+        let Some(file) = self.files.id(key, name_of_file) else { return };
+        recorder.count_sync(name);
+        match begin_ns {
+            Some(begin_ns) => self.wait(begin_ns, Waiting::Sync(file, begin_ns, at)),
+            None => recorder.add(None, file, Action::Sync, at),
         }
     }
 
-    fn count_first(&mut self) {
-        if let Some((_, operation)) = self.waiting.pop_first() {
-            self.count(operation);
+    fn wait(&mut self, begin_ns: u64, waiting: Waiting) {
+        self.added += 1;
+        self.waiting.insert((begin_ns, self.added), waiting);
+        if self.waiting.len() > WINDOW {
+            self.take_first();
+        }
+    }
+
+    fn take_first(&mut self) {
+        if let Some((_, waiting)) = self.waiting.pop_first() {
+            self.take(waiting);
+        }
+    }
+
+    /// Counts and records an operation whose turn it is.
+    fn take(&mut self, waiting: Waiting) {
+        let (begin_ns, file, action, at) = match waiting {
+            Waiting::Data(operation, at) => {
+                let Operation { direction, offset_bytes, size_bytes, .. } = operation;
+                self.count(operation);
+                let action = Action::Data { direction, offset_bytes, size_bytes };
+                (operation.begin_ns, operation.file, action, at)
+            }
+            Waiting::Sync(file, begin_ns, at) => (Some(begin_ns), file, Action::Sync, at),
+        };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.add(begin_ns, file, action, at);
         }
     }
 
@@ -287,11 +349,34 @@ impl Observer {
         }
     }
 
+    /// The figures of the whole trace, and the recording that was requested.
+    pub(crate) fn finish_with_recording(
+        mut self,
+        source: Source,
+    ) -> Result<(Observation, Recording), Error> {
+        self.take_all();
+        let recorder = self.recorder.take().unwrap_or_default();
+        let names: Vec<String> = self.files.all.iter().map(|file| file.name.clone()).collect();
+        if let Some(at) = recorder.out_of_order {
+            return Err(Error::OutOfOrder { at });
+        }
+        if let Some(at) = recorder.beyond {
+            return Err(Error::TooManyOperations { at });
+        }
+        let observation = self.finish(source)?;
+        let recording = recorder.finish(&names, &observation);
+        Ok((observation, recording))
+    }
+
+    fn take_all(&mut self) {
+        while !self.waiting.is_empty() {
+            self.take_first();
+        }
+    }
+
     /// The figures of the whole trace.
     pub(crate) fn finish(mut self, source: Source) -> Result<Observation, Error> {
-        while !self.waiting.is_empty() {
-            self.count_first();
-        }
+        self.take_all();
         if self.data.iter().all(|data| data.operations == 0) {
             return Err(self.nothing(&source));
         }
@@ -368,7 +453,9 @@ impl Observer {
 fn unit_of(source: &Source) -> PositionUnit {
     match source.format {
         crate::Format::Capture => PositionUnit::Packet,
-        crate::Format::Iolog | crate::Format::Strace => PositionUnit::Line,
+        crate::Format::Iolog | crate::Format::Strace | crate::Format::Blktrace => {
+            PositionUnit::Line
+        }
     }
 }
 

@@ -36,6 +36,7 @@ enum Kind {
     Data { direction: Direction, file: Vec<u8>, offset: u64, count: u32, is_durable: bool },
     Name { directory: Vec<u8>, name: Vec<u8>, procedure: NfsProcedure },
     Mount { path: Vec<u8> },
+    Commit { file: Vec<u8> },
     Other,
 }
 
@@ -128,6 +129,11 @@ impl Calls {
                 return Ok(Kind::Name { directory, name, procedure });
             }
             NfsProcedure::NULL => self.count(procedure, None, observer),
+            NfsProcedure::COMMIT => {
+                let file = nfs_fh3::decode(reader)?.0.to_vec();
+                self.count(procedure, self.names.path(&file).as_deref(), observer);
+                return Ok(Kind::Commit { file });
+            }
             // All others begin with a handle.
             _ => {
                 let path = self.names.path(nfs_fh3::decode(reader)?.0);
@@ -199,7 +205,12 @@ impl Calls {
                     self.names.export(handle.0, &path);
                 }
             }
-            Kind::Name { .. } | Kind::Mount { .. } | Kind::Other => {}
+            Kind::Commit { file } if status == 0 => {
+                let path = self.names.path(&file);
+                let name = NfsProcedure::COMMIT.name();
+                observer.sync(name, &file, path.as_deref(), Some(call.begin_ns), at);
+            }
+            Kind::Name { .. } | Kind::Mount { .. } | Kind::Commit { .. } | Kind::Other => {}
         }
         true
     }

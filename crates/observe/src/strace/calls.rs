@@ -114,7 +114,7 @@ impl Calls {
             let times = (begin_ns, end_ns);
             return self.data(thread, direction, offset_at, times, call, at, observer).is_some();
         }
-        self.other(thread, call, observer);
+        self.other(thread, call, (begin_ns, at), observer);
         true
     }
 
@@ -190,7 +190,13 @@ impl Calls {
         Some(())
     }
 
-    fn other(&mut self, thread: u64, call: Call<'_>, observer: &mut Observer) {
+    fn other(
+        &mut self,
+        thread: u64,
+        call: Call<'_>,
+        when: (Option<u64>, Position),
+        observer: &mut Observer,
+    ) {
         let arguments = call.split();
         let first = arguments.first().and_then(|argument| descriptor(argument));
         let returned = call.returned();
@@ -228,7 +234,7 @@ impl Calls {
                     self.descriptors.clone_to(thread, child as u64, shares);
                 }
             }
-            name => self.counted_or_not_visible(name, call, &arguments, observer),
+            name => self.counted_or_not_visible(name, call, &arguments, when, observer),
         }
     }
 
@@ -237,6 +243,7 @@ impl Calls {
         name: &str,
         call: Call<'_>,
         arguments: &[&str],
+        (begin_ns, at): (Option<u64>, Position),
         observer: &mut Observer,
     ) {
         if let Some(index) = NOT_VISIBLE.iter().position(|known| *known == name) {
@@ -260,6 +267,10 @@ impl Calls {
                 .find_map(|(_, path)| path.map(str::to_owned));
             if let Some(path) = &path {
                 file_size(call, path, observer);
+                let is_done = call.returned() == Some(0) && is_storage(path);
+                if is_done && matches!(name, "fsync" | "fdatasync") {
+                    observer.sync(name, path.as_bytes(), Some(path), begin_ns, at);
+                }
             }
             let name = call.name.trim_end_matches("64");
             self.count(name, path.or_else(|| named_path(arguments)), observer);

@@ -6,6 +6,7 @@
 mod capture_file;
 mod captures;
 mod cut;
+mod recordings;
 mod streams;
 mod traces;
 

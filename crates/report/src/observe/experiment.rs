@@ -57,7 +57,7 @@ pub fn write(
 }
 
 /// Comments end with their line.
-fn one_line(sentence: &str) -> String {
+pub(super) fn one_line(sentence: &str) -> String {
     sentence.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

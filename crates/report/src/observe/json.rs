@@ -57,7 +57,7 @@ struct ObservationJson<'a> {
 /// The trace.
 #[derive(Serialize, JsonSchema)]
 struct SourceJson {
-    /// Its format: `iolog`, `strace` or `pcap`.
+    /// Its format: `iolog`, `strace`, `pcap` or `blktrace`.
     format: &'static str,
     /// Lines or packets.
     records: u64,
@@ -296,6 +296,7 @@ fn document<'a>(observation: &'a Observation, profile: &'a Profile) -> Observati
             format: match source.format {
                 Format::Iolog => "iolog",
                 Format::Strace => "strace",
+                Format::Blktrace => "blktrace",
                 Format::Capture => "pcap",
             },
             records: source.records,

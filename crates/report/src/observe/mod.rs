@@ -3,6 +3,7 @@
 
 pub mod experiment;
 pub mod json;
+pub mod replay;
 mod words;
 
 use observe::observation::{
@@ -97,6 +98,7 @@ fn answer(observation: &Observation) -> Vec<String> {
     let (format, records) = match source.format {
         Format::Iolog => ("a fio I/O log", "line"),
         Format::Strace => ("strace", "line"),
+        Format::Blktrace => ("blkparse", "line"),
         Format::Capture => ("a capture", "packet"),
     };
     let read = format!(
