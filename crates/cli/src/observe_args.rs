@@ -14,14 +14,17 @@ Examples:
   fourcorners observe app.strace --under /mnt/vol1 --output app.toml
   fourcorners run /mnt/vol1 -w app.toml
 
+  fourcorners observe app.strace --replay app.replay --output replay.toml
+  fourcorners run /mnt/vol1 -w replay.toml
+
   tcpdump -i any -s 256 -w app.pcap port 2049
   fourcorners observe app.pcap --full";
 
 /// Arguments of `observe`.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArguments {
-    /// The trace: a fio I/O log (`write_iolog`), output of strace, or a capture of NFSv3 (pcap or
-    /// pcapng).
+    /// The trace: a fio I/O log (`write_iolog`), output of strace or blkparse, or a capture of NFSv3
+    /// (pcap or pcapng).
     #[arg(value_name = "FILE")]
     pub(crate) trace: PathBuf,
 
@@ -39,6 +42,16 @@ pub(crate) struct ObserveArguments {
     /// The unit of times in a fio I/O log of version 3 (default: us, as fio 3.33 writes them).
     #[arg(long, value_name = "UNIT", value_enum)]
     pub(crate) iolog_unit: Option<IologUnit>,
+
+    /// Write the operations in order as a list that a stream can replay.
+    ///
+    /// With --output the experiment replays the list, instead of offering a load like the observed one.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// With --replay, leave out damaged records instead of refusing them.
+    #[arg(long, requires = "replay")]
+    pub(crate) skip_damaged: bool,
 
     /// Write an experiment that offers the observed load (TOML), or `-` for stdout.
     #[arg(short, long, visible_alias = "out", help_heading = OUTPUT, value_name = "FILE")]
@@ -66,6 +79,8 @@ pub(crate) enum TraceFormat {
     Strace,
     /// Capture with NFSv3 over TCP, pcap or pcapng.
     Pcap,
+    /// Output of blkparse in its default format.
+    Blktrace,
 }
 
 /// Units of times.
@@ -87,6 +102,7 @@ impl ObserveArguments {
                 TraceFormat::Iolog => Format::Iolog,
                 TraceFormat::Strace => Format::Strace,
                 TraceFormat::Pcap => Format::Capture,
+                TraceFormat::Blktrace => Format::Blktrace,
             }),
             under: self.under.clone(),
             iolog_unit: self.iolog_unit.map(|unit| match unit {

@@ -88,6 +88,7 @@ fn stream(arrival: Arrival) -> Stream {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -40,6 +40,7 @@ fn main() {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

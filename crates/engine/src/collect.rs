@@ -405,6 +405,7 @@ mod tests {
             data: DataPattern::default(),
             targets: StreamTargets { positions: positions.to_vec(), spread: Spread::Worker },
             names: None,
+            replay: None,
         }
     }
 

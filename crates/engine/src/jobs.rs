@@ -10,8 +10,10 @@ use target::nfs::Rewrite;
 use target::run_target::{Opener, RunTarget, WorkerShare};
 use workload::data::TileMaker;
 use workload::plan::{Assignment, Capabilities, IoMethodUsed, Stream};
+use workload::replay::{LaneReplay, ReplayList};
 
 use crate::lane_window::LaneWindow;
+use crate::replay::ReplayData;
 use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::tiles::{Generations, Tiles};
 use crate::worker::Assigned;
@@ -42,6 +44,8 @@ pub(crate) enum Work {
     Data { opener: Opener, maker: Option<Arc<TileMaker>>, generations: Option<Arc<Generations>> },
     /// Operations on names.
     Names(NameJob),
+    /// Operations of a list, on files that are open.
+    Replay { opener: Opener, lane: LaneReplay, data: Option<ReplayData> },
 }
 
 /// Operations on names of one lane, which several threads may share.
@@ -57,7 +61,7 @@ impl Work {
     /// The number of connections that the thread opens.
     pub(crate) fn connections(&self) -> usize {
         match self {
-            Work::Data { opener, .. } => opener.connections(),
+            Work::Data { opener, .. } | Work::Replay { opener, .. } => opener.connections(),
             Work::Names(names) => names.opener.connections(),
         }
     }
@@ -94,11 +98,14 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                 connections: run.connections,
                 io_method: request.io_method,
                 verify: request.verify,
-                rewrite: part.maker.clone().map(rewrite),
+                rewrite: match &part.replay {
+                    Some(replay) => replay.data.as_ref().map(ReplayData::rewriting),
+                    None => part.maker.clone().map(rewrite),
+                },
             };
             let target = request.targets.get(at.target as usize);
             let missing = || EngineError::NoFiles { stream: stream.name.clone() };
-            let work = target.and_then(|target| part.work(target.as_ref(), &share));
+            let work = target.and_then(|target| part.work(target.as_ref(), &share, at.lane));
             let work = work.ok_or_else(missing)?;
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
@@ -134,11 +141,45 @@ struct StreamPart {
     maker: Option<Arc<TileMaker>>,
     generations: Option<Arc<Generations>>,
     names: Option<NameWork>,
+    replay: Option<ReplayPart>,
+}
+
+/// A list that the workers of a stream replay together.
+struct ReplayPart {
+    list: Arc<ReplayList>,
+    /// Each worker's part of it.
+    numbers: Vec<Arc<[u32]>>,
+    /// The data of its writes, if the target stores data.
+    data: Option<ReplayData>,
+}
+
+impl ReplayPart {
+    /// The list of a stream that replays one.
+    fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> Option<ReplayPart> {
+        let list = Arc::clone(stream.replay.as_ref()?.source()?);
+        let writes = moves_data && stream.read_permille < 1000;
+        let run_seed = request.assignment.run.seed;
+        Some(ReplayPart {
+            numbers: list.split(stream.workers),
+            data: writes.then(|| ReplayData::new(stream, request.data_seed, run_seed)),
+            list,
+        })
+    }
 }
 
 impl StreamPart {
-    /// What a worker sends to `target`; `None` if the target does not have its files.
-    fn work(&self, target: &dyn RunTarget, share: &WorkerShare<'_>) -> Option<Work> {
+    /// What the worker `lane` sends to `target`; `None` if the target does not have its files.
+    fn work(&self, target: &dyn RunTarget, share: &WorkerShare<'_>, lane: u32) -> Option<Work> {
+        if let Some(replay) = &self.stream.replay {
+            // A plan that was stored lacks the list.
+            let part = self.replay.as_ref()?;
+            let numbers = Arc::clone(part.numbers.get(lane as usize)?);
+            return Some(Work::Replay {
+                opener: target.opener(share)?,
+                lane: LaneReplay::new(replay, Arc::clone(&part.list), numbers),
+                data: part.data.clone(),
+            });
+        }
         let Some(work) = self.names.clone() else {
             return Some(Work::Data {
                 opener: target.opener(share)?,
@@ -159,8 +200,8 @@ impl StreamPart {
 impl StreamParts {
     fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> StreamParts {
         let set = stream.file_set();
-        let has_names = stream.names.is_some();
-        let data = !has_names && moves_data && (stream.read_permille < 1000 || request.verify);
+        let at_offsets = stream.names.is_none() && stream.replay.is_none();
+        let data = at_offsets && moves_data && (stream.read_permille < 1000 || request.verify);
         let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
         let generations = || {
             let tile_bytes = u64::from(set.tile_bytes);
@@ -171,6 +212,7 @@ impl StreamParts {
             StreamPart {
                 target: *target,
                 names: NameWork::of(&stream, request.assignment.run.seed, request.data_seed),
+                replay: ReplayPart::of(request, &stream, moves_data),
                 stream,
                 maker: maker.clone(),
                 generations: (data && request.verify).then(generations),

@@ -17,6 +17,7 @@ pub mod operations;
 pub mod probe;
 pub mod processor;
 pub mod pulse;
+pub mod replay;
 pub mod request;
 pub mod run;
 pub mod schedule;

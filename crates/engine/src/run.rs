@@ -14,6 +14,7 @@ use target::threads::ThreadError;
 use workload::names::NameStream;
 use workload::op::OpStream;
 use workload::plan::IoMethodUsed;
+use workload::replay::LaneReplay;
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd, Part};
@@ -24,6 +25,7 @@ use crate::jobs::{Job, Work, jobs};
 use crate::lane_window::LaneWindow;
 use crate::operations::LaneEnd;
 use crate::pulse::Pulse;
+use crate::replay::StreamFiles;
 use crate::request::{EngineError, READY_WITHIN, Request};
 use crate::thread::{self, Ended, Message, StartLine, Thread};
 
@@ -235,7 +237,7 @@ impl Crew {
                 stream: job.stream.name.clone(),
                 lane: job.lane,
                 names: match &job.work {
-                    Work::Data { .. } => None,
+                    Work::Data { .. } | Work::Replay { .. } => None,
                     Work::Names(names) => Some(NameLane {
                         target: job.target,
                         lane: job.assigned.lane,
@@ -423,12 +425,17 @@ impl Watch {
         let at = stream.target_lane(run.hosts, *lane);
         let on_target = stream.on_target(run.hosts, at.target);
         let stalled_ns = pulse.stalled_ns(now_ns);
-        let described = match NameStream::new(&on_target, run.seed, request.data_seed) {
-            Some(names) => {
+        let names = NameStream::new(&on_target, run.seed, request.data_seed);
+        let described = match (names, LaneReplay::of(&on_target, at.lane)) {
+            (Some(names), _) => {
                 let op = names.op(at.lane, pulse.step()).op();
                 thread::describe(&op, &names, stalled_ns)
             }
-            None => {
+            (None, Some(replay)) => {
+                let files = StreamFiles(on_target.file_sets());
+                thread::describe(&replay.op(pulse.step()), &files, stalled_ns)
+            }
+            (None, None) => {
                 let op = OpStream::new(&on_target, run.seed).op(at.lane, pulse.step());
                 thread::describe(&op, &stream.file_set(), stalled_ns)
             }

@@ -15,6 +15,7 @@ use workload::connection::down_reason;
 use workload::names::NameStream;
 use workload::op::{Op, OpStream};
 use workload::plan::FileSet;
+use workload::replay::LaneReplay;
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
@@ -24,6 +25,7 @@ use crate::jobs::{Job, NameJob, Work};
 use crate::name_data::NameData;
 use crate::operations::{NameOperations, Operations};
 use crate::pulse::Pulse;
+use crate::replay::{ReplayInstants, StreamFiles};
 use crate::schedule::{
     Closed, ConstantInstants, Instants, Open, PoissonInstants, RandomThinking, Schedule,
     ScheduledInstants, Thinking,
@@ -178,8 +180,21 @@ impl UseTarget for Drive<'_> {
     type Output = Result<Ended, TargetError>;
 
     fn use_target<T: Target>(self, target: T) -> Result<Ended, TargetError> {
-        let with = OfData { thread: self.thread, target };
-        with_schedule(self.job, with, self.handover, self.tally)
+        let Drive { thread, job, handover, tally } = self;
+        let files = || StreamFiles(job.stream.file_sets());
+        match job.work.clone() {
+            Work::Replay { lane, data: None, .. } => {
+                let with = OfReplay { thread, target, files: files(), lane, data: Plain };
+                with.run(job, handover, tally)
+            }
+            Work::Replay { lane, data: Some(data), .. } => {
+                let with = OfReplay { thread, target, files: files(), lane, data };
+                with.run(job, handover, tally)
+            }
+            Work::Data { .. } | Work::Names(_) => {
+                with_schedule(job, OfData { thread, target }, handover, tally)
+            }
+        }
     }
 }
 
@@ -254,7 +269,7 @@ impl<T: Target> WithSchedule for OfData<'_, T> {
         let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
         let (maker, generations) = match job.work {
             Work::Data { maker, generations, .. } => (maker, generations),
-            Work::Names(_) => (None, None),
+            Work::Names(_) | Work::Replay { .. } => (None, None),
         };
         let Some(maker) = maker else {
             let worker = Worker::new(job.assigned, ops, steps, schedule, Plain, handover, tally);
@@ -278,6 +293,41 @@ impl<T: Target> WithSchedule for OfData<'_, T> {
             .map(|mismatch| format!("{} {mismatch}", set.file_name(mismatch.file)))
             .collect();
         Ok(ended)
+    }
+}
+
+/// Operations of a list.
+struct OfReplay<'t, T, D> {
+    thread: &'t Thread,
+    target: T,
+    files: StreamFiles,
+    lane: LaneReplay,
+    data: D,
+}
+
+impl<T: Target, D: DataPath> OfReplay<'_, T, D> {
+    /// At the times of the list, or as fast as possible.
+    fn run(self, job: Job, handover: WorkerEnd, tally: Box<Tally>) -> Result<Ended, TargetError> {
+        let start_ns = job.stream.active.start_ns;
+        if job.stream.arrival.is_open() {
+            let schedule = job.open(ReplayInstants::new(self.lane.clone(), start_ns));
+            return self.run_with(job, schedule, handover, tally);
+        }
+        let schedule = Thinking::new(start_ns, 0, job.assigned.queue_depth);
+        self.run_with(job, schedule, handover, tally)
+    }
+
+    fn run_with<S: Schedule>(
+        self,
+        job: Job,
+        schedule: S,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let OfReplay { thread, target, files, lane, data } = self;
+        let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
+        let worker = Worker::new(job.assigned, lane, steps, schedule, data, handover, tally);
+        Ok(thread.start(worker, target, &files)?.0)
     }
 }
 
@@ -347,7 +397,7 @@ impl Thread {
         drop(crate::processor::wake_exactly());
         let depth = job.assigned.queue_depth;
         match &job.work {
-            Work::Data { opener, .. } => {
+            Work::Data { opener, .. } | Work::Replay { opener, .. } => {
                 let opener = opener.clone();
                 opener.open(depth, Drive { thread: self, job, handover, tally })?
             }

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "a counting allocator needs unsafe code")]
 
+mod replaying;
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
 
@@ -17,6 +18,7 @@ use engine::drive::Stop;
 use engine::request::Request;
 use engine::run::run;
 use metrics::run_record::Outcome;
+use replaying::replaying;
 use runs::{DATA_SEED, fill, small_run};
 use target::null::NullTarget;
 use target::posix::PosixTarget;
@@ -165,6 +167,22 @@ fn a_running_worker_does_not_allocate() {
             let seen = allocations(&with(arrival.clone()), setting);
             let case = (&arrival, setting.directory.is_some(), setting.engine);
             assert_eq!(seen, 0, "{case:?}");
+        }
+    }
+    let lines: String = (0..4000)
+        .map(|number| match number % 4 {
+            0 => format!("{} write 0 {} 4096\n", number * 200_000, number % 256 * 4096),
+            3 => format!("{} fsync 0\n", number * 200_000),
+            _ => format!("{} read 1 {} 8192\n", number * 200_000, number % 128 * 8192),
+        })
+        .collect();
+    let run = "[run]\ninterval = '50ms'\nmeasure = '800ms'\nwarm_up = '0s'";
+    for speed in ["1", "'max'"] {
+        let stream = format!("replay = {{ list = 'l', speed = {speed} }}\nqueue_depth = 8\n");
+        let replay = replaying(&lines, &format!("{stream}{run}"));
+        fill(folder.path(), &replay);
+        for setting in [null, files, Setting { engine: IoMethodUsed::Psync, ..files }] {
+            assert_eq!(allocations(&replay, setting), 0, "replay, {speed}, {:?}", setting.engine);
         }
     }
     for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {

@@ -267,15 +267,22 @@ fn trial(plan: &Plan, target: &dyn RunTarget) -> Option<Trial> {
     let with_files = || plan.model_streams().filter(|stream| stream.names.is_none());
     let stream = with_files().find(uses_it).or_else(|| with_files().next())?;
     let depths = plan.model_streams().map(|stream| stream.queue_depth);
+    let mut paths = target.local_paths(stream);
+    let mut file_size_bytes = stream.working_set.file_size_bytes;
+    // The largest files of a list, which are the last.
+    if let Some(largest) = stream.replay.as_ref().and_then(|replay| replay.files.last()) {
+        file_size_bytes = largest.file_size_bytes;
+        paths.drain(..paths.len().saturating_sub(largest.files as usize));
+    }
     Some(Trial {
         access: FileAccess {
-            paths: target.local_paths(stream),
+            paths,
             write: false,
             direct: stream.direct,
             dsync: false,
             transfer_size_max_bytes: stream.transfer_size_max_bytes(),
         },
-        file_size_bytes: stream.working_set.file_size_bytes,
+        file_size_bytes,
         queue_depth: depths.max().unwrap_or(1),
         blocking_threads: blocking_threads(plan),
         processors: engine::processor::available(),

@@ -56,6 +56,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
             write_stability: None,
             targets: workload::plan::StreamTargets::default(),
             names: None,
+            replay: None,
             fsync_every_writes: None,
             data: DataPattern::default(),
         }],

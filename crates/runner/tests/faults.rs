@@ -44,6 +44,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

@@ -118,6 +118,7 @@ fn stream() -> Stream {
         write_stability: None,
         targets: StreamTargets::default(),
         active: ActiveTime::WHOLE_RUN,
+        replay: None,
         names: Some(NameLoad {
             tree: TreeShape {
                 files: 1500,

@@ -14,6 +14,7 @@ use crate::keys::TILE;
 use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
 use crate::name_load;
 use crate::pattern::AccessPattern;
+use crate::replay_load;
 use crate::run::{
     Phases, Spread, Stream, StreamTargets, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
@@ -231,6 +232,9 @@ impl<'e> StreamAt<'_, 'e> {
 /// The stream with these values; `None` if one is missing or wrong. The other values are checked all
 /// the same.
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
+    if at.layer.is_replay() {
+        return replay_load::stream(at, problems);
+    }
     if at.layer.is_on_names() {
         return name_load::stream(at, problems);
     }
@@ -262,6 +266,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         },
         targets,
         names: None,
+        replay: None,
     })
 }
 
@@ -540,9 +545,12 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
 }
 
 /// The phases of a run; `None` if a value is wrong or they do not fit together.
+///
+/// * `replay_end_ns` - when all streams have ended, if they all replay lists
 pub(crate) fn phases(
     run: &Layer<'_>,
     axis_values: &[AxisValue<'_>],
+    replay_end_ns: Option<u64>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Phases> {
     let time = |name| match run.at(name, axis_values) {
@@ -569,7 +577,16 @@ pub(crate) fn phases(
         }
         Some(rounded)
     };
-    let (warm_up_ns, measure_ns) = (whole_intervals("warm_up")?, whole_intervals("measure")?);
+    let (mut warm_up_ns, mut measure_ns) =
+        (whole_intervals("warm_up")?, whole_intervals("measure")?);
+    if let Some(end_ns) = replay_end_ns {
+        let written = |name, ns: u64| {
+            time(name).filter(|(_, span)| span.file.as_ref() != DEFAULTS_FILE).map(|_| ns)
+        };
+        let written = (written("warm_up", warm_up_ns), written("measure", measure_ns));
+        let phases = replay_load::phases(end_ns, interval_ns, written.0, written.1);
+        (warm_up_ns, measure_ns) = (phases.warm_up_ns, phases.measure_ns);
+    }
     if (warm_up_ns + measure_ns) / interval_ns > MOST_INTERVALS {
         fits = false;
         problems.push(interval_span.diagnostic(

@@ -106,6 +106,10 @@ pub enum Kind {
     FileSizes,
     /// Kinds of operations on names with their shares.
     Mix,
+    /// A list of operations to replay, with its speed.
+    Replay,
+    /// How many times as fast as in a trace.
+    Speed,
 }
 
 /// What applies if a key is missing.
@@ -537,6 +541,21 @@ pub const KEYS: &[Key] = &[
         example: "{ create = \"2%\", unlink = \"2%\", stat = \"66%\", read_file = \"30%\" }",
     },
     Key {
+        name: "replay",
+        section: Stream,
+        kind: Kind::Replay,
+        presence: Absent("operations that the other keys describe"),
+        sweep: true,
+        doc: "The operations of a trace instead of those that other keys describe, at the times of the \
+              trace; see [Replay a trace](../guide/replay.md). `list`: the file that \
+              `fourcorners observe TRACE --replay FILE` wrote, relative to the experiment. `speed`: \
+              `2` is twice as fast (default 1), `\"max\"` as fast as `queue_depth` permits. \
+              `repeat`: start again at its end (default false). Without `measure`, a run in which \
+              all streams replay lasts as long as the longest list, and has no warm-up unless \
+              `warm_up` is set.",
+        example: "{ list = \"app.replay\", speed = 2 }",
+    },
+    Key {
         name: "queue_depth",
         section: Stream,
         kind: Kind::Count { min: 1, max: 4096 },
@@ -750,6 +769,7 @@ impl Kind {
                 | Kind::Rate
                 | Kind::ScheduledRate
                 | Kind::Skew
+                | Kind::Speed
         )
     }
 
@@ -837,6 +857,13 @@ impl Kind {
                     kinds.join(", ")
                 )
             }
+            Kind::Replay => {
+                "the file of a list such as \"app.replay\", or a table with `list`, and \
+                             optionally `speed` and `repeat`, such as \
+                             { list = \"app.replay\", speed = 2 }"
+                    .to_owned()
+            }
+            Kind::Speed => "a number from 0.001 to 1000, such as 2 or 0.5, or \"max\"".to_owned(),
             Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
                               { constant = \"10000/s\" }, { poisson = \"10k/s\" } or \
                               { schedule = [{ constant = \"1k/s\", for = \"10s\" }, …] }"

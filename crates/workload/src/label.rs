@@ -9,7 +9,7 @@ use crate::value::{Choice, Value, exact_bytes};
 use crate::written::{Experiment, Setting, StreamSettings, VariantSettings};
 
 /// The keys that describe an operation, in the order of the words: `random read 8 KiB`.
-const OPERATION_KEYS: [&str; 4] = ["pattern", "read", "transfer_size", "mix"];
+const OPERATION_KEYS: [&str; 5] = ["pattern", "read", "transfer_size", "mix", "replay"];
 
 /// A variant's streams, with the settings that its name describes.
 pub(crate) struct Labelled<'a, 'e> {

@@ -62,6 +62,11 @@ impl<'e> Layer<'e> {
         self.is_written("names") || self.is_written("mix")
     }
 
+    /// Whether the stream's operations are those of a list.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.is_written("replay")
+    }
+
     /// Whether the key is present, even with a wrong value.
     pub(crate) fn is_written(&self, name: &str) -> bool {
         self.setting(name).is_some()

@@ -8,7 +8,7 @@
 //! Reading order: [`keys`] (the table of all keys), [`experiment`] (reading a file), [`resolve`] (from
 //! an experiment to a plan), [`plan`] and [`run`] (the resolved types), [`search`] (runs that are
 //! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
-//! [`names`] (operations on names), [`arrival`], [`rate_schedule`], [`data`].
+//! [`names`] (operations on names), [`replay`] (operations of a trace), [`arrival`], [`rate_schedule`], [`data`].
 
 pub mod active_time;
 pub mod arrival;
@@ -42,6 +42,10 @@ mod rate_trace;
 pub mod reach;
 mod reader;
 pub mod reference;
+pub mod replay;
+mod replay_list;
+mod replay_load;
+mod replay_reader;
 pub mod resolve;
 pub mod run;
 pub mod scale;

@@ -60,6 +60,7 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         targets,
         active: active_time::of_stream(at, problems),
         names: Some(load),
+        replay: None,
     };
     (problems.len() == before).then_some(stream)
 }

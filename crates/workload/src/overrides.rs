@@ -215,7 +215,10 @@ fn destination<'t>(
         return None;
     };
     if let Some((_, span)) = parts.first()
-        && !matches!(key.kind, Kind::Arrival | Kind::Pattern | Kind::Names | Kind::Mix)
+        && !matches!(
+            key.kind,
+            Kind::Arrival | Kind::Pattern | Kind::Names | Kind::Mix | Kind::Replay
+        )
     {
         let span = source.span(span.clone());
         problems.push(span.diagnostic(format!("`{name}` has no fields"), FORM));

@@ -163,8 +163,7 @@ impl Plan {
         let mut sets: Vec<FileSet> = Vec::new();
         let is_there =
             |stream: &&Stream| stream.targets.positions.iter().any(|at| *at as usize == target);
-        let with_files = |stream: &&Stream| stream.names.is_none() && is_there(stream);
-        for needed in self.model_streams().filter(with_files).map(Stream::file_set) {
+        for needed in self.model_streams().filter(is_there).flat_map(Stream::file_sets) {
             let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..needed.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(needed.files),

@@ -12,6 +12,7 @@ use crate::keys::{
     FILE_SIZE_MAX, HOT_SHARE, Key, Kind, SEEKS, STRIDE, THINK_TIME, TRANSFER, WEIGHT,
 };
 use crate::pattern::AccessPattern;
+use crate::replay_reader::speed;
 use crate::run::WeightedSize;
 use crate::sweep;
 use crate::value::{Choice, Value};
@@ -119,6 +120,7 @@ impl Reader<'_, '_> {
                 let names = self.names_table(node);
                 names.map(|names| at(Value::Names(Box::new(names)))).into_iter().collect()
             }
+            (Kind::Replay, _) => self.replays(node).into_iter().map(at).collect(),
             (Kind::Mix, _) => self.mix_table(node).map(Value::Mix).map(at).into_iter().collect(),
             (Kind::Arrival, DeValue::Table(table)) => {
                 self.arrival_table(table, &span).into_iter().map(at).collect()
@@ -443,6 +445,7 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
         Kind::Rate | Kind::ScheduledRate => {
             Value::Rate(written.parse::<OpsPerSec>().map_err(|_| plain())?.get())
         }
+        Kind::Speed => Value::Skew(speed(&written, is_text).ok_or_else(plain)?),
         Kind::Skew => Value::Skew(written.parse().map_err(|_| plain())?),
         Kind::Pattern if is_text => match written.as_str() {
             "sequential" => Value::Pattern(AccessPattern::Sequential),
@@ -476,6 +479,7 @@ fn within(kind: Kind, value: &Value) -> bool {
         }
         (Kind::Rate, Value::Rate(rate)) => (1e-3..=1e9).contains(rate),
         (Kind::ScheduledRate, Value::Rate(rate)) => *rate == 0.0 || (1e-3..=1e9).contains(rate),
+        (Kind::Speed, Value::Skew(speed)) => *speed == 0.0 || (1e-3..=1e3).contains(speed),
         (Kind::Skew, Value::Skew(theta)) => *theta > 0.0 && *theta <= 10.0,
         (Kind::Text, Value::Text(text)) => {
             !text.is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control)

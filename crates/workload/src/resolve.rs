@@ -19,6 +19,7 @@ use crate::name_load::KEYS_AT_OFFSETS;
 use crate::plan::{Plan, Step};
 use crate::problem::{missing_key, same_name};
 use crate::random;
+use crate::replay_load;
 use crate::run::{IoMethod, Phases, Run, Stream, TargetSpec};
 use crate::search::Repeats;
 use crate::search_settings::{self, SearchSettings};
@@ -89,6 +90,13 @@ pub fn resolve(
         let option = Source::option("--verify", "").span(0..0);
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
         problems.push(wrong);
+    }
+    let replays = |point: &LoadPoint| point.streams.iter().any(|stream| stream.replay.is_some());
+    if options.verify && points.iter().any(replays) {
+        let option = Source::option("--verify", "").span(0..0);
+        let wrong = "what a read of a replayed list must return is not known";
+        let wrong = option.diagnostic(wrong, "`--verify` only without `replay`");
+        problems.push(wrong.with_hint("leave out `--verify`"));
     }
     let is_shared_write = |point: &LoadPoint| {
         // Workers change different names.
@@ -490,6 +498,7 @@ impl<'e> Variant<'e> {
                 let is_needed = match (layer.is_on_names(), key.name) {
                     (true, "names" | "mix") => true,
                     (true, name) if KEYS_AT_OFFSETS.contains(&name) => false,
+                    (_, name) if layer.is_replay() && KEYS_AT_OFFSETS.contains(&name) => false,
                     _ => key.presence == Presence::Required,
                 };
                 if !is_needed || layer.is_written(key.name) {
@@ -520,13 +529,14 @@ impl<'e> Variant<'e> {
                 (name.clone(), axis.choices[*index].value.to_string())
             });
             let before = problems.len();
-            let phases = combination::phases(run, &axis_values, problems);
             let hosts = combination::hosts(run, &axis_values, named_hosts, problems);
             let targets_used = combination::targets_used(run, &axis_values);
             let target_names: Vec<String> =
                 self.experiment.targets.iter().map(|target| target.name.clone()).collect();
             let named = self.experiment.streams.iter().zip(&self.layers);
             let named: Vec<_> = named.map(|(one, layer)| (one.name.as_str(), layer)).collect();
+            let replay_end_ns = replay_load::end_ns(&named, &axis_values);
+            let phases = combination::phases(run, &axis_values, replay_end_ns, problems);
             let shared = shared_arrival::parts(run, &named, &axis_values, problems);
             let streams: Vec<Option<Stream>> = named
                 .iter()

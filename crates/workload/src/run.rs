@@ -14,6 +14,7 @@ use crate::names::NameLoad;
 use crate::op::OpKind;
 use crate::pattern::AccessPattern;
 use crate::random;
+use crate::replay::Replay;
 pub use crate::stream_targets::{Spread, StreamTargets, TargetLane};
 
 /// The target of operations.
@@ -294,6 +295,10 @@ pub struct Stream {
     /// `transfer_sizes`, `access_pattern`, `working_set` and `fsync_every_writes` have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NameLoad>,
+    /// The list of operations that it replays; then `read_permille`, `transfer_sizes` and `working_set`
+    /// summarise it, and `arrival` has its offered rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<Replay>>,
 }
 
 /// A transfer size and its share of the operations.
@@ -332,7 +337,17 @@ pub struct FileSet {
 }
 
 impl Stream {
-    /// The files of this stream. Streams with equal name, file size and content share them.
+    /// The files of this stream, numbered from the first set on: one set, several if it replays a list,
+    /// none if it uses names.
+    pub fn file_sets(&self) -> Vec<FileSet> {
+        match (&self.replay, &self.names) {
+            (Some(replay), _) => replay.file_sets(self),
+            (None, Some(_)) => Vec::new(),
+            (None, None) => vec![self.file_set()],
+        }
+    }
+
+    /// The files of a stream that replays nothing and uses no names. Streams with equal name, file size and content share them.
     pub fn file_set(&self) -> FileSet {
         let whole = self.transfer_sizes.iter().all(|s| s.size_bytes.is_multiple_of(4096));
         FileSet {
@@ -348,6 +363,10 @@ impl Stream {
     pub fn kinds(&self) -> Vec<OpKind> {
         if let Some(names) = &self.names {
             return names.mix.kinds().collect();
+        }
+        if let Some(replay) = &self.replay {
+            let occurs = OpKind::DATA.into_iter().zip(replay.operations);
+            return occurs.filter(|(_, count)| *count > 0).map(|(kind, _)| kind).collect();
         }
         let occurs = [
             (OpKind::Read, self.read_permille > 0),

@@ -21,6 +21,7 @@ const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? \
 const SHARE: &str = "[0-9]+(\\.[0-9]*)? *%?";
 const RATE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *[kKmM]? *([iI]?[oO][pP][sS])?(/s)?";
 const COUNT: &str = "[0-9][0-9_]*";
+const SPEED: &str = "[0-9]+(\\.[0-9]*)?x?";
 const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
 
 /// The schema, as text that ends with a line break.
@@ -144,6 +145,20 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
             vec![text(SIZE, sweep), json!({ "type": "integer", "minimum": 0, "maximum": max })]
         }
         Kind::FileSizes => file_sizes(),
+        Kind::Replay => {
+            let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
+            let fields = [
+                ("list", name.clone()),
+                ("speed", nested(Kind::Speed, sweep)),
+                ("repeat", json!({ "type": "boolean" })),
+            ];
+            vec![name, table(&fields, &["list"])]
+        }
+        Kind::Speed => vec![
+            json!({ "const": "max" }),
+            text(SPEED, sweep),
+            json!({ "type": "number", "minimum": 0.001, "maximum": 1000 }),
+        ],
         Kind::Names => vec![names()],
         Kind::Mix => {
             let share = json!({ "anyOf": self::forms(WEIGHT, false) });

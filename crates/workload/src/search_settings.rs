@@ -105,6 +105,12 @@ impl SearchSettings {
                 let allowed = format!("a stream without `{}`", limit.key.name);
                 problems.push(limit.span.diagnostic(wrong, allowed));
             }
+            if let Some(replay) = layer.setting("replay") {
+                let wrong = "a search chooses the load itself, and a replay is that of a trace";
+                let wrong = replay.span.diagnostic(wrong, "a stream without `replay`");
+                problems.push(wrong.with_hint("sweep `speed` instead: `speed = [1, 2, 4]`"));
+                continue;
+            }
             let Some(arrival) = layer.setting("arrival") else { continue };
             let fits = |value: &Value| match value {
                 Value::Arrival(Arrival::Closed { think_time_ns }) => {

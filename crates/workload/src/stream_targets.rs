@@ -175,6 +175,7 @@ mod tests {
             data: DataPattern::default(),
             targets,
             names: None,
+            replay: None,
         }
     }
 

@@ -9,6 +9,7 @@ use units::print_duration;
 use crate::arrival::Arrival;
 use crate::names::{NameMix, TreeShape};
 use crate::pattern::AccessPattern;
+use crate::replay::Replay;
 use crate::run::WeightedSize;
 
 /// A value of one of the kinds of [`crate::keys::Kind`].
@@ -42,6 +43,8 @@ pub enum Value {
     Names(Box<Names>),
     /// Kinds of operations on names with their shares.
     Mix(NameMix),
+    /// A list of operations to replay.
+    Replay(Box<Replay>),
 }
 
 /// A tree of names as the user wrote it.
@@ -105,6 +108,7 @@ impl fmt::Display for Value {
             Value::Arrival(arrival) => write!(f, "{arrival}"),
             Value::Names(names) => f.write_str(&names.tree.to_string()),
             Value::Mix(mix) => write!(f, "{mix}"),
+            Value::Replay(replay) => write!(f, "{replay}"),
         }
     }
 }

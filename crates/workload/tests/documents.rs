@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use workload::experiment::parse;
+use workload::experiment::parse_with_files;
 
 /// Markdown files at the root and below `docs/`.
 fn documents() -> Vec<PathBuf> {
@@ -24,6 +24,14 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
+/// The files that experiments name.
+fn read_file(path: &str) -> Result<String, String> {
+    match path {
+        "app.replay" => Ok("fourcorners replay 1\nfile 0 db\n0 read 0 0 8192\nend 1\n".to_owned()),
+        other => Err(format!("no document has the file {other}")),
+    }
+}
+
 /// The TOML blocks of a document that define a stream.
 fn experiments(document: &str) -> impl Iterator<Item = &str> {
     let blocks = document.split("```toml\n").skip(1);
@@ -37,7 +45,7 @@ fn every_experiment_in_a_document_parses() {
     for path in documents() {
         let name = path.display().to_string();
         for experiment in experiments(&fs::read_to_string(&path).unwrap()) {
-            if let Err(problems) = parse(experiment, &name) {
+            if let Err(problems) = parse_with_files(experiment, &name, &[], &read_file) {
                 panic!("{}", problems.iter().map(|one| format!("{one}\n")).collect::<String>());
             }
             count += 1;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use workload::experiment::parse;
+use workload::experiment::{parse, parse_with_files};
 use workload::keys::{KEYS, Section};
 use workload::names::NameStream;
 use workload::op::OpStream;
@@ -230,13 +230,18 @@ fn the_example_of_every_key_is_allowed() {
                 "queue_depth = 1".to_owned(),
             ];
         }
+        if key.name == "replay" {
+            stream = vec!["queue_depth = 1".to_owned()];
+        }
         stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
         stream.push(format!("{} = {}", key.name, key.example));
         let targets = if key.name == "targets" { "[target.vol1]\n" } else { "" };
         // A weight needs a rate to share.
         let run = if key.name == "weight" { "[run]\narrival = { poisson = 1 }\n" } else { "" };
         let text = format!("name = 't'\n{targets}{run}[stream.a]\n{}\n", stream.join("\n"));
-        parse(&text, "x").unwrap_or_else(|problems| panic!("{}: {problems:#?}", key.name));
+        let list = "fourcorners replay 1\nfile 0 f\n0 read 0 0 4096\nend 1\n";
+        parse_with_files(&text, "x", &[], &|_| Ok(list.to_owned()))
+            .unwrap_or_else(|problems| panic!("{}: {problems:#?}", key.name));
     }
 }
 

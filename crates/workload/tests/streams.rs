@@ -68,6 +68,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             write_stability: None,
             targets: workload::plan::StreamTargets::default(),
             names: None,
+            replay: None,
             fsync_every_writes: fsync_every_writes.filter(|_| read_permille < 1000),
             data: DataPattern::default(),
         }

@@ -9,6 +9,7 @@ use workload::data::DataPattern;
 use workload::file_use::FileUse;
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Spread, Stream, TargetSpec, WeightedSize, WorkingSet};
+use workload::replay::Replay;
 
 use super::facts::Item;
 
@@ -96,6 +97,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         data: DataPattern { compressible_permille, duplicate_permille },
         targets,
         names: _,
+        replay,
     } = stream;
     let of_host = workers / hosts.max(1);
     // As the key says: with `all`, the workers of each target.
@@ -129,7 +131,17 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         keys.push(("start", time(*start_ns)));
     }
     keys.extend(end_ns.map(|end_ns| ("end", time(end_ns))));
+    keys.extend(replay.as_ref().map(|replay| ("replay", replay_words(replay))));
     keys
+}
+
+/// A list by its content, wherever its file is.
+fn replay_words(replay: &Replay) -> String {
+    let Replay { checksum, speed, repeat, .. } = replay;
+    let speed = speed.map_or("max".to_owned(), |speed| format!("{speed}x"));
+    let repeated = if *repeat { ", repeated" } else { "" };
+    let operations = replay.operations_total();
+    format!("{operations} operations (checksum {checksum}) at {speed}{repeated}")
 }
 
 fn time(ns: u64) -> String {

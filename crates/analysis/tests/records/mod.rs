@@ -96,6 +96,7 @@ pub fn stream(name: &str, queue_depth: u32) -> Stream {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

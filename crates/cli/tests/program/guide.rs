@@ -261,7 +261,7 @@ fn every_command_of_the_guides_about_measuring_works() {
 
 #[test]
 fn every_command_of_the_guides_about_records_and_planning_works() {
-    for name in ["records", "pipelines", "analyse", "observe", "size", "predict", "avs"] {
+    for name in ["records", "pipelines", "analyse", "observe", "replay", "size", "predict", "avs"] {
         Guide::of(&format!("docs/guide/{name}.md")).execute();
     }
 }

@@ -60,6 +60,7 @@ mod pseudo_terminal;
 mod records;
 mod refusals;
 mod relayed_agent;
+mod replaying;
 mod runs;
 mod scraping;
 mod servers;

@@ -204,7 +204,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     };
     let mut plan =
         resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
-    refuse_names_on_hosts(&plan, options)?;
+    refuse_on_hosts(&plan, options)?;
     plan.overrides = of_user(&overrides, &source);
     let needed: Vec<u64> =
         (0..plan.targets.len()).map(|target| plan.bytes_needed_on(target).get()).collect();
@@ -218,16 +218,23 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     Ok(Planned { plan, text: source.text, assumed })
 }
 
-/// Refuses operations on names on other hosts, which make and compare no trees yet.
-fn refuse_names_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
-    let on_names = plan.model_streams().find(|stream| stream.names.is_some());
-    match on_names.filter(|_| options.hosts.is_some()) {
+/// Refuses on other hosts operations on names, which make and compare no trees there yet, and replays,
+/// whose lists are on this host.
+fn refuse_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
+    if options.hosts.is_none() {
+        return Ok(());
+    }
+    let refused = plan.model_streams().find_map(|stream| {
+        let what = match (&stream.names, &stream.replay) {
+            (Some(_), _) => "operations on names run",
+            (None, Some(_)) => "a replay runs",
+            (None, None) => return None,
+        };
+        Some(anyhow!("stream {}: {what} on this host only", stream.name))
+    });
+    match refused {
         None => Ok(()),
-        Some(stream) => {
-            let name = &stream.name;
-            let reason = anyhow!("stream {name}: operations on names run on this host only");
-            Err(Failure::input(reason).with_remedy("leave out `--hosts`"))
-        }
+        Some(reason) => Err(Failure::input(reason).with_remedy("leave out `--hosts`")),
     }
 }
 

@@ -90,6 +90,13 @@ fn templates(plan: &Plan) -> Result<Vec<Run>, Failure> {
                 run.streams.len()
             )));
         };
+        if stream.replay.is_some() {
+            return Err(refused(&format!(
+                "of `{}`, which replays a trace: scaling experiments change the operations; explain an \
+                 experiment that offers a load like it (`fourcorners observe TRACE --output FILE`)",
+                run.variant
+            )));
+        }
         if stream.arrival != (Arrival::Closed { think_time_ns: 0 }) {
             return Err(refused(&format!(
                 "of `{}`, which offers a fixed rate or waits between operations: only a closed load \

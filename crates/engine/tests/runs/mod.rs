@@ -41,6 +41,7 @@ pub(crate) fn small_run() -> Run {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };
@@ -67,15 +68,17 @@ pub(crate) fn file_paths(directory: &Path, stream: &Stream) -> Vec<PathBuf> {
 /// Creates the run's files with their data.
 pub(crate) fn fill(directory: &Path, run: &Run) {
     for stream in &run.streams {
-        let set = stream.file_set();
-        let maker = set.tile_maker(DATA_SEED);
-        for (index, path) in file_paths(directory, stream).iter().enumerate() {
-            let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-            let mut data = vec![0; set.file_size_bytes as usize];
-            maker.fill(index as u32, 0, 0, &mut data);
-            let file = file.expect("the file can be created");
-            file.write_all_at(&data, 0).expect("there is enough space");
-            file.sync_all().expect("it can be synced");
+        let mut paths = file_paths(directory, stream).into_iter();
+        for set in stream.file_sets() {
+            let maker = set.tile_maker(DATA_SEED);
+            for (index, path) in (0..set.files).zip(&mut paths) {
+                let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+                let mut data = vec![0; set.file_size_bytes as usize];
+                maker.fill(index, 0, 0, &mut data);
+                let file = file.expect("the file can be created");
+                file.write_all_at(&data, 0).expect("there is enough space");
+                file.sync_all().expect("it can be synced");
+            }
         }
     }
 }

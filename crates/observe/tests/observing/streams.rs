@@ -39,6 +39,7 @@ fn stream(read_permille: u16, pattern: AccessPattern) -> Stream {
         write_stability: None,
         targets: StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -24,6 +24,9 @@ const MARGIN: &str = "      ";
 /// Columns of that text, with its margin.
 const TEXT_WIDTH: usize = 80;
 
+/// File sets of one stream that are listed; more are summarised.
+const SETS_LISTED: usize = 4;
+
 /// A property of the plan: its name and its value.
 pub type Property = (&'static str, String);
 
@@ -83,7 +86,13 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
 /// The files on each target, once if all targets have the same.
 fn files(plan: &Plan) -> Vec<Property> {
     let on = |target: usize| -> Vec<Property> {
-        let files = plan.file_sets(target).into_iter().map(|set| ("files", files_words(&set)));
+        let sets = plan.file_sets(target);
+        let of_streams = sets.chunk_by(|one, next| one.stream == next.stream);
+        let words = |sets: &[FileSet]| match sets.len() > SETS_LISTED {
+            true => vec![many_files_words(sets)],
+            false => sets.iter().map(files_words).collect(),
+        };
+        let files = of_streams.flat_map(words).map(|words| ("files", words));
         let names = plan.name_sets(target).into_iter().map(|set| ("names", names_words(&set)));
         files.chain(names).collect()
     };
@@ -199,6 +208,17 @@ fn names_words(set: &NameSet) -> String {
     let inodes = thousands(set.inodes());
     let _ = write!(words, "; {inodes} inodes, {} ({})", Bytes::new(set.bytes()), set.tree.sizes);
     words
+}
+
+/// The file sets of one stream together: `app: 120 files of 4 KiB to 1 GiB = 3.2 GiB`.
+fn many_files_words(sets: &[FileSet]) -> String {
+    let sizes = || sets.iter().map(|set| set.file_size_bytes);
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+    let files: u64 = sets.iter().map(|set| u64::from(set.files)).sum();
+    let bytes = sets.iter().map(FileSet::total_bytes).sum();
+    let stream = sets.first().map_or("", |set| set.stream.as_str());
+    let (files, bytes) = (counted(files, "file"), Bytes::new(bytes));
+    format!("{stream}: {files} of {} to {} = {bytes}", Bytes::new(least), Bytes::new(most))
 }
 
 fn files_words(set: &FileSet) -> String {

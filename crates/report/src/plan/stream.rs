@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use units::{Bytes, OpsPerSec, counted, print_duration};
+use units::{Bytes, OpsPerSec, counted, print_duration, thousands};
 use workload::arrival::Arrival;
 use workload::file_use::Sharing;
 use workload::pattern::AccessPattern;
 use workload::plan::{Run, Spread, Stream, StreamTargets, WeightedSize};
+use workload::replay::Replay;
 
 /// `12 targets, each used by all hosts`
 fn targets_words(targets: &StreamTargets) -> String {
@@ -29,11 +30,12 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         if named(key) { format!("{} as named", label(key)) } else { words }
     };
     let set = stream.working_set;
-    let mut parts = match &stream.names {
-        Some(load) => {
+    let mut parts = match (&stream.names, &stream.replay) {
+        (_, Some(replay)) => replay_parts(replay, named("replay")),
+        (Some(load), None) => {
             vec![or_named("mix", load.mix.to_string()), or_named("names", load.tree.to_string())]
         }
-        None => vec![
+        (None, None) => vec![
             or_named("read", mix_words(stream.read_permille)),
             or_named("transfer_size", sizes_words(&stream.transfer_sizes)),
             or_named("pattern", pattern_words(stream.access_pattern)),
@@ -55,7 +57,11 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
     if !named("queue_depth") {
         parts.push(format!("queue depth {}", stream.queue_depth));
     }
-    let mut arrival = arrival_words(&stream.arrival);
+    let mut arrival = match &stream.replay {
+        None => arrival_words(&stream.arrival),
+        Some(replay) if replay.speed.is_some() => "at the times of the list".to_owned(),
+        Some(_) => "closed loop".to_owned(),
+    };
     if stream.arrival.is_open() && stream.fsync_every_writes.is_some() {
         arrival.push_str(" (fsyncs included)");
     }
@@ -94,6 +100,44 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
         None => {}
     }
     format!("{}: {}", stream.name, parts.join(", "))
+}
+
+/// A list with its operations, and how much of it is replayed.
+fn replay_parts(replay: &Replay, is_named: bool) -> Vec<String> {
+    let mut parts =
+        vec![if is_named { "replay as named".to_owned() } else { format!("replay of {replay}") }];
+    let total = replay.operations_total();
+    let count = |count: u64| thousands(count);
+    let kinds = ["read", "write", "fsync"].into_iter().zip(replay.operations);
+    let kinds = kinds.filter(|(_, number)| *number > 0);
+    let kinds: Vec<String> = kinds.map(|(name, number)| counted(number, name)).collect();
+    let bytes = Bytes::new(replay.bytes.iter().sum());
+    let length = match replay.length_ns {
+        Some(ns) => format!(" in {}", print_duration(Duration::from_nanos(rounded(ns)))),
+        None => String::new(),
+    };
+    parts.push(format!("{} of {bytes}{length}", kinds.join(" + ")));
+    // How much of the list the run has.
+    match replay.due {
+        Some(due) if due < total => {
+            parts.push(format!("the first {} of {} operations", count(due), count(total)));
+        }
+        Some(due) if due > total => {
+            parts.push(format!("{} operations by repetition", count(due)));
+        }
+        _ => {}
+    }
+    if replay.left_out > 0 {
+        parts.push(format!("{} of the trace left out", counted(replay.left_out, "operation")));
+    }
+    parts.push(counted(u64::from(replay.files_total()), "file"));
+    parts
+}
+
+/// With four digits: the length of a trace has more than a reader needs.
+fn rounded(ns: u64) -> u64 {
+    let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(3));
+    ns.saturating_add(unit / 2) / unit * unit
 }
 
 /// The setting of a key.

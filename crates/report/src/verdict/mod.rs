@@ -34,8 +34,7 @@ pub(crate) fn headline(verdict: &Verdict) -> String {
         }
         Answer::NotReached => "No limit reached.".to_owned(),
         Answer::NotEnoughData(Gap::Cached) => {
-            "Not enough data: a client cache answered, so the target was not measured."
-                .to_owned()
+            "Not enough data: a client cache answered, so the target was not measured.".to_owned()
         }
         Answer::NotEnoughData(Gap::End(Inconclusive::BacklogStood(_))) => {
             "Not enough data to tell whether the target sustains the offered rate.".to_owned()

@@ -134,6 +134,7 @@ impl Load {
                 write_stability: None,
                 targets: workload::plan::StreamTargets::default(),
                 names: None,
+                replay: None,
                 fsync_every_writes: self.fsync_every_writes,
                 data: DataPattern::default(),
             }],

@@ -143,6 +143,7 @@ fn run(system: &System, queue_depth: u32) -> Run {
         write_stability: None,
         targets: StreamTargets { positions: (0..system.volumes).collect(), spread: Spread::All },
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

@@ -30,6 +30,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -58,6 +58,7 @@ pub(crate) fn run(index: u32) -> Run {
             write_stability: None,
             targets: workload::plan::StreamTargets::default(),
             names: None,
+            replay: None,
             fsync_every_writes: Some(16),
             data: DataPattern::default(),
         }],

@@ -25,13 +25,17 @@ pub struct NfsTarget {
 impl NfsTarget {
     /// The files of a stream, indexed by `Op::file`. Streams that need different numbers of files
     /// of the same set share the larger set.
-    fn files_of(&self, stream: &Stream) -> Option<&[NfsFile]> {
-        let needed = stream.file_set();
-        let same = |(set, _): &&(FileSet, Vec<NfsFile>)| {
-            *set == FileSet { files: set.files, ..needed.clone() }
+    fn files_of(&self, stream: &Stream) -> Option<Vec<Handle>> {
+        let of_set = |needed: FileSet| {
+            let same = |(set, _): &&(FileSet, Vec<NfsFile>)| {
+                *set == FileSet { files: set.files, ..needed.clone() }
+            };
+            let (_, files) = self.files.iter().find(same)?;
+            let files = files.get(..needed.files as usize)?;
+            Some(files.iter().map(|file| file.handle))
         };
-        let (_, files) = self.files.iter().find(same)?;
-        files.get(..needed.files as usize)
+        let sets: Option<Vec<_>> = stream.file_sets().into_iter().map(of_set).collect();
+        Some(sets?.into_iter().flatten().collect())
     }
 
     /// The numbers of the worker's connections.
@@ -59,7 +63,7 @@ impl RunTarget for NfsTarget {
         Some(Opener::Nfs(Box::new(NfsAccess {
             mounted: Arc::clone(&self.mounted),
             connections: self.connections_of(worker),
-            files: self.files_of(stream)?.iter().map(|file| file.handle).collect(),
+            files: self.files_of(stream)?,
             stability: stream.write_stability.unwrap_or(WriteStability::Unstable),
             transfer_size_max_bytes: stream.transfer_size_max_bytes(),
             keep_read_data: worker.verify,

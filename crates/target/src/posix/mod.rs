@@ -15,7 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use workload::plan::{Capabilities, IoMethodUsed, Stream};
+use workload::plan::{Capabilities, FileSet, IoMethodUsed, Stream};
 
 use crate::TargetError;
 use crate::names::{NameAccess, NameOpener, NameWork};
@@ -74,11 +74,11 @@ impl RunTarget for PosixTarget {
     }
 
     fn local_paths(&self, stream: &Stream) -> Vec<PathBuf> {
-        if stream.names.is_some() {
-            return Vec::new();
-        }
-        let set = stream.file_set();
-        (0..set.files).map(|index| self.directory.join(set.file_name(index))).collect()
+        let of_set = |set: FileSet| {
+            let path = |index| self.directory.join(set.file_name(index));
+            (0..set.files).map(path).collect::<Vec<PathBuf>>()
+        };
+        stream.file_sets().into_iter().flat_map(of_set).collect()
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn base_stream() -> Stream {
         write_stability: None,
         targets: workload::plan::StreamTargets::default(),
         names: None,
+        replay: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -106,7 +106,8 @@ fn missing_sets(
 
 /// Whether a stream has each host read files of `set` that another host wrote.
 fn is_read_by_others(plan: &Plan, set: &FileSet) -> bool {
-    let is_of = |stream: &Stream| FileSet { files: set.files, ..stream.file_set() } == *set;
+    let is_same = |of: FileSet| FileSet { files: set.files, ..of } == *set;
+    let is_of = |stream: &Stream| stream.file_sets().into_iter().any(is_same);
     let mut streams = plan.model_streams();
     streams.any(|stream| stream.file_use.filled_by_others.is_some() && is_of(stream))
 }
