@@ -167,8 +167,10 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, O: Operations, T: Target>(
         if worker.is_idle() {
             pulse.idle();
         }
-        let ahead_ns = worker.wake_ns(now_ns).saturating_sub(now_ns);
-        target.reap(wait::<S>(ahead_ns), &mut done)?;
+        if !worker.wait_for_lane(now_ns) {
+            let ahead_ns = worker.wake_ns(now_ns).saturating_sub(now_ns);
+            target.reap(wait::<S>(ahead_ns), &mut done)?;
+        }
         now_ns = clock.now_ns();
         worker.complete(now_ns, &mut done, target);
 

@@ -13,6 +13,7 @@ use workload::plan::{Assignment, Capabilities, IoMethodUsed, Stream};
 use workload::replay::{LaneReplay, ReplayList};
 
 use crate::lane_window::LaneWindow;
+use crate::operations::changes_names;
 use crate::replay::ReplayData;
 use crate::request::{EngineError, Request, THREADS_MAX};
 use crate::tiles::{Generations, Tiles};
@@ -187,11 +188,14 @@ impl StreamPart {
                 generations: self.generations.clone(),
             });
         };
-        let window = u32::try_from(work.stream.window_steps()).unwrap_or(u32::MAX);
+        let window = match work.kinds.iter().copied().any(changes_names) {
+            true => LaneWindow::new(u32::try_from(work.stream.window_steps()).unwrap_or(u32::MAX)),
+            false => LaneWindow::unlimited(),
+        };
         Some(Work::Names(NameJob {
             opener: target.name_opener(share, work.clone())?,
             work,
-            window: Arc::new(LaneWindow::new(window)),
+            window: Arc::new(window),
             verify: share.verify,
         }))
     }

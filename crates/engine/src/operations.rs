@@ -1,6 +1,7 @@
 //! Where a worker's operations come from: a stream of reads and writes, or of operations on names.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use target::tree::LaneSteps;
 use workload::names::NameStream;
@@ -25,6 +26,10 @@ pub trait Operations {
     fn may_issue(&self, _step: u64) -> bool {
         true
     }
+
+    /// Waits until `step` may be issued or `time` is over; it may also return early. Only for a worker
+    /// without outstanding operations, whose lane has other workers.
+    fn wait_until_may_issue(&self, _step: u64, _time: Duration) {}
 
     /// Notes that an operation has ended.
     #[inline]
@@ -80,6 +85,10 @@ impl Operations for NameOperations {
         self.window.allows(step)
     }
 
+    fn wait_until_may_issue(&self, step: u64, time: Duration) {
+        self.window.wait(step, time);
+    }
+
     fn ended(&mut self, op: &Op, has_failed: bool) {
         let step = op.index / self.stream.lanes();
         self.window.complete(step);
@@ -94,7 +103,7 @@ impl Operations for NameOperations {
 }
 
 /// Whether operations of this kind change names or the content of files.
-const fn changes_names(kind: OpKind) -> bool {
+pub(crate) const fn changes_names(kind: OpKind) -> bool {
     use OpKind::{Append, Copy, Create, Link, Mkdir, Rename, Rmdir, Symlink, Truncate, Unlink};
     matches!(
         kind,

@@ -3,6 +3,7 @@
 //! calls, and in the simulator.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use metrics::recorder::{Recorder, Tally};
 use target::{Completion, Target, TargetError};
@@ -18,6 +19,8 @@ use crate::steps::Steps;
 const OVERDUE_CHECK_MAX_NS: u64 = 500_000_000;
 /// How often a worker checks whether the next step of its lane may be issued.
 const BLOCKED_POLL_NS: u64 = 50_000;
+/// Longest wait for other workers of the lane: the loop then checks whether a stop was requested.
+const LANE_WAIT_MAX_NS: u64 = 100_000_000;
 /// How many overdue operations an error message lists.
 const OLDEST_LISTED: usize = 8;
 
@@ -233,6 +236,23 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
             }
         }
         wake_ns
+    }
+
+    /// If nothing is outstanding and the next step is due, but must wait for steps of other workers of
+    /// the lane: waits for these, at most until the worker must act anyway, and returns true.
+    #[inline]
+    pub fn wait_for_lane(&self, now_ns: u64) -> bool {
+        let step = self.steps.current();
+        if self.stream.may_issue(step)
+            || self.slots.outstanding() > 0
+            || self.schedule.next_due_ns() > now_ns
+        {
+            return false;
+        }
+        let until_ns = self.next_edge_ns.min(self.assigned.end_ns.max(now_ns));
+        let wait_ns = until_ns.saturating_sub(now_ns).min(LANE_WAIT_MAX_NS);
+        self.stream.wait_until_may_issue(step, Duration::from_nanos(wait_ns));
+        true
     }
 
     /// Records the completions in `done`, reaped at `now_ns`, and empties it.
