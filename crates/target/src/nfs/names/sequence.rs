@@ -5,7 +5,7 @@ use nfs3::client::Client;
 use nfs3::rpc::Credential;
 use nfs3::types::{Handle, cookieverf3, writeverf3};
 use rustix::io::Errno;
-use workload::names::{Leaf, Name, NameOp};
+use workload::names::{Content, Leaf, Name, NameOp};
 use workload::op::{Op, OpKind};
 
 use super::encode::{CallNames, NameCall, Range, begin};
@@ -64,7 +64,8 @@ pub(in crate::nfs) struct Names {
     root: Option<Handle>,
     directories: Handles,
     files: Handles,
-    operations: Vec<Option<NameOperation>>,
+    /// By tag. They are several hundred bytes each, so that they are changed where they are.
+    operations: Vec<NameOperation>,
     path: String,
     /// Bytes of a part of a listing: a reply is at most as long as that to the largest READ.
     listing_bytes: u32,
@@ -93,7 +94,7 @@ impl Names {
             root: None,
             directories: Handles::new(DIRECTORIES_KEPT),
             files: Handles::new(FILES_KEPT),
-            operations: vec![None; queue_depth as usize],
+            operations: vec![NameOperation::unused(); queue_depth as usize],
             path: String::with_capacity(1024),
             listing_bytes: LISTING_BYTES_MAX,
         }
@@ -107,19 +108,22 @@ impl Names {
 
     /// The text of the link that an operation reads.
     pub(in crate::nfs) fn link_text(&self, tag: u32) -> Option<Leaf> {
-        let operation = self.operations[tag as usize].as_ref()?;
+        let operation = &self.operations[tag as usize];
         operation.op.other.map(|other| self.work.stream.tree().leaf(other))
     }
 
     /// The stability that the WRITEs of an operation request.
     pub(in crate::nfs) fn stable(&self, tag: u32) -> stable_how {
-        let operation = self.operations[tag as usize].as_ref();
-        operation.map_or(stable_how::UNSTABLE, |operation| operation.stable)
+        self.operations[tag as usize].stable
     }
 
-    /// The name of the directory that is looked up for an operation.
-    fn directory_leaf(&mut self, number: u64, level: u32) -> &[u8] {
-        let Names { work, path, .. } = self;
+    /// The name of the directory that is looked up for an operation, possibly written to `path`.
+    fn directory_leaf<'n>(
+        work: &'n NameWork,
+        number: u64,
+        level: u32,
+        path: &'n mut String,
+    ) -> &'n [u8] {
         if level == 0 {
             return work.tree.as_bytes();
         }
@@ -137,44 +141,39 @@ impl Names {
         credential: &Credential<'_>,
         call: &Call,
     ) -> Option<u32> {
-        let tag = call.operation as usize;
-        let operation = self.operations[tag].take()?;
-        let (stream, root) =
-            (std::sync::Arc::clone(&self.work.stream), self.root.unwrap_or(self.parent));
-        let (tree, listing_bytes) = (stream.tree(), self.listing_bytes);
+        let Names { work, operations, path, parent, root, listing_bytes, .. } = self;
+        let operation = &operations[call.operation as usize];
+        let tree = work.stream.tree();
         let (leaf, other) =
             (tree.leaf(operation.op.name), operation.op.other.map(|o| tree.leaf(o)));
         let name = match operation.call {
             NameCall::LookupDirectory => {
                 let wanted = operation.wanted_directory().unwrap_or(operation.op.name);
-                self.directory_leaf(tree.directory(wanted), operation.level)
+                Self::directory_leaf(work, tree.directory(wanted), operation.level, path)
             }
             _ => leaf.as_bytes(),
         };
         let names = CallNames {
             name,
             other: other.as_ref().map_or(&[], |leaf| leaf.as_bytes()),
-            root: &root,
-            listing_bytes,
+            root: root.as_ref().unwrap_or(parent),
+            listing_bytes: *listing_bytes,
         };
         let range = Range { offset: call.offset, count: call.count };
-        let slot = begin(client, credential, &operation, names, range);
-        self.operations[tag] = Some(operation);
-        slot
+        begin(client, credential, operation, names, range)
     }
 
     /// What follows for an operation, and the part of a file that a call moves: its offset in the
     /// buffer and in the file, and its bytes.
     fn next(&mut self, tag: u32, part: u32, wsize: u32, rsize: u32) -> (Next, (u32, u64, u32)) {
-        let nothing = (0, 0, 0);
-        let Some(mut operation) = self.operations[tag as usize].take() else {
-            return (Next::End(-Errno::IO.raw_os_error()), nothing);
-        };
-        let (next, range) = self.next_of(&mut operation, part, wsize, rsize);
+        // The list is moved, not the operation, so that the caches can be used with it.
+        let mut operations = std::mem::take(&mut self.operations);
+        let operation = &mut operations[tag as usize];
+        let (next, range) = self.next_of(operation, part, wsize, rsize);
         if let Next::Call(call) = next {
             operation.call = call;
-            self.operations[tag as usize] = Some(operation);
         }
+        self.operations = operations;
         (next, range)
     }
 
@@ -190,6 +189,9 @@ impl Names {
         if self.root.is_none() {
             (operation.above, operation.level) = (Some(self.parent), 0);
             return (Next::Call(NameCall::LookupDirectory), nothing);
+        }
+        if operation.file.is_none() && needs_file(op.kind) {
+            operation.file = self.files.get(file_key(op.name));
         }
         while let Some(wanted) = operation.wanted_directory() {
             let tree = self.work.stream.tree();
@@ -212,15 +214,12 @@ impl Names {
                 return (Next::Call(NameCall::LookupDirectory), nothing);
             }
             match operation.directory {
-                None => operation.directory = known,
-                Some(_) => operation.other_directory = known,
+                None if operation.file.is_none() => operation.directory = known,
+                _ => operation.other_directory = known,
             }
         }
         if operation.file.is_none() && needs_file(op.kind) {
-            operation.file = self.files.get(file_key(op.name));
-            if operation.file.is_none() {
-                return (Next::Call(NameCall::Lookup), nothing);
-            }
+            return (Next::Call(NameCall::Lookup), nothing);
         }
         let first = operation.calls == 0;
         let once = |call| (if first { Next::Call(call) } else { Next::End(0) }, nothing);
@@ -268,7 +267,7 @@ impl Names {
 
     /// Applies a reply to its operation.
     fn apply(&mut self, tag: u32, reply: &NameReply) -> Result<(), i32> {
-        let Some(operation) = &mut self.operations[tag as usize] else { return Ok(()) };
+        let operation = &mut self.operations[tag as usize];
         let op = operation.op;
         let tree = self.work.stream.tree();
         let is_found = operation.call != NameCall::Lookup || !needs_file(op.kind);
@@ -355,7 +354,17 @@ const fn needs_file(kind: OpKind) -> bool {
 }
 
 impl NameOperation {
-    fn new(op: NameOp) -> NameOperation {
+    /// Before the first operation of its slot.
+    const fn unused() -> NameOperation {
+        let op = NameOp {
+            index: 0,
+            kind: OpKind::Statfs,
+            name: Name::directory(0),
+            other: None,
+            offset_bytes: 0,
+            size_bytes: 0,
+            content: Content { key: 0, version: 0 },
+        };
         NameOperation {
             op,
             directory: None,
@@ -378,12 +387,48 @@ impl NameOperation {
         }
     }
 
+    /// Begins an operation in the slot of one that has ended. Its fields are named one by one so that
+    /// none is forgotten, and set where they are: of an empty handle, only the tag is written.
+    fn begin(&mut self, op: NameOp, begin_stable: stable_how) {
+        let NameOperation {
+            op: current,
+            directory,
+            other_directory,
+            file,
+            copy,
+            above,
+            level,
+            call,
+            calls,
+            read,
+            done,
+            eof,
+            cookie,
+            cookie_verifier,
+            stable,
+            unstable,
+            is_committed,
+            is_again,
+        } = self;
+        (*current, *stable) = (op, begin_stable);
+        *directory = None;
+        *other_directory = None;
+        *file = None;
+        *copy = None;
+        *above = None;
+        (*level, *call, *calls) = (0, NameCall::Lookup, 0);
+        (*read, *done, *eof) = (0, 0, false);
+        (*cookie, *cookie_verifier) = (0, [0; 8]);
+        (*unstable, *is_committed, *is_again) = (None, false, false);
+    }
+
     /// A name whose directory is not known yet.
     fn wanted_directory(&self) -> Option<Name> {
         if self.op.kind == OpKind::Statfs {
             return None;
         }
-        if self.directory.is_none() {
+        // An operation on a file whose handle is known does not need its directory.
+        if self.directory.is_none() && self.file.is_none() {
             return Some(self.op.name);
         }
         // The text of a link is a leaf; its directory does not matter.
@@ -439,8 +484,7 @@ impl Core {
             stable_how::UNSTABLE if name_op.size_bytes <= wsize => stable_how::FILE_SYNC,
             requested => requested,
         };
-        let operation = NameOperation { stable, ..NameOperation::new(name_op) };
-        names.operations[tag as usize] = Some(operation);
+        names.operations[tag as usize].begin(name_op, stable);
         self.continue_name(tag);
     }
 
@@ -465,7 +509,7 @@ impl Core {
     /// Generates the content of a part of a file; the engine has generated the first.
     fn fill_part(&mut self, tag: u32, (_, offset, _): (u32, u64, u32)) {
         let Some(names) = &self.names else { return };
-        let Some(operation) = &names.operations[tag as usize] else { return };
+        let operation = &names.operations[tag as usize];
         let op = operation.op;
         if op.kind == OpKind::Copy || operation.done == 0 && !operation.is_again {
             return;
@@ -494,12 +538,11 @@ impl Core {
     }
 
     fn end_name(&mut self, tag: u32, result: i32) {
-        if let Some(names) = &mut self.names
-            && let Some(operation) = names.operations[tag as usize].take()
-            && result < 0
+        if result < 0
+            && let Some(names) = &mut self.names
         {
             // A handle may be stale.
-            names.files.remove(file_key(operation.op.name));
+            names.files.remove(file_key(names.operations[tag as usize].op.name));
         }
         let operation = &mut self.operations[tag as usize];
         (operation.bytes, operation.errno) = (result.max(0) as u32, (-result).max(0));
