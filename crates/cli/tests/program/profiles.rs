@@ -1,5 +1,9 @@
 //! Profiles from the command line: listed, run for real, on one target or on several volumes, and refused.
 
+use std::fmt::Write;
+use std::path::Path;
+
+use units::{counted, print_duration};
 use workload::profiles::{Group, PROFILES};
 
 use crate::harness::TestDir;
@@ -130,4 +134,37 @@ fn what_does_not_fit_a_profile_is_refused_with_a_remedy_before_anything_is_writt
         assert!(message.contains(said), "{arguments:?}: {message}");
         assert!(!dir.target().join("fourcorners").exists(), "{arguments:?} wrote files");
     }
+}
+
+/// The lines around the generated tables of the guide.
+const START: &str = "<!-- The tables are generated: crates/cli/tests/program/profiles.rs -->\n";
+const END: &str = "<!-- The end of the tables -->";
+
+/// The tables of the guide.
+fn tables() -> String {
+    let mut out = String::new();
+    for group in Group::ALL {
+        write!(out, "\n### {}\n\n", group.title()).expect("write to a string");
+        out.push_str("| profile | what it measures | needs | takes |\n| --- | --- | --- | --- |\n");
+        for profile in PROFILES.iter().filter(|profile| profile.group == group) {
+            let (name, purpose) = (profile.name, profile.purpose());
+            let required = profile.requirements();
+            let inodes = counted(required.inodes, "inode");
+            let (size, time) = (required.bytes, print_duration(required.time));
+            writeln!(out, "| `{name}` | {purpose} | {size}, {inodes} | {time} |")
+                .expect("write to a string");
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[test]
+fn the_guide_has_every_profile_with_what_it_requires() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/profiles.md");
+    let page = std::fs::read_to_string(&path).expect("read the guide");
+    let start = page.find(START).expect("the page has the start of the tables") + START.len();
+    let end = page.find(END).expect("the page has the end of the tables");
+    let expected = format!("{}{}{}", &page[..start], tables(), &page[end..]);
+    expect_test::expect_file![path].assert_eq(&expected);
 }

@@ -5,7 +5,6 @@ use workload::arrival::Arrival;
 use workload::plan::Stream;
 use workload::profiles::profile;
 
-use crate::runs::S;
 use crate::schedules::{counts, issued_ns, poisson_score, stream_of};
 
 /// The stated rate of a stream at a second of the run, in operations per second.
