@@ -117,6 +117,19 @@ fn refuse(experiment: &ExperimentOptions) -> Result<(), Failure> {
         ("--until", experiment.until.is_some()),
         ("--explain", experiment.explain),
     ];
+    let is_on_names = |text: &String| {
+        let key = text.split('=').next().unwrap_or_default().trim();
+        let key = key.rsplit_once("tune.").map_or(key, |(_, key)| key);
+        ["names", "mix"].contains(&key.split('.').next().unwrap_or_default())
+    };
+    if let Some(text) = experiment.set.iter().find(|text| is_on_names(text)) {
+        return Err(Failure::input(anyhow!(
+            "use --set '{text}': `tune` finds the concurrency of reads and writes at offsets, because \
+             the settings that it prints for other tools have no operations on names; measure \
+             them with `run -w FILE` and a [search] with method = \"queue-depth\", which finds where \
+             their rate stops rising"
+        )));
+    }
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::input(anyhow!(
