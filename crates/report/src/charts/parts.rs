@@ -5,10 +5,11 @@ use analysis::estimate::Estimate;
 use analysis::load_point::Summary;
 use analysis::scaling::Scaling;
 
+use super::loads::capitalized;
 use super::shown_curve::{axis, file_name};
 use crate::drawing::{Chart, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::number::BYTES_PER_MIB;
-use crate::results::load_point_name;
+use crate::results::{load_point_name, rate_unit};
 
 /// Parts with different colours in one chart; the others are summed.
 const PARTS_MAX: usize = 11;
@@ -45,6 +46,7 @@ fn stacked<'a>(
     if names.len() < 2 {
         return None;
     }
+    let (what, unit) = quantity(findings);
     let all_points = findings.load_points.len();
     let count = all_points.min(LOAD_POINTS_MAX);
     let shown = if names.len() > PARTS_MAX { PARTS_MAX - 1 } else { names.len() };
@@ -54,7 +56,7 @@ fn stacked<'a>(
         }
         let of_points = of_point(point);
         let values = of_points.iter().filter(|(part, _)| parts.contains(part));
-        let values = values.filter_map(|(_, summary)| Some(in_mib(summary)?.value));
+        let values = values.filter_map(|(_, summary)| Some(output(findings, summary)?.value));
         values.reduce(|sum, value| sum + value)
     };
     let series = |name: String, parts: std::ops::Range<usize>| {
@@ -74,14 +76,15 @@ fn stacked<'a>(
     };
     Some(Chart {
         name: file_name(&format!("stacked-by-{word}")),
-        title: format!("Throughput by {word}"),
+        title: format!("{} by {word}", capitalized(what)),
         caption: format!(
-            "Throughput in MiB/s of each {word}, the first at the bottom. The height of a bar is the \
-             sum over all {word}s. Load points without lost hosts only.{left_out}"
+            "{} in {unit} of each {word}, the first at the bottom. The height of a bar is the sum \
+             over all {word}s. Load points without lost hosts only.{left_out}",
+            capitalized(what)
         ),
         panels: vec![Panel {
             x: axis("load point", Scale::Names(points)),
-            y: axis("throughput, MiB/s", Scale::Linear),
+            y: axis(&format!("{what}, {unit}"), Scale::Linear),
             series: all,
             ..Panel::default()
         }],
@@ -89,9 +92,18 @@ fn stacked<'a>(
     })
 }
 
-/// The throughput of a part, in MiB/s.
-fn in_mib(summary: &Summary) -> Option<Estimate> {
-    summary.total.data.throughput.map(|one| one.scaled(1.0 / BYTES_PER_MIB))
+/// What the charts are about: bytes or, with operations on names, operations; with the unit.
+fn quantity(findings: &Findings) -> (&'static str, &'static str) {
+    if findings.is_on_names() { ("rate", rate_unit(true)) } else { ("throughput", "MiB/s") }
+}
+
+/// The [`quantity`] of a part.
+fn output(findings: &Findings, summary: &Summary) -> Option<Estimate> {
+    let data = &summary.total.data;
+    match findings.is_on_names() {
+        true => data.achieved_rate,
+        false => data.throughput.map(|one| one.scaled(1.0 / BYTES_PER_MIB)),
+    }
 }
 
 /// Throughput by the number of hosts or targets, and what it would be if each added as much as the first.
@@ -99,7 +111,7 @@ fn scaling(findings: &Findings, scaling: &Scaling) -> Chart {
     // A total without lost hosts is not that of their number.
     let throughput = |point: usize| {
         let point = &findings.load_points[point];
-        in_mib(&point.merged).filter(|_| point.is_whole())
+        output(findings, &point.merged).filter(|_| point.is_whole())
     };
     let measured = scaling.points.iter().map(|point| {
         let value = throughput(point.load_point);
@@ -120,16 +132,18 @@ fn scaling(findings: &Findings, scaling: &Scaling) -> Chart {
         shape: Shape::Line { points, stroke },
     };
     let Scaling { counted, name, .. } = scaling;
+    let (what, unit) = quantity(findings);
     Chart {
         name: file_name(&format!("scaling-{counted}-{name}")),
-        title: format!("Throughput by number of {counted}: {name}"),
+        title: format!("{} by number of {counted}: {name}", capitalized(what)),
         caption: format!(
-            "Throughput in MiB/s by number of {counted}: {name}. Dash-dotted: as much for each as with the \
-             fewest {counted}, 100 % efficiency. Whiskers: 95 % CI. Load points without lost hosts only."
+            "{} in {unit} by number of {counted}: {name}. Dash-dotted: as much for each as with the \
+             fewest {counted}, 100 % efficiency. Whiskers: 95 % CI. Load points without lost hosts only.",
+            capitalized(what)
         ),
         panels: vec![Panel {
             x: axis(counted, Scale::Linear),
-            y: axis("throughput, MiB/s", Scale::Linear),
+            y: axis(&format!("{what}, {unit}"), Scale::Linear),
             series: vec![
                 line("100 % efficiency", perfect.collect(), Stroke::Model),
                 line("measured", measured.collect(), Stroke::Solid),

@@ -109,7 +109,7 @@ fn row(name: &str, run: &RunSummary, unit: TimeUnit) -> Vec<String> {
         (run.repeat + 1).to_string(),
         printed(total.data.achieved_rate, plain),
         relative(total.data.achieved_rate),
-        printed(total.data.throughput, mib),
+        printed(total.data.throughput_of_data(), mib),
         printed(response.mean_ns, |ns| unit.print(ns)),
         percentile(response.percentile(0.99), unit),
         printed(total.outstanding_mean, plain),

@@ -106,7 +106,7 @@ pub(super) fn figures(summary: &Summary) -> [String; 5] {
     let data = &summary.total.data;
     [
         printed(data.achieved_rate, plain),
-        printed(data.throughput, mib),
+        printed(data.throughput_of_data(), mib),
         printed(data.response.mean_ns, us),
         percentile(data.response.percentile(0.99), TimeUnit::Micro),
         printed(summary.cpu_ns_per_op, us),

@@ -44,7 +44,7 @@ fn row(findings: &Findings, point: &ScalingPoint) -> Vec<String> {
     vec![
         format!("{}{missing}", point.count),
         printed(data.achieved_rate, plain),
-        printed(data.throughput, mib),
+        printed(data.throughput_of_data(), mib),
         efficiency.map_or_else(String::new, |one| share(one.value)),
         efficiency.and_then(|one| one.uncertainty).map_or_else(String::new, share),
     ]
