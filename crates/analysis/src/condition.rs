@@ -12,6 +12,7 @@ use workload::op::OpKind;
 use crate::estimate::Estimate;
 use crate::findings::Findings;
 use crate::load_point::{LoadPoint, OpSummary, StreamSummary};
+use crate::metric::{Largest, MetricSeries};
 use crate::percentile::Percentile;
 
 /// A condition with the answer.
@@ -105,11 +106,27 @@ impl Cause {
 pub fn judge(findings: &Findings, condition: &Condition) -> Judged {
     let mut window_ns = 0;
     let mut judged: Vec<(Worst, Result<bool, Cause>)> = Vec::new();
+    if condition.metric.is_of_series() {
+        let series = findings.metric.iter().flat_map(|found| &found.series);
+        judged.extend(series.filter_map(|series| judge_series(findings, series, condition)));
+        let windows = judged.iter().map(|(one, _)| &findings.load_points[one.load_point]);
+        window_ns = windows.map(|point| point.merged.window_ns).sum();
+        return decided(judged, window_ns, condition);
+    }
     for (load_point, point) in findings.load_points.iter().enumerate() {
         let Some((stream, ops)) = operations(point, condition) else { continue };
         window_ns += point.merged.window_ns;
         judged.push(judge_operations(load_point, point, stream, ops, condition));
     }
+    decided(judged, window_ns, condition)
+}
+
+/// The answer of several load points, or of several series of them.
+fn decided(
+    judged: Vec<(Worst, Result<bool, Cause>)>,
+    window_ns: u64,
+    condition: &Condition,
+) -> Judged {
     let worst_of = |is: fn(&Result<bool, Cause>) -> bool| {
         let of_answer = judged.iter().filter(|(_, answer)| is(answer));
         of_answer.copied().reduce(|a, b| if is_worse(&b.0, &a.0, condition) { b } else { a })
@@ -153,6 +170,36 @@ fn operations<'a>(
     }
 }
 
+/// The largest passing value of a series, or the overall response time up to it. The value is among
+/// those that were measured, so it is between the largest that passes and the largest that does not fail.
+fn judge_series(
+    findings: &Findings,
+    series: &MetricSeries,
+    condition: &Condition,
+) -> Option<(Worst, Result<bool, Cause>)> {
+    let passes = series.largest.passes();
+    let decisive = series.points.get(passes.unwrap_or(0))?;
+    let variant = &findings.load_points[decisive.load_point].variant;
+    if condition.scope.as_ref().is_some_and(|scope| scope != variant && *scope != series.name) {
+        return None;
+    }
+    let worst = |value, interval| Worst { load_point: decisive.load_point, value, interval };
+    if condition.metric == Metric::OverallResponse {
+        let value = series.overall_response_ns;
+        let is_known = matches!(series.largest, Largest::Between { .. } | Largest::AtLeast { .. });
+        let interval = value.filter(|_| is_known).map(|ns| [ns, ns]);
+        let met = interval.and_then(|ends| condition.comparison.is_met_by(ends, condition.bound));
+        let cause = if value.is_some() { Cause::NoInterval } else { Cause::NotMeasured };
+        return Some((worst(value, interval), met.ok_or(cause)));
+    }
+    let low = series.value().unwrap_or(0.0);
+    let below = series.largest.fails().unwrap_or(series.points.len());
+    let high = below.checked_sub(1).map_or(0.0, |last| series.points[last].value);
+    let interval = [low, high.max(low)];
+    let met = condition.comparison.is_met_by(interval, condition.bound);
+    Some((worst(Some(low), Some(interval)), met.ok_or(Cause::IncludesBound)))
+}
+
 fn judge_operations(
     load_point: usize,
     point: &LoadPoint,
@@ -173,6 +220,8 @@ fn judge_operations(
             let fraction = condition.metric.fraction();
             of_percentile(fraction.and_then(|fraction| ops.response.percentile(fraction)))
         }
+        // Of a series, see above.
+        Metric::LargestPassing | Metric::OverallResponse => (None, None),
     };
     let cause = match (value, condition.metric.fraction()) {
         (Some(_), _) => Cause::NoInterval,

@@ -13,6 +13,7 @@ use crate::heat::{self, Heat};
 use crate::host_heat::{self, HostHeat};
 use crate::kinds_over_time::{self, KindsOverTime};
 use crate::load_point::{self, Generator, LoadPoint};
+use crate::metric::{self, MetricFindings};
 use crate::mix::{self, MixCheck};
 use crate::scaling::{self, Scaling};
 use crate::scraped::{self, ScrapedFindings};
@@ -69,6 +70,8 @@ pub struct Findings {
     pub steadiness: Vec<Steadiness>,
     /// The outcome of each search, in the order of the plan.
     pub searches: Vec<Searched>,
+    /// The business metric by which the load was chosen; `None` without one.
+    pub metric: Option<MetricFindings>,
     /// Planned and achieved share of reads, of each stream that reads and writes.
     pub mixes: Vec<MixCheck>,
     /// Each stream of each run over time.
@@ -80,11 +83,11 @@ pub struct Findings {
     pub verdicts: Vec<Verdict>,
     /// Response times over time of the most interesting runs.
     pub heats: Vec<Heat>,
+    /// Operations on names over time by kind, of the run with the highest rate of each curve.
+    pub kinds_over_time: Vec<KindsOverTime>,
     /// The hosts of the same runs over time; none for one host.
     pub host_heats: Vec<HostHeat>,
     /// Settings of the emulated volume with measurements; `None` for other targets.
-    /// Operations on names over time by kind, of the run with the highest rate of each curve.
-    pub kinds_over_time: Vec<KindsOverTime>,
     pub emulated: Option<EmulatedFindings>,
     /// Kernel counters of each run that has them, by load point, in the order of `load_points`.
     pub wire: Vec<Vec<RunWire>>,
@@ -201,10 +204,11 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         emulated: emulated::emulated(&record.plan.targets, &load_points, &verdicts),
         verdicts,
         heats: heat::heats(&curves, &groups),
+        kinds_over_time: kinds_over_time::kinds_over_time(&curves, &groups),
         host_heats: host_heat::host_heats(&curves, &groups),
         curves,
+        metric: metric::findings(record.plan.metric.as_ref(), &load_points),
         mixes: mix::mixes(&load_points, &groups),
-        kinds_over_time: kinds_over_time::kinds_over_time(&curves, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         service_check: service_check::of_runs(&record.runs),
         scalings: scaling::scalings(&load_points),
@@ -260,16 +264,16 @@ impl Findings {
         is_cached(&self.wire, self.fleet.as_ref(), load_point)
     }
 
-    /// The verdict on a load point.
-    pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
-        self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
-    }
     /// Whether most operations of a load point are on names: results then begin with operations per
     /// second rather than bytes.
     pub fn is_on_names(&self) -> bool {
         self.load_points.iter().any(|point| point.merged.total.is_on_names())
     }
 
+    /// The verdict on a load point.
+    pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
+    }
 
     /// How many load points did not reach the precision of `--until`.
     pub fn not_converged(&self) -> usize {
@@ -277,12 +281,15 @@ impl Findings {
     }
 
     /// Whether a load point was overloaded, except those of an open curve, which continues until it
-    /// overloads the target, and those of a tuning, which tries rates that a queue depth cannot reach.
+    /// overloads the target, those of a business metric, whose criterion judges them, and those of a
+    /// tuning, which tries rates that a queue depth cannot reach.
     pub fn is_overloaded(&self) -> bool {
         let is_expected = |index: usize| {
             let open =
                 |search: &Searched| search.load_points.contains(&index) && search.goes_to_overload;
-            self.searches.iter().any(open)
+            let series = self.metric.iter().flat_map(|found| &found.series);
+            let mut of_metric = series.flat_map(|series| &series.points);
+            self.searches.iter().any(open) || of_metric.any(|point| point.load_point == index)
         };
         let overloaded = self.warnings.iter().filter(|group| group.code == "overloaded");
         let mut sightings = overloaded.flat_map(|group| &group.sightings);

@@ -32,6 +32,7 @@ pub mod kinds_over_time;
 pub mod little;
 pub mod load_point;
 pub mod measured_load;
+pub mod metric;
 pub mod mix;
 pub mod outliers;
 pub mod overload;

@@ -146,6 +146,7 @@ fn side(points: usize, repeats: usize, mut draw: impl FnMut() -> f64) -> Side {
         facts: Vec::new(),
         interleaved: None,
         caveats: Vec::new(),
+        metric: None,
         points: (0..points).map(|p| point(p, (0..repeats).map(|_| draw()).collect())).collect(),
     }
 }

@@ -222,7 +222,7 @@ fn a_profile_is_compared_with_that_of_another_system() {
     all.add("tests", &(compared.main_tests, compared.other_tests));
     expect![[r#"
         6907810d8b9fc79b sides
-        3564b56ada3d4b54 pairs
+        b501411bde192935 pairs
         09612b07b5ecb5a5 rankings
         8c319a96445f90bd tests
     "#]]

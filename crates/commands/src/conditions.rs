@@ -5,7 +5,7 @@ use analysis::Findings;
 use analysis::condition::{self, Answer, Judged};
 use anyhow::anyhow;
 use units::unknown;
-use workload::condition::Condition;
+use workload::condition::{Condition, Metric};
 use workload::plan::Plan;
 
 use crate::outcome::{Exit, Failure};
@@ -41,6 +41,20 @@ pub fn refuse_unknown_scope(conditions: &[Condition], plan: &Plan) -> Result<(),
         }
     }
     for condition in conditions {
+        if condition.metric.is_of_series() && plan.metric.is_none() {
+            return Err(Failure::input(anyhow!(
+                "--fail-if '{}': the experiment has no business metric; add [metric], or use \
+                 another of {}",
+                condition.text,
+                Metric::ALL.map(Metric::name).join(", ")
+            )));
+        }
+        if condition.metric.is_of_series() && condition.kind.is_some() {
+            return Err(Failure::input(anyhow!(
+                "--fail-if '{}': the business metric is one of all operations; omit the kind",
+                condition.text
+            )));
+        }
         if let Some(scope) = condition.scope.as_deref()
             && !known.contains(&scope)
         {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use units::{BytesPerSec, OpsPerSec, counted, fraction_percent};
 use workload::condition::{Condition, Metric};
 
+use crate::drawing::ticks;
 use crate::number::{NONE, TimeUnit, exported};
 use crate::results::load_point_name;
 use crate::table::{Column, Table};
@@ -79,6 +80,7 @@ fn quantity(metric: Metric, value: f64) -> String {
         Metric::Iops => OpsPerSec::new(value).to_string(),
         Metric::Errors => counted(value as u64, "failed operation"),
         Metric::Achieved => fraction_percent(value, 1),
+        Metric::LargestPassing => ticks::label(value),
         _ => TimeUnit::of([value]).with_symbol(value),
     }
 }

@@ -20,7 +20,7 @@ use crate::emulated;
 use crate::look::Tone;
 use crate::record::{Record, overrides};
 use crate::sections::bottleneck::{by_answer, least_certain};
-use crate::sections::{hosts, tune};
+use crate::sections::{hosts, metric, tune};
 use crate::verdict::{self, Brief, brief};
 
 use curves::Causes;
@@ -32,6 +32,9 @@ pub use terminal::{Layout, text};
 
 /// Most recommendations.
 const RECOMMENDATIONS_MAX: usize = 3;
+
+/// Most workloads whose largest passing value is in the verdict; the section has all.
+const METRIC_SENTENCES_MAX: usize = 2;
 
 /// What a reader needs first; everything else is in the full text and in the report.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,10 +74,16 @@ impl Glance {
         if findings.load_points.is_empty() {
             return None;
         }
-        let Brief { sentences, tone, is_one_answer } = match &findings.tune {
+        let Brief { mut sentences, mut tone, is_one_answer } = match &findings.tune {
             Some(tune) => tune::verdict::brief(findings, tune),
             None => brief(findings),
         };
+        if let Some(found) = &findings.metric {
+            // The metric is the question; what limits it is one sentence more.
+            sentences.truncate(1);
+            sentences.splice(0..0, metric::brief(findings, METRIC_SENTENCES_MAX));
+            tone = if metric::is_known(found) { Tone::Good } else { Tone::Warning };
+        }
         let (caveats, caveats_left_out) = caveats::caveats(findings);
         let curves = &findings.summary.curves;
         let causes = if is_one_answer { Causes::InVerdict } else { Causes::Each };

@@ -75,6 +75,14 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          requested share, which every thousand issued operations of a worker match exactly.",
     ),
     (
+        "Business metric",
+        "Each load point offers a multiple of the streams' rates. It passes if every stream achieves the \
+         required share of its offered rate and the response time is within its ceiling, each with the \
+         whole confidence interval. The overall response time is the area below the mean response \
+         time over the achieved rate, from the origin to the largest passing load point, divided by the \
+         highest rate (SPEC SFS).",
+    ),
+    (
         "Warm-up",
         "Where MSER-5 ends the transient of a run, compared with the planned warm-up. A warning says \
          that the transient changes the mean of the window. The window is not changed.",

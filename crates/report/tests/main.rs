@@ -11,6 +11,7 @@ mod glance;
 mod intervals;
 mod json_schema;
 mod lost_hosts;
+mod metric;
 mod names;
 mod outputs;
 mod page;

@@ -80,6 +80,7 @@ fn plan(runs: Vec<Run>) -> Plan {
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,
+        metric: None,
         seed: 1,
         data_seed: 1,
         requirements: Vec::new(),

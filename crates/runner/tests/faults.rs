@@ -71,6 +71,7 @@ fn plan(engine: IoMethod, read_permille: u16) -> Plan {
         io_method: engine,
         pin: false,
         verify: false,
+        metric: None,
         seed: 1,
         data_seed: 1,
         requirements: Vec::new(),

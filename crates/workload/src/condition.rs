@@ -33,11 +33,15 @@ pub enum Metric {
     Errors,
     /// Achieved share of the offered rate.
     Achieved,
+    /// The largest value of the business metric that passes.
+    LargestPassing,
+    /// The overall response time up to that value, in nanoseconds.
+    OverallResponse,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 10] = [
+    pub const ALL: [Metric; 12] = [
         Metric::Throughput,
         Metric::Iops,
         Metric::Mean,
@@ -48,6 +52,8 @@ impl Metric {
         Metric::Max,
         Metric::Errors,
         Metric::Achieved,
+        Metric::LargestPassing,
+        Metric::OverallResponse,
     ];
 
     /// The name on the command line and in files.
@@ -63,6 +69,8 @@ impl Metric {
             Metric::Max => "max",
             Metric::Errors => "errors",
             Metric::Achieved => "achieved",
+            Metric::LargestPassing => "metric",
+            Metric::OverallResponse => "ort",
         }
     }
 
@@ -73,8 +81,14 @@ impl Metric {
             Metric::Iops => "ops/s",
             Metric::Errors => "operations",
             Metric::Achieved => "share",
+            Metric::LargestPassing => "units of the metric",
             _ => "ns",
         }
+    }
+
+    /// Whether it belongs to a series of load points of a business metric, not to one load point.
+    pub const fn is_of_series(self) -> bool {
+        matches!(self, Metric::LargestPassing | Metric::OverallResponse)
     }
 
     /// The share of operations below a percentile; `None` for other metrics.
@@ -269,6 +283,12 @@ fn bound(metric: Metric, value: &str) -> Result<f64, String> {
         Metric::Errors => {
             let count: u32 = value.parse().map_err(|_| {
                 format!("found `{value}`, expected a number of failed operations such as `0`")
+            })?;
+            Ok(f64::from(count))
+        }
+        Metric::LargestPassing => {
+            let count: u32 = value.parse().map_err(|_| {
+                format!("found `{value}`, expected a value of the business metric such as `40`")
             })?;
             Ok(f64::from(count))
         }

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::condition::parse_requirement;
 use crate::keys::{self, Kind, Section};
+use crate::metric;
 use crate::overrides::{self, Override};
 use crate::problem::{missing_key, same_name, unknown_key};
 pub use crate::reader::ReadFile;
@@ -57,6 +58,7 @@ pub fn parse_with_files(
         let mut experiment =
             ExperimentReader { source, problems: found, read_file }.experiment(tree);
         overrides::apply(&mut experiment, overrides, read_file, found);
+        metric::complete(&mut experiment, found);
         if is_toml {
             found.extend(resolve::check(&experiment));
         }
@@ -94,6 +96,7 @@ impl ExperimentReader<'_, '_> {
             requirements: Vec::new(),
             run: Vec::new(),
             search: Vec::new(),
+            metric: Vec::new(),
             streams: Vec::new(),
             variants: Vec::new(),
             overrides: Vec::new(),
@@ -105,6 +108,9 @@ impl ExperimentReader<'_, '_> {
                 "run" => experiment.run = self.section(key, node, Section::Run, "[run]"),
                 "search" => {
                     experiment.search = self.section(key, node, Section::Search, "[search]");
+                }
+                "metric" => {
+                    experiment.metric = self.section(key, node, Section::Metric, "[metric]");
                 }
                 "stream" => experiment.streams = self.streams(key, node),
                 "target" if matches!(node.get_ref(), DeValue::Table(_)) => {
@@ -132,7 +138,7 @@ impl ExperimentReader<'_, '_> {
         experiment
     }
 
-    /// `[run]` or `[search]`, which is its title.
+    /// `[run]`, `[search]` or `[metric]`, which is its title.
     fn section(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,

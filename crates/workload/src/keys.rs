@@ -3,6 +3,7 @@
 //! Parser, JSON Schema and reference page are generated from this one table, so they cannot
 //! disagree. A new key is a row here, a field of [`crate::run`] and a line in [`crate::resolve`].
 
+use crate::metric::ResponseTime;
 use crate::name_reader::on_names;
 use crate::op::OpKind;
 use crate::stream_targets::Spread;
@@ -37,6 +38,8 @@ pub enum Section {
     Run,
     /// `[search]`
     Search,
+    /// `[metric]`
+    Metric,
     /// `[stream.NAME]`; these keys are also allowed in a `[[variant]]`.
     Stream,
     /// `[[variant]]`
@@ -124,7 +127,7 @@ pub enum Presence {
 }
 
 use Presence::{Absent, Default, Required};
-use Section::{Experiment, Run, Search, Stream, Target, Variant};
+use Section::{Experiment, Metric, Run, Search, Stream, Target, Variant};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -448,6 +451,70 @@ pub const KEYS: &[Key] = &[
         doc: "Load points of the open curve above that rate, at the same spacing. The curve ends \
               at the first one that overloads the target.",
         example: "2",
+    },
+    Key {
+        name: "name",
+        section: Metric,
+        kind: Kind::Text,
+        presence: Required,
+        sweep: false,
+        doc: "The metric's name in tables and charts, in the plural.",
+        example: "\"job sets\"",
+    },
+    Key {
+        name: "values",
+        section: Metric,
+        kind: Kind::Count { min: 1, max: 1_000_000_000 },
+        presence: Absent("parts of `maximum`"),
+        sweep: true,
+        doc: "The load points: at each, every stream offers this many times its rate.",
+        example: "[10, 20, 30, 40]",
+    },
+    Key {
+        name: "maximum",
+        section: Metric,
+        kind: Kind::Count { min: 1, max: 1_000_000_000 },
+        presence: Absent("`values`"),
+        sweep: false,
+        doc: "The largest load point, instead of `values`.",
+        example: "100",
+    },
+    Key {
+        name: "load_points",
+        section: Metric,
+        kind: Kind::Count { min: 1, max: 100 },
+        presence: Default("10"),
+        sweep: false,
+        doc: "With `maximum`: the number of load points, which are equal parts of it.",
+        example: "10",
+    },
+    Key {
+        name: "rate_min",
+        section: Metric,
+        kind: Kind::Share { min_permille: 1, max_permille: 1000 },
+        presence: Default("\"95%\""),
+        sweep: false,
+        doc: "A load point passes if the achieved rate of every stream is at least this share of the \
+              offered one.",
+        example: "\"95%\"",
+    },
+    Key {
+        name: "response_time_max",
+        section: Metric,
+        kind: Kind::Duration { min_ns: 1, max_ns: HOUR },
+        presence: Absent("any response time"),
+        sweep: false,
+        doc: "A load point passes if the response time of all streams together is at most this.",
+        example: "\"20ms\"",
+    },
+    Key {
+        name: "response_time",
+        section: Metric,
+        kind: Kind::Word(&ResponseTime::NAMES),
+        presence: Default("\"mean\""),
+        sweep: false,
+        doc: "Which response time `response_time_max` limits.",
+        example: "\"p99\"",
     },
     Key {
         name: "read",

@@ -25,6 +25,7 @@ pub mod kind_table;
 mod label;
 mod layer;
 pub mod limit;
+pub mod metric;
 pub mod mix;
 mod name_load;
 mod name_reader;

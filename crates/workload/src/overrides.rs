@@ -45,8 +45,8 @@ impl Override {
     }
 }
 
-const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or \
-                    target.NAME.KEY=VALUE";
+const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE, \
+                    metric.KEY=VALUE or target.NAME.KEY=VALUE";
 
 /// Applies `overrides` to the experiment; later ones take precedence.
 pub(crate) fn apply(
@@ -105,6 +105,7 @@ fn apply_each(
         let of_section = match destination.key.section {
             Section::Run => Some(&mut experiment.run),
             Section::Search => Some(&mut experiment.search),
+            Section::Metric => Some(&mut experiment.metric),
             Section::Experiment | Section::Target | Section::Stream | Section::Variant => None,
         };
         if let Some(settings) = of_section {
@@ -186,6 +187,12 @@ fn destination<'t>(
     } else if parts.len() > 1 && parts[0].0 == "search" {
         section = Section::Search;
         parts.remove(0);
+    } else if parts.len() > 1
+        && parts[0].0 == "metric"
+        && !experiment.streams.iter().any(|stream| stream.name == "metric")
+    {
+        section = Section::Metric;
+        parts.remove(0);
     } else if parts.len() > 1 && experiment.streams.iter().any(|s| s.name == parts[0].0) {
         stream = Some(parts.remove(0).0.to_owned());
     } else if parts.len() > 1 && keys::key(Section::Stream, parts[0].0).is_none() {
@@ -203,6 +210,7 @@ fn destination<'t>(
             Section::Run => "[run]",
             Section::Search => "[search]",
             Section::Target => "a target",
+            Section::Metric => "[metric]",
             _ => "a stream",
         };
         let mut wrong = unknown_key(&source.span(span), name, &[section], title);

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::Metric;
 pub use crate::names::{NameLoad, NameSet};
 pub use crate::run::{
     Assignment, Capabilities, EmulatedVolume, FileSet, IoMethod, IoMethodUsed, Phases, Run, Spread,
@@ -38,6 +39,9 @@ pub struct Plan {
     pub pin: bool,
     /// Verify that reads return the written data.
     pub verify: bool,
+    /// The business metric by which the load was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
     /// The seed from which the runs' seeds are derived.
     pub seed: u64,
     /// The seed of the data in the target's files.

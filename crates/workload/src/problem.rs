@@ -25,7 +25,7 @@ pub(crate) fn unknown_key(
     title: &str,
 ) -> Diagnostic {
     let tables: &[&str] = match sections {
-        [Section::Experiment] => &["run", "search", "stream", "variant"],
+        [Section::Experiment] => &["run", "search", "metric", "stream", "variant"],
         _ => &[],
     };
     let rows = keys::KEYS.iter().filter(|key| sections.contains(&key.section));
@@ -37,6 +37,7 @@ pub(crate) fn unknown_key(
         Section::Target => format!("`{name}` belongs to [target.NAME]"),
         Section::Run => format!("`{name}` belongs to [run]"),
         Section::Search => format!("`{name}` belongs to [search]"),
+        Section::Metric => format!("`{name}` belongs to [metric]"),
         Section::Stream => format!("`{name}` belongs to [stream.NAME]"),
         Section::Variant => format!("`{name}` belongs to [[variant]]"),
     })

@@ -51,7 +51,7 @@ A plan has at most 10,000 runs.
 ## From the command line
 
 `--set KEY=VALUE[,VALUE…]` sets a key of every stream, `--set STREAM.KEY=…` of one, `--set run.KEY=…` of `[run]`,
-`--set search.KEY=…` of `[search]`. It overrides variants, which override streams. Inside a value: `--set arrival.poisson=1k/s,2k/s`.
+`--set search.KEY=…` of `[search]`, `--set metric.KEY=…` of `[metric]`. It overrides variants, which override streams. Inside a value: `--set arrival.poisson=1k/s,2k/s`.
 ";
 
 /// The page, in Markdown.
@@ -71,6 +71,13 @@ pub fn reference_markdown() -> String {
             "`[search]`",
             "Load points that are chosen from measurements instead of listed in the file; see \
              [Search](../method.md#search).\n\n",
+        ),
+        (
+            Section::Metric,
+            "`[metric]`",
+            "A business metric as the load, such as users or builds: each of its values is a load point, \
+             at which every stream offers that many times its `arrival`; see \
+             [A business metric as the load](../guide/metric.md).\n\n",
         ),
         (
             Section::Stream,

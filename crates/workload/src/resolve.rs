@@ -8,13 +8,14 @@
 //! Combinations of values are checked for every load point (`combination.rs`), so that an
 //! impossible one is reported before any run.
 
-use settings::{Diagnostic, Source, did_you_mean, in_order};
+use settings::{Diagnostic, Source, SourceSpan, did_you_mean, in_order};
 
 use crate::active_time;
 use crate::combination::{self, StreamAt};
 use crate::keys::{self, Presence, Section};
 use crate::label::Labelled;
-use crate::layer::{AxisValue, Layer};
+use crate::layer::{AxisValue, DEFAULTS_FILE, Layer};
+use crate::metric;
 use crate::name_load::KEYS_AT_OFFSETS;
 use crate::plan::{Plan, Step};
 use crate::problem::{missing_key, same_name};
@@ -140,6 +141,7 @@ pub fn resolve(
         io_method: options.io_method,
         pin: options.pin,
         verify: options.verify,
+        metric: metric::of(experiment),
         seed: run.seed,
         data_seed: random::derive(run.seed, DATA_SEED),
         requirements: experiment
@@ -168,6 +170,12 @@ fn refuse_unknown_scope(
         }
     }
     for requirement in &experiment.requirements {
+        let condition = &requirement.condition;
+        if condition.metric.is_of_series() && experiment.metric.is_empty() {
+            let wrong = "a requirement of a business metric, and the experiment has none";
+            let wrong = requirement.span.diagnostic(wrong, "`metric` and `ort` only with [metric]");
+            problems.push(wrong.with_hint("add [metric]"));
+        }
         let Some(scope) = requirement.condition.scope.as_deref() else { continue };
         if known.contains(&scope) {
             continue;
@@ -466,7 +474,9 @@ impl<'e> Variant<'e> {
     fn axes(&self, run: &Layer<'e>) -> Vec<&'e Setting> {
         let mut axes: Vec<&Setting> = Vec::new();
         let streams = self.layers.iter().flat_map(|layer| &layer.settings);
-        for setting in run.settings.iter().chain(streams) {
+        // The metric changes fastest, so that its load points follow each other.
+        let of_metric = metric::values(self.experiment);
+        for setting in run.settings.iter().chain(streams).chain(&of_metric) {
             if setting.choices.len() > 1 && !axes.iter().any(|axis| std::ptr::eq(*axis, *setting)) {
                 axes.push(setting);
             }
@@ -477,6 +487,11 @@ impl<'e> Variant<'e> {
     /// The name of an axis in tables, with the stream's name if it is one of several.
     fn axis_name(&self, axis: &Setting) -> String {
         let key = axis.key.name;
+        if axis.key.section == Section::Metric
+            && let Some(metric) = metric::of(self.experiment)
+        {
+            return metric.name;
+        }
         if axis.key.section == Section::Run {
             return format!("run.{key}");
         }
@@ -490,6 +505,27 @@ impl<'e> Variant<'e> {
             [only] if self.layers.len() > 1 => format!("{only}.{key}"),
             _ => key.to_owned(),
         }
+    }
+
+    /// The metric's name, and its value at a load point.
+    fn value_of_metric(&self, axis_values: &[AxisValue<'_>]) -> Option<(String, u64)> {
+        let values = metric::values(self.experiment)?;
+        let axis = axis_values.iter().find(|(axis, _)| std::ptr::eq(*axis, values));
+        match values.choices.get(axis.map_or(0, |(_, index)| *index))?.value {
+            Value::Count(value) => Some((metric::of(self.experiment)?.name, value)),
+            _ => None,
+        }
+    }
+
+    /// Where the arrival process of each stream is set; of a default, the position of the stream.
+    fn arrivals(&self, run: &Layer<'e>) -> Vec<&'e SourceSpan> {
+        let is_written = |span: &&SourceSpan| span.file.as_ref() != DEFAULTS_FILE;
+        let streams = self.experiment.streams.iter().zip(&self.layers);
+        let of_stream = streams.map(|(stream, layer)| {
+            let setting = run.setting("arrival").or_else(|| layer.setting("arrival"));
+            setting.map(|setting| &setting.span).filter(is_written).unwrap_or(&stream.span)
+        });
+        of_stream.collect()
     }
 
     fn find_missing(&self, problems: &mut Vec<Diagnostic>) {
@@ -528,6 +564,13 @@ impl<'e> Variant<'e> {
             let parameters = axis_values.iter().zip(&names).map(|((axis, index), name)| {
                 (name.clone(), axis.choices[*index].value.to_string())
             });
+            let mut parameters: Vec<(String, String)> = parameters.collect();
+            let of_metric = self.value_of_metric(&axis_values);
+            if let Some((name, value)) = &of_metric
+                && !parameters.iter().any(|(known, _)| known == name)
+            {
+                parameters.push((name.clone(), value.to_string()));
+            }
             let before = problems.len();
             let hosts = combination::hosts(run, &axis_values, named_hosts, problems);
             let targets_used = combination::targets_used(run, &axis_values);
@@ -571,6 +614,10 @@ impl<'e> Variant<'e> {
             {
                 let span = self.settings.map_or(&self.experiment.span, |variant| &variant.span);
                 let depth = streams.iter().map(Stream::queue_depth_total).max().unwrap_or(1);
+                if let Some((_, value)) = &of_metric {
+                    let arrivals = self.arrivals(run);
+                    metric::scale(&mut streams, *value, &arrivals, problems);
+                }
                 if let Some(search) = search {
                     streams.iter_mut().for_each(|stream| search.widen(stream));
                 }
@@ -581,7 +628,7 @@ impl<'e> Variant<'e> {
                 points.push(LoadPoint {
                     searched_depth: u32::try_from(depth).unwrap_or(u32::MAX),
                     variant: self.name.clone(),
-                    parameters: parameters.collect(),
+                    parameters,
                     hosts,
                     connections,
                     streams,

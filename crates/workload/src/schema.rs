@@ -35,6 +35,11 @@ pub fn json_schema() -> String {
     let search = section(Section::Search);
     properties
         .insert("search".to_owned(), object("Load points chosen from measurements.", search, &[]));
+    let metric = section(Section::Metric);
+    properties.insert(
+        "metric".to_owned(),
+        object("A business metric as the load.", metric, &required(Section::Metric)),
+    );
     properties.insert(
         "stream".to_owned(),
         json!({

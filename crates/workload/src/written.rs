@@ -25,6 +25,8 @@ pub struct Experiment {
     pub search: Vec<Setting>,
     /// What the results must meet.
     pub requirements: Vec<Requirement>,
+    /// Settings of `[metric]`, with those of the command line.
+    pub metric: Vec<Setting>,
     /// The streams in the file's order.
     pub streams: Vec<StreamSettings>,
     /// The variants in the file's order; without any, the streams run as they are.

@@ -77,7 +77,7 @@ direct = 'yes'
 stream = 'logs'
 ",
         expect![[r#"
-            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, stream, variant (did you mean `name`?)
+            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, metric, stream, variant (did you mean `name`?)
             x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (add a unit: `"30s"` for 30 seconds)
             x.toml:4:11: wrong value for `warm_up`, found `'5 apples'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
             x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, arrival, tolerated_errors, operation_deadline, hosts, targets, nconnect (`queue_depth` belongs to [stream.NAME])
@@ -216,7 +216,7 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_top(
         "queue_depth = 4\n",
         expect![[r#"
-            x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, search, stream, variant (`queue_depth` belongs to [stream.NAME])
+            x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, search, metric, stream, variant (`queue_depth` belongs to [stream.NAME])
         "#]],
     );
     check_stream(
@@ -593,7 +593,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_depth"],
         expect![[r#"
-            --set:1:1: a setting without a value, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+            --set:1:1: a setting without a value, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
         "#]],
     );
     check_set(
@@ -624,7 +624,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["read.x=10"],
         expect![[r#"
-            --set:1:6: `read` has no fields, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+            --set:1:6: `read` has no fields, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
         "#]],
     );
     check_set(
@@ -636,7 +636,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["transfer_size={'8k'='50%'"],
         expect![[r#"
-            --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+            --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
         "#]],
     );
     check_set(

@@ -198,6 +198,7 @@ fn every_key_of_the_table_is_in_the_schema() {
             Section::Target => "/properties/target/anyOf/1/additionalProperties/properties",
             Section::Run => "/properties/run/properties",
             Section::Search => "/properties/search/properties",
+            Section::Metric => "/properties/metric/properties",
             Section::Stream => "/properties/stream/additionalProperties/properties",
             Section::Variant => "/properties/variant/items/properties",
         };

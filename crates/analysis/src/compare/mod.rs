@@ -17,6 +17,7 @@ pub mod figure;
 pub mod figures;
 pub mod flaws;
 pub mod host_use;
+pub mod metric;
 mod paired;
 mod plan_keys;
 pub mod ranking;
@@ -30,6 +31,7 @@ use differences::Difference;
 use facts::Item;
 use figures::{Design, FigureComparison, Verdict};
 use host_use::HostContrast;
+use metric::MetricContrast;
 use ranking::Ranking;
 use side::{PointSide, Side, SideCaveat};
 
@@ -105,6 +107,8 @@ pub struct Pair {
     pub caveats: Vec<Caveat>,
     /// The load points that both have.
     pub points: Vec<PointComparison>,
+    /// The largest passing values of the business metric that both have.
+    pub metrics: Vec<MetricContrast>,
     /// What it comes to.
     pub verdict: Overall,
 }
@@ -260,6 +264,7 @@ fn pair(first: &Side, index: usize, other: &Side, options: &Options) -> Pair {
         only_in_other: only(other, first),
         caveats,
         points,
+        metrics: metric::contrasts(first.metric.as_ref(), other.metric.as_ref()),
         verdict: Overall::CannotTell,
     }
 }

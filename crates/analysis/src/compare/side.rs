@@ -15,6 +15,7 @@ use super::plan_keys;
 use crate::estimate::INTERVALS_MIN;
 use crate::fleet::{self, MissingHosts};
 use crate::load_point::by_load_point;
+use crate::metric::{self, MetricFindings};
 use crate::percentile::Percentile;
 use crate::run_measured;
 use crate::window::{self, Ops, WindowSums};
@@ -45,6 +46,8 @@ pub struct Side {
     pub caveats: Vec<SideCaveat>,
     /// Its load points, in the order of their first run.
     pub points: Vec<PointSide>,
+    /// Its business metric, if it has one.
+    pub metric: Option<MetricFindings>,
 }
 
 /// One load point.
@@ -151,6 +154,7 @@ impl Side {
             interleaved: record.environment.interleaved.clone(),
             caveats: caveats(record),
             points: groups.iter().map(|group| point(group, record, cache)).collect(),
+            metric: metric::of_record(record),
         }
     }
 }

@@ -256,6 +256,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
             io_method: IoMethod::Auto,
             pin: false,
             verify: false,
+            metric: None,
             seed: 42,
             data_seed: 43,
             requirements: Vec::new(),

@@ -22,7 +22,9 @@ fn save(arguments: &BaselineSaveArguments) -> Outcome {
     let name = arguments.name.to_string();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.json")));
     let record = arguments.store.open().load(&arguments.id).map_err(Failure::input)?;
-    Baseline { name, side: Side::of(&record) }.save(&path)?;
+    // A baseline compares load points one by one, without a business metric.
+    let side = Side { metric: None, ..Side::of(&record) };
+    Baseline { name, side }.save(&path)?;
     if !output_file::is_stdout(&path) {
         to_stdout(|out| writeln!(out, "{}", path.display()))?;
     }

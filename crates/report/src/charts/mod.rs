@@ -12,6 +12,7 @@ mod host_heat;
 mod kinds;
 mod legend;
 mod loads;
+mod metric;
 mod mix;
 mod over_time;
 mod overview;

@@ -8,7 +8,7 @@ use super::heat::heat;
 use super::over_time::{Segment, moves_data, over_time};
 use super::percentiles::percentiles;
 use super::shown_curve::{ShownCurve, chart_unit, colours, file_name, load_label};
-use super::{host_heat, kinds, of_curves, parts, tune};
+use super::{host_heat, kinds, metric, of_curves, parts, tune};
 use crate::drawing::Chart;
 use crate::number::{TimeUnit, mib, plain};
 use crate::results::{self, load_point_name, missing_hosts, percentile, plus_minus, printed};
@@ -50,8 +50,10 @@ impl RecordCharts {
         let shown = ShownCurve::of(findings);
         let mut left_out = Vec::new();
         let tuning = findings.tune.as_ref().and_then(tune::tune);
+        let metric = findings.metric.as_ref().map(metric::metric);
+        let answers = tuning.into_iter().chain(metric).filter(Chart::has_measurements);
         let mut curves: Vec<Chart> =
-            tuning.into_iter().chain(parts::charts(findings)).chain(of_curves(&shown)).collect();
+            answers.chain(parts::charts(findings)).chain(of_curves(&shown)).collect();
         cut(&mut curves, CURVE_CHARTS_MAX, "charts of curves", &mut left_out);
         let mut percentiles: Vec<Chart> = shown
             .iter()
@@ -96,10 +98,10 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
     }
     let unit = chart_unit(&[findings]);
     let mut cells = 0;
+    let mut kind_cells = 0;
     let groups = findings.curves.iter().enumerate().filter_map(|(number, curve)| {
         let points = || curve.points.iter().filter(|point| indices.contains(&point.load_point));
         let drawn = of_curve(findings, (number, curve), points(), unit);
-    let mut kind_cells = 0;
         let mut charts: Vec<Chart> = drawn.into_iter().collect();
         for point in points() {
             let load_point = &findings.load_points[point.load_point];
@@ -115,9 +117,6 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
                     unit,
                 ));
             }
-            let hosts = findings.fleet.as_ref().map_or(&[][..], |fleet| &fleet.hosts);
-            let found = findings.host_heats.iter().find(|heat| heat.load_point == point.load_point);
-            if let Some(found) = found {
             let found =
                 findings.kinds_over_time.iter().find(|one| one.load_point == point.load_point);
             if let Some(found) = found {
@@ -126,6 +125,9 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
                 kind_cells = kind_cells.min(KIND_CELLS_MAX);
                 charts.extend(kinds::charts(found, &run_name(load_point), unit, room));
             }
+            let hosts = findings.fleet.as_ref().map_or(&[][..], |fleet| &fleet.hosts);
+            let found = findings.host_heats.iter().find(|heat| heat.load_point == point.load_point);
+            if let Some(found) = found {
                 charts.extend(host_heat::charts(found, hosts, &load_point_name(load_point), unit));
             }
         }
@@ -134,9 +136,6 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
     groups.collect()
 }
 
-/// The first load point of each curve and the one with its highest rate, in the order of the plan,
-/// within [`RUNS_MAX`].
-fn most_important(findings: &Findings) -> Vec<usize> {
 /// The first run of a load point in words.
 fn run_name(load_point: &LoadPoint) -> String {
     let name = load_point_name(load_point);
@@ -146,6 +145,9 @@ fn run_name(load_point: &LoadPoint) -> String {
     }
 }
 
+/// The first load point of each curve and the one with its highest rate, in the order of the plan,
+/// within [`RUNS_MAX`].
+fn most_important(findings: &Findings) -> Vec<usize> {
     let mut indices: Vec<usize> = Vec::new();
     let mut runs = 0;
     let ends = findings.curves.iter().flat_map(|curve| {
@@ -194,10 +196,10 @@ fn of_curve<'a>(
              operations outstanding with processors used. Their numbers are in the table of all \
              load points.",
             curve.axis,
+            if moves_data(&runs) { "throughput, " } else { "" },
             unit.symbol()
         ),
     };
-            if moves_data(&runs) { "throughput, " } else { "" },
     if runs.len() == 1 {
         runs[0].label.clear();
     }

@@ -1,9 +1,10 @@
 //! A curve in a chart: its name, its points, and the series made of them.
 
 use analysis::Findings;
-use analysis::curve::{Curve, CurvePoint, MIXED_LOAD, QUEUE_DEPTH};
+use analysis::curve::{Curve, CurvePoint, MIXED_LOAD, OFFERED_RATE, QUEUE_DEPTH};
 use analysis::fleet::MissingHosts;
 use analysis::load_point::{OpSummary, Summary};
+use analysis::sample::Load;
 
 use crate::drawing::{Axis, Point, Scale, Series, Shape, Stroke};
 use crate::number::TimeUnit;
@@ -222,8 +223,12 @@ pub(super) fn load_label(curve: &Curve, point: &CurvePoint) -> String {
     if curve.axis == MIXED_LOAD {
         return format!("{} load", point.label);
     }
-    let is_depth = curve.axis.ends_with(QUEUE_DEPTH);
-    let axis = if is_depth { "QD" } else { last_part(&curve.axis) };
+    let axis = match curve.axis.as_str() {
+        axis if axis.ends_with(QUEUE_DEPTH) => "QD",
+        // The name of a business metric has no stream before it.
+        axis if curve.load == Load::Open && !axis.ends_with(OFFERED_RATE) => axis,
+        axis => last_part(axis),
+    };
     format!("{axis} {}", point.label)
 }
 

@@ -44,6 +44,9 @@ fn write(comparison: &Comparison, pair: &Pair, rows: usize, layout: Layout, out:
     let mut verdict = String::new();
     wrap(&words::verdict(comparison, pair), "", "", width, &mut verdict);
     out.push_str(&look.verdict(tone(pair.verdict), &verdict));
+    for metric in words::metrics(comparison, pair) {
+        wrap(&capitalized(metric), "", "  ", width, out);
+    }
     for finding in findings(comparison, pair) {
         wrap(&finding, "", "  ", width, out);
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use analysis::compare::figures::{FigureComparison, Verdict};
+use analysis::compare::metric::{MetricContrast, MetricResult};
 use analysis::compare::welch::Ratio;
 use analysis::compare::{Comparison, Named, Pair};
 use serde::Serialize;
@@ -73,6 +74,38 @@ fn side(side: &Named) -> SideJson<'_> {
 }
 
 #[derive(Serialize)]
+struct MetricJson<'a> {
+    metric: &'a str,
+    workload: &'a str,
+    first: MetricResultJson,
+    second: MetricResultJson,
+    /// Of the second: `larger`, `smaller` or `cannot tell`.
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct MetricResultJson {
+    largest_passing: Option<f64>,
+    first_failing: Option<f64>,
+    overall_response_time_ns: Option<f64>,
+}
+
+fn metric(contrast: &MetricContrast) -> MetricJson<'_> {
+    let result = |one: &MetricResult| MetricResultJson {
+        largest_passing: one.largest,
+        first_failing: one.fails_at,
+        overall_response_time_ns: one.overall_response_ns.map(exported),
+    };
+    MetricJson {
+        metric: &contrast.metric,
+        workload: &contrast.series,
+        first: result(&contrast.first),
+        second: result(&contrast.other),
+        verdict: contrast.verdict.name(),
+    }
+}
+
+#[derive(Serialize)]
 struct PairJson<'a> {
     first: &'a str,
     second: &'a str,
@@ -80,6 +113,9 @@ struct PairJson<'a> {
     differences: Vec<DifferenceJson<'a>>,
     only_in_first: &'a [String],
     only_in_second: &'a [String],
+    /// The largest passing values of a business metric.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<MetricJson<'a>>,
     caveats: Vec<CaveatJson<'a>>,
     figures: Vec<FigureJson<'a>>,
 }
@@ -170,6 +206,7 @@ fn pair_json<'a>(comparison: &'a Comparison, pair: &'a Pair) -> PairJson<'a> {
         differences: differences.collect(),
         only_in_first: &pair.only_in_first,
         only_in_second: &pair.only_in_other,
+        metrics: pair.metrics.iter().map(metric).collect(),
         caveats: pair
             .caveats
             .iter()

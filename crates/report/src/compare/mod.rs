@@ -100,7 +100,8 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
 /// The result for a pair in sentences.
 fn verdict(comparison: &Comparison, pair: &Pair) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(words::verdict(comparison, pair))];
-    let points = words::findings(comparison, pair);
+    let mut points = words::metrics(comparison, pair);
+    points.extend(words::findings(comparison, pair));
     if !points.is_empty() {
         blocks.push(Block::List(points));
     }

@@ -4,10 +4,12 @@ use analysis::compare::facts::Item;
 use analysis::compare::figure::Figure;
 use analysis::compare::figures::{Basis, FigureComparison, InconclusiveCause, Verdict};
 use analysis::compare::flaws::FlawKind;
+use analysis::compare::metric::{MetricContrast, MetricResult, MetricVerdict};
 use analysis::compare::welch::Ratio;
 use analysis::compare::{Comparison, Overall, Pair};
 use units::counted;
 
+use crate::drawing::ticks;
 use crate::number::{TimeUnit, mib, percent, plain, us};
 use crate::verdict::words as verdict_words;
 
@@ -66,6 +68,45 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
             format!("Whether {a} and {b} differ cannot be determined. {tally} {}", advice(&main))
         }
     }
+}
+
+/// The largest passing values of a business metric, a sentence for each workload; none if no winner
+/// may be named.
+pub(super) fn metrics(comparison: &Comparison, pair: &Pair) -> Vec<String> {
+    if pair.verdict == Overall::NotComparable {
+        return Vec::new();
+    }
+    let (a, b) = labels(comparison, pair);
+    let side = |label: &str, result: &MetricResult| {
+        let fails =
+            result.fails_at.map_or(String::new(), |at| format!(" ({} fail)", ticks::label(at)));
+        match result.largest {
+            Some(largest) => format!("{label} {}{fails}", ticks::label(largest)),
+            None => format!("{label} none{fails}"),
+        }
+    };
+    let sentence = |one: &MetricContrast| {
+        let verdict = match one.verdict {
+            MetricVerdict::Larger => format!("{b} carries more"),
+            MetricVerdict::Smaller => format!("{a} carries more"),
+            MetricVerdict::CannotTell => {
+                "neither passes where the other fails, so which carries more cannot be determined"
+                    .to_owned()
+            }
+        };
+        let overall = one.first.overall_response_ns.zip(one.other.overall_response_ns);
+        let overall = overall.map_or(String::new(), |(first, other)| {
+            let unit = TimeUnit::of([first, other]);
+            let (first, other) = (unit.with_symbol(first), unit.with_symbol(other));
+            format!("; overall response time {a} {first}, {b} {other}")
+        });
+        let (first, other) = (side(a, &one.first), side(b, &one.other));
+        format!(
+            "{}, largest passing {}: {first}, {other}; {verdict}{overall}",
+            one.series, one.metric
+        )
+    };
+    pair.metrics.iter().map(sentence).collect()
 }
 
 /// Problems of the measurements, a sentence for each side and kind.

@@ -10,6 +10,7 @@ pub(crate) mod estimate;
 mod fleet;
 mod host;
 mod load_point;
+mod metric;
 mod operations;
 mod overview;
 mod scaling;
@@ -35,6 +36,7 @@ use curve::{CurveJson, curve};
 use emulated::{EmulatedVolumeJson, ServiceCountersJson, emulated_volume, service_counters};
 use fleet::{FleetJson, fleet};
 use load_point::{LoadPointJson, load_point};
+use metric::{MetricJson, metric};
 use overview::{HeatJson, OverviewJson, heat, summary};
 use scaling::{ScalingJson, scaling};
 use searches::{MixJson, SearchJson, mixes, searches};
@@ -131,6 +133,9 @@ struct Document<'a> {
     /// Heat maps of latency over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     heats: Vec<HeatJson<'a>>,
+    /// The business metric by which the load was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<MetricJson<'a>>,
     /// Shares of reads, of streams that read and write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mixes: Vec<MixJson<'a>>,
@@ -209,6 +214,7 @@ impl<'a> Document<'a> {
             emulated_volume: findings.emulated.as_ref().map(emulated_volume),
             fleet: findings.fleet.as_ref().map(fleet),
             heats: findings.heats.iter().map(heat).collect(),
+            metric: findings.metric.as_ref().map(metric),
             mixes: mixes(findings),
             scalings: findings.scalings.iter().map(scaling).collect(),
             searches: searches(findings),

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use units::{Bytes, counted, listed, print_duration, print_whole_seconds, thousands};
+use workload::metric::Metric;
 use workload::names::{NameSet, Population};
 use workload::plan::{FileSet, IoMethod, IoMethodUsed, Plan, Run, Step, TargetSpec};
 
@@ -50,6 +51,16 @@ pub fn text(plan: &Plan, space: &[Property], processors: usize, width: usize) ->
     out
 }
 
+/// `job sets; passes with 95 % of the offered rate and a mean response time up to 20ms`
+fn metric_words(metric: &Metric) -> String {
+    let least = f64::from(metric.rate_min_permille) / 10.0;
+    let ceiling = metric.response_time_max_ns.map_or(String::new(), |ns| {
+        let most = print_duration(Duration::from_nanos(ns));
+        format!(" and a {} response time up to {most}", metric.response_time.name())
+    });
+    format!("{}; passes with {least} % of the offered rate{ceiling}", metric.name)
+}
+
 fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Property> {
     let mut all = vec![("experiment", format!("{} ({})", plan.name, plan.source))];
     if !plan.overrides.is_empty() {
@@ -63,6 +74,9 @@ fn properties(plan: &Plan, space: &[Property], processors: usize) -> Vec<Propert
                 .zip(&plan.target_names)
                 .map(|(target, name)| ("target", format!("{name}: {}", target_words(target)))),
         ),
+    }
+    if let Some(metric) = &plan.metric {
+        all.push(("metric", metric_words(metric)));
     }
     all.push(("engine", engine_words(plan).to_owned()));
     all.push(("seed", format!("{}, data of files {}", plan.seed, plan.data_seed)));

@@ -10,6 +10,7 @@ mod curves;
 pub(crate) mod environment;
 pub(crate) mod hosts;
 pub(crate) mod kinds;
+pub(crate) mod metric;
 mod mix;
 mod network;
 mod requirements;
@@ -39,12 +40,17 @@ pub(crate) fn is_answer(section: &Section) -> bool {
 ///
 /// * `detail` - how much of the published figures is shown
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
-    const ANSWERS: &[Maker] =
-        &[requirements::section, tune::answer, tune::settings, bottleneck::section];
+    const ANSWERS: &[Maker] = &[
+        requirements::section,
+        tune::answer,
+        tune::settings,
+        metric::section,
+        bottleneck::section,
+    ];
     const EVIDENCE: &[Maker] = &[
+        kinds::section,
         scaling::section,
         targets::section,
-        kinds::section,
         hosts::section,
         curves::section,
         searches::section,

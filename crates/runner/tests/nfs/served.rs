@@ -241,6 +241,7 @@ impl Measured {
             io_method: IoMethod::Auto,
             pin: false,
             verify: false,
+            metric: None,
             seed: 1,
             data_seed: 1,
             requirements: Vec::new(),

@@ -116,6 +116,7 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,
+        metric: None,
         seed: 1,
         data_seed: 1,
         requirements: Vec::new(),

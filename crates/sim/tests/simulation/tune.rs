@@ -58,6 +58,7 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
         io_method: IoMethod::Auto,
         pin: false,
         verify: false,
+        metric: None,
         seed: 1,
         data_seed: 1,
         requirements: Vec::new(),

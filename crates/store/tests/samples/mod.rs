@@ -25,6 +25,7 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
         io_method: IoMethod::Auto,
         pin: true,
         verify: false,
+        metric: None,
         seed: u64::MAX,
         data_seed: 7,
         requirements: Vec::new(),

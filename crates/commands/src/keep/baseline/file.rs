@@ -107,6 +107,8 @@ impl BaselineFile {
             interleaved,
             caveats,
             points,
+            // Its load points are compared one by one.
+            metric: _,
         } = baseline.side.clone();
         let fact = |Fact { item, key, value }: Fact| (Named(item), key, value);
         BaselineFile {
@@ -145,6 +147,7 @@ impl BaselineFile {
             }),
             caveats: self.caveats.into_iter().map(caveat).collect(),
             points: self.load_points.into_iter().map(point).collect(),
+            metric: None,
         };
         Baseline { name: self.name, side }
     }

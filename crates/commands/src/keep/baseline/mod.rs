@@ -153,6 +153,7 @@ mod tests {
                 SideCaveat::Aborted,
             ],
             points: vec![point],
+            metric: None,
         };
         Baseline { name: "main".to_owned(), side }
     }
