@@ -28,6 +28,42 @@ file_size = "1MiB"
 queue_depth = 1
 "#;
 
+/// The experiment `builds.toml` of the documents, on few files.
+const BUILDS: &str = r#"
+name = "builds"
+
+[run]
+warm_up = "20ms"
+measure = "60ms"
+interval = "20ms"
+
+[stream.objects]
+names = { files = 200, depth = 1, width = 2, size = "4KiB" }
+mix = { create = "10%", unlink = "10%", stat = "70%", readdir = "10%" }
+queue_depth = 2
+"#;
+
+/// The experiment `job-sets.toml` of the documents, at low rates.
+const JOB_SETS: &str = r#"
+name = "job-sets"
+
+[metric]
+name = "job sets"
+values = [1, 2]
+response_time_max = "20ms"
+
+[run]
+warm_up = "20ms"
+measure = "120ms"
+interval = "20ms"
+
+[stream.frontend]
+names = { files = 200, depth = 1, width = 2, size = "4KiB" }
+mix = { stat = "90%", read_file = "10%" }
+queue_depth = 4
+arrival = { constant = "200/s" }
+"#;
+
 /// What shortens an experiment without a file; `--set` only if the command has none.
 const SHORT: &str = "--warm-up 20ms --measure 60ms --interval 20ms";
 const SMALL: &str = "--set queue_depth=1 --set file_size=1MiB";
@@ -66,6 +102,8 @@ impl Guide {
         let program = dir.path().join("bin/fourcorners");
         symlink(env!("CARGO_BIN_EXE_fourcorners"), program).expect("link the program");
         dir.file("oltp.toml", OLTP);
+        dir.file("builds.toml", BUILDS);
+        dir.file("job-sets.toml", JOB_SETS);
         inventories(&dir);
         dir.file("app.strace", &trace(&dir));
         for (name, heading) in [
