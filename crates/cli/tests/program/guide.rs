@@ -38,7 +38,7 @@ measure = "60ms"
 interval = "20ms"
 
 [stream.objects]
-names = { files = 200, depth = 1, width = 2, size = "4KiB" }
+names = { files = 400, depth = 1, width = 2, size = "4KiB" }
 mix = { create = "10%", unlink = "10%", stat = "70%", readdir = "10%" }
 queue_depth = 2
 "#;

@@ -7,6 +7,7 @@ mod harness;
 mod avs;
 mod avs_profiles;
 mod baselines;
+mod business_metric;
 mod cable;
 mod checks;
 mod ci_examples;

@@ -102,8 +102,8 @@ pub(super) fn metrics(comparison: &Comparison, pair: &Pair) -> Vec<String> {
         });
         let (first, other) = (side(a, &one.first), side(b, &one.other));
         format!(
-            "{}, largest passing {}: {first}, {other}; {verdict}{overall}",
-            one.series, one.metric
+            "largest passing {} of {}: {first}, {other}; {verdict}{overall}",
+            one.metric, one.series
         )
     };
     pair.metrics.iter().map(sentence).collect()

@@ -1,0 +1,76 @@
+//! `[metric]` on the command line: planned, run, exported, compared and kept as a baseline.
+
+use serde_json::Value;
+
+use crate::harness::TestDir;
+
+const JOB_SETS: &str = r#"
+name = "eda"
+
+[metric]
+name = "job sets"
+values = [1, 2]
+
+[run]
+warm_up = "20ms"
+measure = "200ms"
+interval = "20ms"
+
+[stream.reads]
+read = "100%"
+transfer_size = "8KiB"
+pattern = "random"
+file_size = "1MiB"
+queue_depth = 8
+arrival = { constant = "500/s" }
+"#;
+
+#[test]
+fn a_metric_is_planned_run_exported_compared_and_kept_as_a_baseline() {
+    let dir = TestDir::new();
+    dir.file("eda.toml", JOB_SETS);
+    let plan = dir.ok(&["plan", "null:", "-w", "eda.toml", "--set", "metric.rate_min=90%"]);
+    assert!(plan.contains("job sets; passes with 90 % of the offered rate"), "{plan}");
+    assert!(plan.contains("eda, job sets=2") && plan.contains("constant 1,000 ops/s"), "{plan}");
+    for _ in 0..2 {
+        dir.ok(&["run", "null:", "-w", "eda.toml", "--no-report"]);
+    }
+    let exported: Value =
+        serde_json::from_str(&dir.ok(&["export", "last", "--format", "json"])).expect("JSON");
+    let metric = &exported["metric"];
+    assert_eq!(
+        (metric["name"].as_str(), &metric["rate_min_fraction"]),
+        (Some("job sets"), &0.95.into())
+    );
+    let points = metric["series"][0]["points"].as_array().expect("load points");
+    let offered: Vec<Option<f64>> =
+        points.iter().map(|point| point["offered_rate_ops_per_sec"].as_f64()).collect();
+    assert_eq!(offered, [Some(500.0), Some(1000.0)]);
+    let compared = dir.run(&["compare", "last~1", "last"]).stdout;
+    let words = compared.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("largest passing job sets"), "{compared}");
+    dir.ok(&["baseline", "save", "main", "last"]);
+}
+
+#[test]
+fn a_closed_stream_and_a_condition_without_a_metric_are_refused_before_anything_is_written() {
+    let dir = TestDir::new();
+    dir.file("eda.toml", &JOB_SETS.replace("{ constant = \"500/s\" }", "\"closed\""));
+    let ended = dir.run(&["run", "null:", "-w", "eda.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stream `reads` is a closed loop"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("eda.toml:19:1"), "{}", ended.stderr);
+    dir.file(
+        "plain.toml",
+        &JOB_SETS.replace("[metric]\nname = \"job sets\"\nvalues = [1, 2]\n", ""),
+    );
+    for (condition, words) in [
+        ("metric < 4", "the experiment has no business metric"),
+        ("metric < x", "found `x`, expected a value of the business metric"),
+    ] {
+        let ended = dir.run(&["run", "null:", "-w", "plain.toml", "--fail-if", condition]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    assert!(dir.ok(&["list"]).starts_with("no experiments"), "nothing was measured");
+}
