@@ -177,7 +177,12 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     let is_evidence =
         |point: &LoadPoint| record.plan.searches().any(|search| explain::is_changed(search, point));
     let verdicts = verdict::verdicts(&outlines, &load_points, &known, is_cached, is_evidence);
-    let curves = curve::curves(outlines, &load_points, |point| objective_s(&record.plan, point));
+    let curves = curve::curves(
+        outlines,
+        &load_points,
+        |point| objective_s(&record.plan, point),
+        |point| search_of(&record.plan, point)?.overload_max(),
+    );
     let tune = tune(&record.plan, &load_points, &verdicts);
     if let Some(tune) = &tune {
         sightings.retain(|sighting| relevance::is_relevant(tune, sighting));
@@ -230,10 +235,15 @@ fn requirements(plan: &Plan) -> Vec<Condition> {
     plan.requirements.iter().filter_map(|text| parse_requirement(text).ok()).collect()
 }
 
+/// The search that a load point belongs to.
+fn search_of<'p>(plan: &'p Plan, point: &LoadPoint) -> Option<&'p Search> {
+    let of_search = |search: &&Search| point.runs.iter().any(|run| search.owns(run.index));
+    plan.searches().find(of_search)
+}
+
 /// The objective for the mean response time of a load point's search, in seconds.
 fn objective_s(plan: &Plan, point: &LoadPoint) -> Option<f64> {
-    let of_search = |search: &&Search| point.runs.iter().any(|run| search.owns(run.index));
-    let objective_ns = plan.searches().find(of_search)?.response_time_max_ns()?;
+    let objective_ns = search_of(plan, point)?.response_time_max_ns()?;
     Some(objective_ns as f64 / 1e9)
 }
 

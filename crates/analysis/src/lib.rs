@@ -56,6 +56,7 @@ pub mod targets;
 pub mod times;
 mod trend;
 pub mod tune;
+pub mod users;
 pub mod verdict;
 pub mod warm_up;
 pub mod warnings;

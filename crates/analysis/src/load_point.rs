@@ -20,6 +20,7 @@ use crate::little::LittleCheck;
 use crate::overload::Overload;
 use crate::run_measured::RunMeasured;
 use crate::times::Times;
+use crate::users::UsersSummary;
 use crate::workload_signature::{self, WorkloadSignature};
 use summing::summary;
 
@@ -133,10 +134,11 @@ impl Summary {
         self.intervals > 0 || self.streams.iter().any(|stream| stream.intervals > 0)
     }
 
-    /// Whether closed loops ran next to offered rates, so that there is no single load.
+    /// Whether closed loops, offered rates and users ran next to each other, so that there is no single
+    /// load.
     pub fn is_mixed(&self) -> bool {
-        let is_open = |stream: &StreamSummary| stream.offered_rate.is_some();
-        self.streams.iter().any(is_open) && !self.streams.iter().all(is_open)
+        let load = |stream: &StreamSummary| (stream.offered_rate.is_some(), stream.users.is_some());
+        self.streams.windows(2).any(|pair| load(&pair[0]) != load(&pair[1]))
     }
 }
 
@@ -172,6 +174,8 @@ pub struct StreamSummary {
     pub all_kinds: Option<OpSummary>,
     /// Each kind of operation in the window.
     pub kinds: Vec<OpSummary>,
+    /// What its users did; `None` without users.
+    pub users: Option<UsersSummary>,
     /// Mean number of operations outstanding.
     pub outstanding_mean: Option<Estimate>,
     /// Mean number of operations due but not issued.

@@ -14,6 +14,8 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Stream;
 
+use crate::users::UserSums;
+
 /// The whole intervals of the run's measure phase, whether all streams are active in them or not.
 pub(crate) fn measured(run: &RunRecord) -> Vec<&Interval> {
     whole(run, run.run.phases.window())
@@ -69,6 +71,8 @@ pub(crate) struct WindowSums<'a> {
     pub(crate) due: Option<Vec<f64>>,
     /// An offered rate changes by plan.
     pub(crate) rate_varies: bool,
+    /// What users did; `None` without users.
+    pub(crate) users: Option<UserSums<'a>>,
 }
 
 /// Operations of one kind, or of several together, in a window.
@@ -117,6 +121,7 @@ impl<'a> WindowSums<'a> {
             backlog_changed: backlog_end != backlog_start,
             due: None,
             rate_varies: false,
+            users: UserSums::of(of_stream().map(|s| s.users.as_deref())),
         }
     }
 
@@ -191,6 +196,11 @@ impl<'a> WindowSums<'a> {
             (Some(due), Some(theirs)) => add_each(due, theirs),
             _ => self.due = None,
         }
+        match (&mut self.users, &other.users) {
+            (Some(users), Some(theirs)) => users.add_stream(theirs),
+            (users @ None, Some(theirs)) => *users = Some(theirs.clone()),
+            (_, None) => {}
+        }
     }
 
     /// Adds the same stream of another repeat, as if its window followed this one.
@@ -214,6 +224,12 @@ impl<'a> WindowSums<'a> {
         match (&mut self.due, &other.due) {
             (Some(due), Some(theirs)) => due.extend(theirs),
             _ => self.due = None,
+        }
+        match (&mut self.users, &other.users) {
+            (Some(users), Some(theirs)) => users.append(theirs),
+            // A repeat without an interval in its window.
+            (users, theirs) if intervals == 0 => users.clone_from(theirs),
+            _ => {}
         }
     }
 }

@@ -104,7 +104,7 @@ impl WorkloadSignature {
             target_shares: target_shares(records, &targets),
             addresses: addresses(&with, &targets),
             targets,
-            closed: streams.iter().all(|s| !s.arrival.is_open()),
+            closed: streams.iter().all(|s| !s.arrival.is_open() && s.arrival.users().is_none()),
             kind: streams.iter().map(kind_of).collect::<Vec<_>>().join("; "),
             calls_outstanding: mean_of(
                 all().filter_map(|one| one.outstanding_mean).map(|mean| mean.value),

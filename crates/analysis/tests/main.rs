@@ -23,5 +23,6 @@ mod snapshot;
 mod targets;
 mod tune;
 mod unchanged;
+mod users;
 mod verdicts;
 mod wire;

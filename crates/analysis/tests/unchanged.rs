@@ -43,8 +43,8 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            3dd2e77273c20624 load points
-            9c760282bad2ab47 curves
+            2b3b5b9b216e6cc0 load points
+            0177747d85d9dd9c curves
             388968f1b1e1d30b steadiness
             3bbe36fae1bbafe0 verdicts
             8cee86f2361662ac series
@@ -65,8 +65,8 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            24f229c14aacb386 load points
-            762580deca49cb2a curves
+            8279740373a43312 load points
+            8c1c9a0bf9957a7e curves
             2e7898749e2b357d steadiness
             c950543b3ed804b6 verdicts
             57336d2c5570ff38 series
@@ -87,8 +87,8 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            b4fc6ac71a059e4b load points
-            d49a08e976fd77e7 curves
+            2e5137acc2d4a783 load points
+            9e5c89374858d44b curves
             696cc4f31c717bfb steadiness
             8ecf398597efcc43 verdicts
             f0cca8ec6abaf577 series
@@ -109,8 +109,8 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            5906275ae6012aea load points
-            a2791ffafbb3fb86 curves
+            6ed464da45a1d07e load points
+            b8db4d9793abf1dd curves
             5c159f73379acc82 steadiness
             e8469421953c1029 verdicts
             c17af70c631950ea series
@@ -131,8 +131,8 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            798262dbe430f67f load points
-            b834c10ce4a853f2 curves
+            630c0fa744c5de7f load points
+            49282093860b6810 curves
             bc642115509d99c6 steadiness
             b00f415dce4de64e verdicts
             efa6afbd8b6b34cc series
@@ -153,8 +153,8 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            e9c9354f8cc16d1b load points
-            6979943f483094b6 curves
+            d844b966b1158c17 load points
+            9ff5598d5313908f curves
             64aae667662d5740 steadiness
             abf3771c60715ea6 verdicts
             569f83c03f127236 series
@@ -175,8 +175,8 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            c8771edec8211f26 load points
-            7260be7bb73461de curves
+            5d743d71384da4fe load points
+            ef7b30ff58220207 curves
             9c7e4f1ddda7f677 steadiness
             28b81fe7b9d4e0ee verdicts
             378e5bbf3c7446cb series
@@ -199,8 +199,8 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            f39b45dc22c3f04c load points
-            ae70130dd0f1fca5 curves
+            bbff427d858d7b80 load points
+            f0d96f2215d7b4b5 curves
             9e5344d226acc026 steadiness
             0336a74be9819b7a verdicts
             65bd70d3a3a415d2 series

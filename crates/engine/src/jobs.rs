@@ -33,6 +33,8 @@ pub(crate) struct Job {
     pub(crate) shared_steps: Option<Arc<AtomicU64>>,
     /// Its number among the threads of its lane.
     pub(crate) thread: u32,
+    /// The number of threads of its lane.
+    pub(crate) threads: u32,
     pub(crate) run_seed: u64,
     pub(crate) work: Work,
     pub(crate) processor: Option<usize>,
@@ -79,7 +81,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
     let mut workers = WorkersOfTargets::of(request.assignment);
     for (stream_index, stream) in run.streams.iter().enumerate() {
         let parts = StreamParts::of(request, stream, can.moves_data);
-        let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
+        let threads_per_lane = stream.threads_of_worker(blocking);
         for lane in request.assignment.lanes[stream_index].clone() {
             let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
             let requested = jobs.len() as u64 + u64::from(threads_per_lane);
@@ -123,6 +125,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     },
                     shared_steps: counter.clone(),
                     thread,
+                    threads: threads_per_lane,
                     run_seed: run.seed,
                     work: work.clone(),
                     processor,
@@ -188,7 +191,10 @@ impl StreamPart {
                 generations: self.generations.clone(),
             });
         };
-        let window = match work.kinds.iter().copied().any(changes_names) {
+        // Operations of users do not overlap.
+        let window = match work.kinds.iter().copied().any(changes_names)
+            && work.stream.window_steps() > 0
+        {
             true => LaneWindow::new(u32::try_from(work.stream.window_steps()).unwrap_or(u32::MAX)),
             false => LaneWindow::unlimited(),
         };

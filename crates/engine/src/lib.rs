@@ -24,6 +24,7 @@ pub mod schedule;
 pub mod slots;
 pub mod steps;
 pub mod tiles;
+pub mod users;
 pub mod worker;
 
 mod collect;

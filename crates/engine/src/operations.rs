@@ -30,6 +30,10 @@ pub trait Operations {
     /// Waits until `step` may be issued or `time` is over; it may also return early. Only for a worker
     /// without outstanding operations, whose lane has other workers.
     fn wait_until_may_issue(&self, _step: u64, _time: Duration) {}
+    /// The number in the stream of step `step` of `lane`.
+    fn index_of(&self, lane: u32, step: u64) -> u64 {
+        self.op(lane, step).index
+    }
 
     /// Notes that an operation has ended.
     #[inline]
@@ -98,6 +102,55 @@ impl Operations for NameOperations {
             } else {
                 self.are_all_failed_kept = false;
             }
+        }
+    }
+}
+
+/// Operations on names of users, each with at most one in flight, so that none waits for another.
+#[derive(Debug)]
+pub struct UserOperations {
+    stream: Arc<NameStream>,
+    /// The user and the step of failed operations.
+    failed: Vec<(u32, u64)>,
+    are_all_failed_kept: bool,
+}
+
+impl UserOperations {
+    /// The operations of users.
+    pub fn new(stream: Arc<NameStream>) -> UserOperations {
+        let failed = Vec::with_capacity(FAILED_MAX);
+        UserOperations { stream, failed, are_all_failed_kept: true }
+    }
+
+    /// The users and steps that failed; `None` if there were too many to keep.
+    pub fn into_failed(self) -> Option<Vec<(u32, u64)>> {
+        self.are_all_failed_kept.then_some(self.failed)
+    }
+}
+
+impl Operations for UserOperations {
+    fn prepared_for(self, _lane: u32) -> UserOperations {
+        self
+    }
+
+    #[inline]
+    fn op(&self, lane: u32, step: u64) -> Op {
+        self.stream.op(lane, step).op()
+    }
+
+    fn index_of(&self, lane: u32, step: u64) -> u64 {
+        step * self.stream.lanes() + u64::from(lane)
+    }
+
+    fn ended(&mut self, op: &Op, has_failed: bool) {
+        if !has_failed || !changes_names(op.kind) {
+            return;
+        }
+        if self.failed.len() < FAILED_MAX {
+            let lanes = self.stream.lanes();
+            self.failed.push(((op.index % lanes) as u32, op.index / lanes));
+        } else {
+            self.are_all_failed_kept = false;
         }
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use metrics::run_record::ChosenIoMethod;
 use target::posix::FileAccess;
+use target::posix::names::RingNames;
 use target::posix::psync::Psync;
 use target::posix::ring::RingFiles;
 use target::{Completion, Target, TargetError, Wait};
@@ -81,9 +82,18 @@ pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, Targ
 
 /// Chooses the I/O method of a plan that has only operations on names. The kernel performs those of
 /// io_uring in its own threads, so blocking calls cost less for each operation, as long as the plan
-/// needs no more threads than are allowed.
-pub fn choose_for_names(requested: IoMethod, blocking_threads: u64) -> ChosenIoMethod {
+/// needs no more threads than are allowed. With users, who rarely have an operation in flight, one
+/// thread with io_uring sends for all of a worker; blocking calls would divide them among threads.
+pub fn choose_for_names(
+    requested: IoMethod,
+    blocking_threads: u64,
+    has_users: bool,
+) -> ChosenIoMethod {
     let (io_method, reason) = match requested {
+        IoMethod::Auto if has_users && RingNames::is_available() => (
+            IoMethodUsed::IoUring,
+            "users: one thread keeps operations of any of them in flight".to_owned(),
+        ),
         IoMethod::Auto if blocking_threads <= THREADS_MAX => (
             IoMethodUsed::Psync,
             "operations on names: the kernel performs those of io_uring in its own threads"

@@ -27,7 +27,7 @@ use crate::operations::LaneEnd;
 use crate::pulse::Pulse;
 use crate::replay::StreamFiles;
 use crate::request::{EngineError, READY_WITHIN, Request};
-use crate::thread::{self, Ended, Message, StartLine, Thread};
+use crate::thread::{self, Ended, Message, StartLine, Thread, UserEnd};
 
 /// Stack of a worker's thread: its call depth is small, and psync may need 2,000 threads.
 const STACK_BYTES: usize = 256 << 10;
@@ -214,6 +214,8 @@ struct NameLane {
     window: Arc<LaneWindow>,
     /// Steps of the thread's failed operations; `None` if there were too many to keep.
     failed_steps: Option<Vec<u64>>,
+    /// The steps of each of the thread's users; `None` without users.
+    users: Option<Vec<UserEnd>>,
 }
 
 impl std::fmt::Display for Member {
@@ -243,6 +245,7 @@ impl Crew {
                         lane: job.assigned.lane,
                         window: Arc::clone(&names.window),
                         failed_steps: None,
+                        users: None,
                     }),
                 },
                 pulse: Arc::clone(&pulse),
@@ -250,6 +253,7 @@ impl Crew {
                 is_over: false,
             });
             let (kinds, connections) = (job.stream.kinds(), job.work.connections());
+            let has_users = job.stream.arrival.users().is_some();
             // One with the worker, the others spare.
             let tallies = requested as u64 * (collect::SPARE_TALLIES as u64 + 1);
             let (worker_end, collector_end, tally) = collect::handover(
@@ -257,7 +261,10 @@ impl Crew {
                 job.lane,
                 connections,
                 Arc::clone(&pulse),
-                || Tally::for_kinds(&kinds, connections, tallies),
+                || {
+                    let tally = Tally::for_kinds(&kinds, connections, tallies);
+                    if has_users { tally.with_users() } else { tally }
+                },
             );
             ends.push(collector_end);
             let thread = Thread {
@@ -390,6 +397,7 @@ impl Watch {
         self.end.mismatches.extend(ended.mismatches.iter().map(named));
         if let Some(names) = &mut self.crew.members[number].names {
             names.failed_steps = ended.failed_steps;
+            names.users = ended.users;
         }
     }
 
@@ -399,6 +407,16 @@ impl Watch {
         for member in &self.crew.members {
             let Some(names) = &member.names else { continue };
             let (stream, target, lane) = (member.stream_index, names.target, names.lane);
+            if let Some(users) = &names.users {
+                let end_of = |(user, steps): &UserEnd| LaneEnd {
+                    stream,
+                    target,
+                    lane: *user,
+                    steps: steps.clone(),
+                };
+                ends.extend(users.iter().map(end_of));
+                continue;
+            }
             let failed = names.failed_steps.clone();
             match ends.last_mut() {
                 Some(last) if (last.stream, last.target, last.lane) == (stream, target, lane) => {
@@ -413,6 +431,8 @@ impl Watch {
                 }
             }
         }
+        // The users of a worker are not neighbours.
+        ends.sort_by_key(|end| (end.stream, end.target, end.lane));
         ends
     }
 
@@ -428,7 +448,10 @@ impl Watch {
         let names = NameStream::new(&on_target, run.seed, request.data_seed);
         let described = match (names, LaneReplay::of(&on_target, at.lane)) {
             (Some(names), _) => {
-                let op = names.op(at.lane, pulse.step()).op();
+                let op = match on_target.arrival.users() {
+                    Some(_) => names.at(pulse.step()).op(),
+                    None => names.op(at.lane, pulse.step()).op(),
+                };
                 thread::describe(&op, &names, stalled_ns)
             }
             (None, Some(replay)) => {

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use metrics::recorder::Recorder;
 use workload::arrival::{Process, ThinkTime, constant_due_ns, poisson_gap, poisson_gap_ns};
 use workload::random;
 use workload::rate_schedule::RateSchedule;
@@ -19,8 +20,26 @@ pub trait Schedule {
     /// Whether an operation is due whenever a slot is free, so that due times are never waited for.
     const NEVER_WAITS: bool = false;
 
-    /// When the next operation is due; `u64::MAX` if unknown.
+    /// Whether operations keep the time at which they were due, although it depends on completions: an
+    /// operation that is sent late has a response time above its service time.
+    const KEEPS_DUE_TIMES: bool = Self::OPEN;
+
+    /// When the next operation is due, or [`Schedule::poll`] must be called; `u64::MAX` if unknown.
     fn next_due_ns(&self) -> u64;
+
+    /// Notes what is due by `now_ns` without being an operation: starts of users.
+    #[inline]
+    fn poll(&mut self, _now_ns: u64, _recorder: &mut Recorder) {}
+
+    /// The lane and the step of the next operation, if the schedule chooses them.
+    #[inline]
+    fn next_step(&self) -> Option<(u32, u64)> {
+        None
+    }
+
+    /// Notes that the operation with number `index` ended at `now_ns`.
+    #[inline]
+    fn ended(&mut self, _now_ns: u64, _index: u64, _recorder: &mut Recorder) {}
 
     /// Notes that the next operation was issued at `now_ns`. The one after it is `steps` steps
     /// later in the lane: more than one if several workers share the lane.

@@ -58,6 +58,12 @@ impl Slots {
         &self.slots[tag as usize].op
     }
 
+    /// When the operation in a slot should have been issued, in nanoseconds from the run's start.
+    #[inline]
+    pub fn intended_ns(&self, tag: u32) -> u64 {
+        self.slots[tag as usize].intended_ns
+    }
+
     /// Sets when the operation in a slot was issued, and returns it.
     #[inline]
     pub fn issue(&mut self, tag: u32, issued_ns: u64) -> &Op {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use metrics::recorder::Tally;
 use target::names::NameTarget;
 use target::run_target::UseTarget;
+use target::tree::LaneSteps;
 use target::{Target, TargetError};
 use uring::slice::ShortSlice;
 use workload::arrival::Arrival;
@@ -23,7 +24,7 @@ use crate::cpu::ThreadTimes;
 use crate::drive::{DriveEnd, Stop, drive};
 use crate::jobs::{Job, NameJob, Work};
 use crate::name_data::NameData;
-use crate::operations::{NameOperations, Operations};
+use crate::operations::{NameOperations, Operations, UserOperations};
 use crate::pulse::Pulse;
 use crate::replay::{ReplayInstants, StreamFiles};
 use crate::schedule::{
@@ -33,6 +34,7 @@ use crate::schedule::{
 use crate::slots::Slot;
 use crate::steps::Steps;
 use crate::tiles::Tiles;
+use crate::users::{UserSchedule, UserShare};
 use crate::worker::{DataPath, Plain, Worker};
 
 /// A thread's message to the conducting thread.
@@ -45,6 +47,9 @@ pub(crate) enum Message {
     Died(usize),
 }
 
+/// A user, and what it has done; `None` if more operations failed than are kept.
+pub(crate) type UserEnd = (u32, Option<LaneSteps>);
+
 pub(crate) struct Ended {
     /// Descriptions of abandoned operations, the oldest first.
     pub(crate) incomplete: Vec<String>,
@@ -55,6 +60,8 @@ pub(crate) struct Ended {
     pub(crate) faults: Vec<String>,
     /// Steps of failed operations that change names; `None` if there were too many to keep.
     pub(crate) failed_steps: Option<Vec<u64>>,
+    /// The steps of each of its users; `None` without users.
+    pub(crate) users: Option<Vec<UserEnd>>,
     /// How long after the start it ran, in nanoseconds; `None` if it was not started.
     pub(crate) started_late_ns: Option<u64>,
 }
@@ -246,6 +253,9 @@ fn with_schedule(
             let schedule = job.open(instants.starting_at(start_ns));
             with.run(job, schedule, handover, tally)
         }
+        Arrival::Users(_) => {
+            unreachable!("users have operations on names; see `OfNames::run_users`")
+        }
     }
 }
 
@@ -286,7 +296,7 @@ impl<T: Target> WithSchedule for OfData<'_, T> {
             ),
         };
         let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
-        let (mut ended, data, _) = thread.start(worker, target, &set)?;
+        let (mut ended, data, ..) = thread.start(worker, target, &set)?;
         ended.mismatches = data
             .into_mismatches()
             .iter()
@@ -352,9 +362,43 @@ impl WithSchedule for OfNames<'_> {
         let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
         let data = NameData::new(Arc::clone(&work.stream), work.content, verify);
         let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
-        let (mut ended, data, ops) = thread.start(worker, target, &*work.stream)?;
+        let (mut ended, data, ops, _) = thread.start(worker, target, &*work.stream)?;
         ended.mismatches = data.into_mismatches();
         ended.failed_steps = ops.into_failed();
+        Ok(ended)
+    }
+}
+
+impl OfNames<'_> {
+    /// Runs a job with its share of the users.
+    fn run_users(
+        self,
+        job: Job,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let OfNames { thread, names, target } = self;
+        let NameJob { work, verify, .. } = names;
+        let (workers, seed) = (job.stream.workers, job.stream.seed(job.run_seed));
+        let share = UserShare {
+            first: job.thread * workers + job.assigned.lane,
+            distance: job.threads * workers,
+        };
+        let schedule = UserSchedule::new(&job.stream, seed, share, job.assigned.end_ns);
+        let ops = UserOperations::new(Arc::clone(&work.stream));
+        let data = NameData::new(Arc::clone(&work.stream), work.content, verify);
+        let steps = Steps::own();
+        let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
+        let (mut ended, data, ops, schedule) = thread.start(worker, target, &*work.stream)?;
+        ended.mismatches = data.into_mismatches();
+        let failed = ops.into_failed();
+        let with_failed = |(user, mut steps): (u32, LaneSteps)| {
+            let failed = failed.as_ref()?.iter().filter(|(of, _)| *of == user);
+            steps.failed = failed.map(|(_, step)| *step).collect();
+            Some(steps)
+        };
+        let ends = schedule.steps().map(|(user, steps)| (user, with_failed((user, steps))));
+        ended.users = Some(ends.collect());
         Ok(ended)
     }
 }
@@ -404,7 +448,10 @@ impl Thread {
             Work::Names(names) => {
                 let (target, names) = (names.opener.open(depth)?, names.clone());
                 let run = OfNames { thread: self, names, target };
-                with_schedule(job, run, handover, tally)
+                match job.stream.arrival.users() {
+                    Some(_) => run.run_users(job, handover, tally),
+                    None => with_schedule(job, run, handover, tally),
+                }
             }
         }
     }
@@ -415,13 +462,14 @@ impl Thread {
         mut worker: Worker<S, D, WorkerEnd, O>,
         mut target: T,
         files: &dyn DescribeOp,
-    ) -> Result<(Ended, D, O), TargetError> {
+    ) -> Result<(Ended, D, O, S), TargetError> {
         let mut ended = Ended {
             incomplete: Vec::new(),
             is_overdue: false,
             mismatches: Vec::new(),
             faults: Vec::new(),
             failed_steps: Some(Vec::new()),
+            users: None,
             started_late_ns: None,
         };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
@@ -429,8 +477,8 @@ impl Thread {
         // Workers of other hosts on this machine that have started must not delay this one.
         let slice = ShortSlice::of_this_thread();
         let Some(start) = self.start_line.wait() else {
-            let (data, ops) = worker.into_parts();
-            return Ok((ended, data, ops));
+            let (data, ops, schedule) = worker.into_parts();
+            return Ok((ended, data, ops, schedule));
         };
         while let Some(ahead) = start.checked_duration_since(Instant::now()) {
             std::thread::sleep(ahead);
@@ -455,7 +503,7 @@ impl Thread {
                 ended.incomplete = describe_all(&slots, files, clock.now_ns())
             }
         }
-        let (data, ops) = worker.into_parts();
-        Ok((ended, data, ops))
+        let (data, ops, schedule) = worker.into_parts();
+        Ok((ended, data, ops, schedule))
     }
 }

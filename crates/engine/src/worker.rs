@@ -183,6 +183,9 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
         if !D::TAKES_TIME {
             let mut issued = 0;
             while let Some((tag, op)) = self.take_due(now_ns, now_ns) {
+                if S::KEEPS_DUE_TIMES && !S::OPEN {
+                    self.recorder.user_delay(now_ns - self.slots.intended_ns(tag));
+                }
                 target.submit(tag, &op)?;
                 issued += 1;
             }
@@ -197,6 +200,9 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
         }
         self.recorder.issue(now_ns, self.prepared as u64);
         for tag in self.taken.drain(..self.prepared) {
+            if S::KEEPS_DUE_TIMES && !S::OPEN {
+                self.recorder.user_delay(now_ns - self.slots.intended_ns(tag));
+            }
             target.submit(tag, self.slots.issue(tag, now_ns))?;
         }
         Ok(!self.taken.is_empty())
@@ -208,13 +214,16 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
         if self.slots.is_full() || now_ns >= self.assigned.end_ns {
             return None;
         }
+        self.schedule.poll(now_ns, &mut self.recorder);
         let due_ns = self.schedule.next_due_ns();
         if due_ns > now_ns || !self.stream.may_issue(self.steps.current()) {
             return None;
         }
         // In a closed loop without think time an operation is due when it can be issued.
-        let intended_ns = if S::OPEN { due_ns } else { now_ns };
-        let op = self.stream.op(self.assigned.lane, self.steps.current());
+        let intended_ns = if S::KEEPS_DUE_TIMES { due_ns } else { now_ns };
+        let own_step = || (self.assigned.lane, self.steps.current());
+        let (lane, step) = self.schedule.next_step().unwrap_or_else(own_step);
+        let op = self.stream.op(lane, step);
         let tag = self.slots.take(intended_ns, issued_ns, op).expect("a slot is free");
         let steps = self.steps.advance();
         self.schedule.advance(now_ns, steps);
@@ -265,9 +274,12 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
             return;
         }
         self.recorder.reap(now_ns, done.len() as u64);
+        // A start that is due by now was due while these operations were in flight.
+        self.schedule.poll(now_ns, &mut self.recorder);
         self.schedule.completed(now_ns, done.len());
         for Completion { tag, result } in done.drain(..) {
             let slot = self.slots.release(tag);
+            self.schedule.ended(now_ns, slot.op.index, &mut self.recorder);
             if result == slot.op.size_bytes as i32 {
                 if let Err(error) = self.data.after(tag, &slot.op, target) {
                     self.stream.ended(&slot.op, true);
@@ -278,7 +290,7 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
                 let bytes = u64::from(slot.op.size_bytes);
                 let service_ns = now_ns - slot.issued_ns;
                 let response_ns = now_ns - slot.intended_ns;
-                if S::OPEN || D::TAKES_TIME {
+                if S::KEEPS_DUE_TIMES || D::TAKES_TIME {
                     self.recorder.complete::<true>(slot.op.kind, bytes, service_ns, response_ns);
                 } else {
                     self.recorder.complete::<false>(slot.op.kind, bytes, service_ns, response_ns);
@@ -308,7 +320,10 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
     }
 
     fn turn(&mut self, edge_ns: u64, target: &mut impl Target) {
-        let (backlog, backlog_time_ns) = self.schedule.backlog(edge_ns.min(self.assigned.end_ns));
+        let due_to_ns = edge_ns.min(self.assigned.end_ns);
+        // What is due at the edge belongs to the next interval.
+        self.schedule.poll(due_to_ns.saturating_sub(1), &mut self.recorder);
+        let (backlog, backlog_time_ns) = self.schedule.backlog(due_to_ns);
         let empty = self.wait_for_empty();
         let next = self.recorder.interval() + 1;
         let mut full = self.recorder.turn(edge_ns, next, backlog, backlog_time_ns, empty);
@@ -373,10 +388,13 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
         all
     }
 
-    /// The step of the next operation.
+    /// The step of the next operation; if the schedule chooses lanes, its number in the stream.
     #[inline]
     pub fn next_step(&self) -> u64 {
-        self.steps.current()
+        match self.schedule.next_step() {
+            Some((lane, step)) => self.stream.index_of(lane, step),
+            None => self.steps.current(),
+        }
     }
 
     /// Whether nothing is outstanding.
@@ -397,8 +415,8 @@ impl<S: Schedule, D: DataPath, H: Handover, O: Operations> Worker<S, D, H, O> {
         self.assigned.queue_depth as usize
     }
 
-    /// The data path, with the mismatches it found, and the operations.
-    pub fn into_parts(self) -> (D, O) {
-        (self.data, self.stream)
+    /// The data path, with the mismatches it found, the operations, and the schedule.
+    pub fn into_parts(self) -> (D, O, S) {
+        (self.data, self.stream, self.schedule)
     }
 }

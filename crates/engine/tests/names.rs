@@ -17,7 +17,7 @@ use std::time::Duration;
 use engine::drive::Stop;
 use engine::request::Request;
 use engine::run::{RunEnd, run};
-use metrics::interval::Interval;
+use metrics::interval::{Interval, UsersInterval};
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, small_run};
 use served::service;
@@ -32,11 +32,13 @@ use target::survey;
 use target::tree::{Difference, RequiredTree, TreeState};
 use volume::counters::{Counters, Procedure};
 use volume::shell::Running;
+use workload::arrival::{Arrival, ThinkTime};
 use workload::names::{
     NameLoad, NameMix, NameSize, NameSpread, NameStream, NameTree, TreeShape, WeightedFileSize,
 };
 use workload::op::OpKind;
 use workload::plan::{IoMethodUsed, Run};
+use workload::scenario::{Scenario, ScenarioStep, Starts, Users};
 
 /// Every kind, in thousandths.
 const EVERY_KIND: [(OpKind, u16); 22] = [
@@ -87,6 +89,7 @@ fn load(mix: &[(OpKind, u16)]) -> NameLoad {
         },
         mix: NameMix::of(mix),
         append_bytes: 3000,
+        scenario: None,
     }
 }
 
@@ -249,6 +252,63 @@ fn every_kind_over_nfs_leaves_the_expected_tree_and_is_counted_equally_by_the_se
         assert_eq!(ours, theirs, "{kind:?}");
         assert!(ours > 0, "{kind:?}");
     }
+    assert_flawless(&run, &ours, &measured);
+}
+
+/// A run of 100 users for 1.5 s, whose scenarios have every kind, with and without think times.
+fn run_of_users() -> Run {
+    let mut run = run_of(&EVERY_KIND, 16);
+    // On a busy host too some scenarios end, which have every kind.
+    run.phases.measure_ns = 1_500_000_000;
+    let think_time = Some(ThinkTime::Exponential { mean_ns: 200_000 });
+    let steps = EVERY_KIND.iter().map(|(kind, permille)| ScenarioStep::Operations {
+        kind: *kind,
+        count: permille / 20,
+        think_time: think_time.filter(|_| permille % 40 == 0),
+    });
+    let scenario = Scenario { steps: steps.collect() };
+    let stream = &mut run.streams[0];
+    let load = stream.names.as_mut().expect("it has names");
+    (load.mix, load.scenario) = (scenario.mix(), Some(scenario));
+    stream.arrival =
+        Arrival::Users(Users { count: 100, cycle_ns: 150_000_000, starts: Starts::Random });
+    assert_eq!(load.problem(100, 0), None);
+    run
+}
+
+/// What users did in a run: balanced, whatever the host was doing.
+fn assert_counted(intervals: &[Interval]) {
+    let mut sum = UsersInterval::default();
+    for interval in intervals {
+        sum.merge(interval.streams[0].users.as_ref().expect("the stream has users"));
+    }
+    assert!(sum.completed <= sum.started && sum.started <= sum.completed + 100, "{sum:?}");
+    assert_eq!((sum.duration_us.total(), sum.late <= sum.due), (sum.completed, true));
+    let issued: u64 = intervals.iter().map(|interval| interval.streams[0].issued).sum();
+    assert_eq!(sum.delay.total(), issued);
+    // 100 users with starts every 150 ms in 1.5 s; the first of each is not counted.
+    assert_eq!(sum.due, 900, "{sum:?}");
+}
+
+#[test]
+fn users_on_a_directory_leave_the_expected_tree_with_each_io_method() {
+    for io_method in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
+        let path = directory();
+        let run = run_of_users();
+        let ours = prepared(path.path(), &run);
+        let measured = execute(&run, &ours.0, io_method);
+        assert_counted(&measured.0);
+        assert_flawless(&run, &ours, &measured);
+    }
+}
+
+#[test]
+fn users_over_nfs_leave_the_expected_tree() {
+    let service = service(Duration::ZERO);
+    let run = run_of_users();
+    let ours = prepared(&url(&service, "nconnect=2"), &run);
+    let measured = execute(&run, &ours.0, IoMethodUsed::NfsClient);
+    assert_counted(&measured.0);
     assert_flawless(&run, &ours, &measured);
 }
 

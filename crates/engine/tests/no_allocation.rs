@@ -23,8 +23,11 @@ use runs::{DATA_SEED, fill, small_run};
 use target::null::NullTarget;
 use target::posix::PosixTarget;
 use workload::arrival::{Arrival, Process, ThinkTime};
+use workload::names::{NameLoad, NameSize, NameSpread, TreeShape};
+use workload::op::OpKind;
 use workload::plan::{IoMethodUsed, Run};
 use workload::rate_schedule::{RateSchedule, Segment, SegmentRate};
+use workload::scenario::{Scenario, ScenarioStep, Starts, Users};
 
 /// Calls of the allocator by the workers: by all threads that do not conduct.
 static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
@@ -133,6 +136,39 @@ fn bursts(process: Process) -> Arrival {
     Arrival::Scheduled { schedule: schedule.expect("it has a rate"), process, part: 1.0 }
 }
 
+/// 2,000 users with scenarios of 4 operations every 100 ms.
+fn users(run: &Run) -> Run {
+    let mut run = run.clone();
+    let step = |kind, think_time| ScenarioStep::Operations { kind, count: 1, think_time };
+    let think_time = Some(ThinkTime::Exponential { mean_ns: 1_000_000 });
+    let scenario = Scenario {
+        steps: vec![
+            step(OpKind::Create, None),
+            step(OpKind::Stat, think_time),
+            step(OpKind::ReadFile, think_time),
+            step(OpKind::Unlink, None),
+        ],
+    };
+    let stream = &mut run.streams[0];
+    stream.names = Some(NameLoad {
+        tree: TreeShape {
+            files: 10_000,
+            depth: 1,
+            width: 10,
+            directories: 10,
+            name_length: 12,
+            spread: NameSpread::RoundRobin,
+            sizes: NameSize::constant(4096),
+        },
+        mix: scenario.mix(),
+        append_bytes: 0,
+        scenario: Some(scenario),
+    });
+    stream.arrival =
+        Arrival::Users(Users { count: 2000, cycle_ns: 100_000_000, starts: Starts::Even });
+    run
+}
+
 // One test, so that no other allocates at the same time.
 #[test]
 fn a_running_worker_does_not_allocate() {
@@ -185,6 +221,8 @@ fn a_running_worker_does_not_allocate() {
             assert_eq!(allocations(&replay, setting), 0, "replay, {speed}, {:?}", setting.engine);
         }
     }
+    let seen = allocations(&users(&closed), null);
+    assert_eq!(seen, 0, "users");
     for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
         let verifying = Setting { verify: true, engine, ..files };
         let mut run = closed.clone();

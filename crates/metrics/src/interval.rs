@@ -59,6 +59,38 @@ pub struct StreamInterval {
     pub backlog_time_ns: u128,
     /// By operation kind, for the kinds that occurred.
     pub kinds: KindTable<KindInterval>,
+    /// What its users did; `None` for streams without users.
+    pub users: Option<Box<UsersInterval>>,
+}
+
+/// The users of a stream in one interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsersInterval {
+    /// Scenarios that were started.
+    pub started: u64,
+    /// Scenarios whose last operation ended.
+    pub completed: u64,
+    /// Starts that were due, without the first of each user, which cannot be late.
+    pub due: u64,
+    /// Those of `due` at which the user's earlier scenario still ran.
+    pub late: u64,
+    /// Durations of the scenarios that completed. **In microseconds**, so that those of hours have a
+    /// bucket.
+    pub duration_us: Counts,
+    /// Times from due to sent of the operations that were sent, in nanoseconds.
+    pub delay: Counts,
+}
+
+impl UsersInterval {
+    /// Adds the same interval of another worker or host.
+    pub fn merge(&mut self, other: &UsersInterval) {
+        self.started += other.started;
+        self.completed += other.completed;
+        self.due += other.due;
+        self.late += other.late;
+        self.duration_us.merge(&other.duration_us);
+        self.delay.merge(&other.delay);
+    }
 }
 
 /// The part of a stream on one of several targets.
@@ -167,6 +199,9 @@ impl StreamInterval {
         self.backlog_time_ns += other.backlog_time_ns;
         for (kind, theirs) in other.kinds.entries() {
             self.kinds[kind].merge(theirs);
+        }
+        if let Some(theirs) = &other.users {
+            self.users.get_or_insert_default().merge(theirs);
         }
     }
 }

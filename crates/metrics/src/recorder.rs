@@ -31,6 +31,19 @@ pub struct Tally {
     slots: [u8; OpKind::COUNT],
     /// The counters of the target's connections at the end of the interval.
     connections: Vec<ConnectionCounters>,
+    /// What users did; `None` for streams without users.
+    users: Option<Box<UsersTally>>,
+}
+
+/// What the users of a worker did in one interval.
+#[derive(Debug, Default)]
+struct UsersTally {
+    started: u64,
+    completed: u64,
+    due: u64,
+    late: u64,
+    duration_us: Histogram,
+    delay: Histogram,
 }
 
 /// Memory of the histograms of one kind: two, with a counter of four bytes for each bucket.
@@ -107,7 +120,14 @@ impl Tally {
             kinds: kinds.iter().map(|kind| (*kind, tally())).collect(),
             slots,
             connections: Vec::with_capacity(connections),
+            users: None,
         }
+    }
+
+    /// The same tally with counters of users.
+    #[must_use]
+    pub fn with_users(self) -> Tally {
+        Tally { users: Some(Box::default()), ..self }
     }
 
     /// The counters of a kind.
@@ -163,6 +183,15 @@ impl Tally {
             } else {
                 kind.response.drain_into(&mut out.response);
             }
+        }
+        if let Some(users) = &mut self.users {
+            let out = interval.users.get_or_insert_default();
+            out.started += std::mem::take(&mut users.started);
+            out.completed += std::mem::take(&mut users.completed);
+            out.due += std::mem::take(&mut users.due);
+            out.late += std::mem::take(&mut users.late);
+            users.duration_us.drain_into(&mut out.duration_us);
+            users.delay.drain_into(&mut out.delay);
         }
     }
 }
@@ -247,6 +276,40 @@ impl Recorder {
         kind.service.record(service_ns);
         if DELAYED {
             kind.response.record(response_ns);
+        }
+    }
+
+    /// Counts a scenario that a user started.
+    #[inline]
+    pub fn scenario_started(&mut self) {
+        if let Some(users) = &mut self.tally.users {
+            users.started += 1;
+        }
+    }
+
+    /// Counts a start that was due; `is_late` if the user's earlier scenario still ran.
+    #[inline]
+    pub fn scenario_due(&mut self, is_late: bool) {
+        if let Some(users) = &mut self.tally.users {
+            users.due += 1;
+            users.late += u64::from(is_late);
+        }
+    }
+
+    /// Records a scenario that ended, with its duration in nanoseconds.
+    #[inline]
+    pub fn scenario_completed(&mut self, duration_ns: u64) {
+        if let Some(users) = &mut self.tally.users {
+            users.completed += 1;
+            users.duration_us.record(duration_ns / 1000);
+        }
+    }
+
+    /// Records the time from due to sent of an operation of a user.
+    #[inline]
+    pub fn user_delay(&mut self, delay_ns: u64) {
+        if let Some(users) = &mut self.tally.users {
+            users.delay.record(delay_ns);
         }
     }
 

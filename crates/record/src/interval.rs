@@ -10,7 +10,9 @@
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
-use metrics::interval::{Interval, KindInterval, StreamInterval, TargetInterval, WorkerInterval};
+use metrics::interval::{
+    Interval, KindInterval, StreamInterval, TargetInterval, UsersInterval, WorkerInterval,
+};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
@@ -40,8 +42,12 @@ pub fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
     for stream in &interval.streams {
         encode_stream(stream, out);
     }
-    // Connections, network counters, host state and targets were added in this order, each at the end.
-    let has_targets = !interval.targets.is_empty();
+    // Connections, network counters, host state, targets and users were added in this order, each at the
+    // end.
+    let of_targets = || interval.targets.iter().map(|one| &one.sums);
+    let all_sums = || interval.streams.iter().chain(of_targets());
+    let has_users = all_sums().any(|sums| sums.users.is_some());
+    let has_targets = !interval.targets.is_empty() || has_users;
     let has_host = interval.host.is_some() || has_targets;
     let has_wire = !interval.wire.is_empty() || has_host;
     if !interval.connections.is_empty() || has_wire {
@@ -60,6 +66,42 @@ pub fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
             put_u64(out, u64::from(one.target));
             encode_stream(&one.sums, out);
         }
+    }
+    if has_users {
+        // In the order of the streams, then of the targets.
+        for sums in all_sums() {
+            match &sums.users {
+                None => out.push(0),
+                Some(users) => {
+                    out.push(1);
+                    encode_users(users, out);
+                }
+            }
+        }
+    }
+}
+
+fn encode_users(users: &UsersInterval, out: &mut Vec<u8>) {
+    let UsersInterval { started, completed, due, late, duration_us, delay } = users;
+    for count in [started, completed, due, late] {
+        put_u64(out, *count);
+    }
+    encode_counts(duration_us, out);
+    encode_counts(delay, out);
+}
+
+fn decode_users(cursor: &mut Cursor<'_>) -> Result<Option<Box<UsersInterval>>, Malformed> {
+    match cursor.u8()? {
+        0 => Ok(None),
+        1 => Ok(Some(Box::new(UsersInterval {
+            started: cursor.u64()?,
+            completed: cursor.u64()?,
+            due: cursor.u64()?,
+            late: cursor.u64()?,
+            duration_us: decode_counts(cursor)?,
+            delay: decode_counts(cursor)?,
+        }))),
+        _ => Err(Malformed("this version of fourcorners does not know its users")),
     }
 }
 
@@ -154,7 +196,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<(u32, Interval), Malformed> {
     }
     if !cursor.is_at_end() {
         let targets = cursor.count(9)?;
-        if targets == 0 {
+        if targets == 0 && cursor.is_at_end() {
             return Err(Malformed("its list of targets is empty"));
         }
         interval.targets.reserve_exact(targets);
@@ -165,6 +207,19 @@ pub(crate) fn decode(payload: &[u8]) -> Result<(u32, Interval), Malformed> {
         let at = |one: &TargetInterval| (one.stream, one.target);
         if interval.targets.windows(2).any(|pair| at(&pair[0]) >= at(&pair[1])) {
             return Err(Malformed("its targets do not ascend"));
+        }
+    }
+    if !cursor.is_at_end() {
+        let of_targets = interval.targets.iter_mut().map(|one| &mut one.sums);
+        for sums in interval.streams.iter_mut().chain(of_targets) {
+            sums.users = decode_users(cursor)?;
+            if sums.users.as_ref().is_some_and(|users| users.late > users.due) {
+                return Err(Malformed("more starts of its users were late than due"));
+            }
+        }
+        let of_targets = interval.targets.iter().map(|one| &one.sums);
+        if interval.streams.iter().chain(of_targets).all(|sums| sums.users.is_none()) {
+            return Err(Malformed("it has no users"));
         }
     }
     cursor.end()?;
@@ -280,6 +335,15 @@ impl Sums {
             self.count([stream.issued, stream.outstanding_start, stream.outstanding_end])?;
             self.count([stream.backlog_end])?;
             self.time([stream.outstanding_time_ns, stream.backlog_time_ns])?;
+            if let Some(users) = &stream.users {
+                let UsersInterval { started, completed, due, late, duration_us, delay } = &**users;
+                self.count([*started, *completed, *due, *late])?;
+                for counts in [duration_us, delay] {
+                    self.count(counts.buckets.iter().map(|(_, count)| *count))?;
+                    self.count([counts.over_range])?;
+                    self.time([counts.sum_ns])?;
+                }
+            }
             for kind in &stream.kinds {
                 self.count([kind.completed, kind.bytes])?;
                 self.count(kind.failed)?;

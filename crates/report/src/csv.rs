@@ -10,11 +10,12 @@ use analysis::estimate::Estimate;
 use analysis::host_state::HostSummary;
 use analysis::load_point::{OpSummary, StreamSummary, Summary};
 use analysis::times::Times;
+use analysis::users::{UserTimes, UsersSummary};
 
 use crate::number::{exported, percentile_name};
 
 /// Names of the columns, in order, also of an export without results.
-const COLUMNS: [&str; 104] = [
+const COLUMNS: [&str; 117] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -119,6 +120,19 @@ const COLUMNS: [&str; 104] = [
     "remaining_hosts",
     "planned_hosts",
     "missing_hosts_from_ns",
+    "users",
+    "scenarios_started",
+    "scenarios_completed",
+    "scenarios_due",
+    "scenarios_late",
+    "scenarios_per_sec",
+    "scenarios_uncertainty_per_sec",
+    "overload_fraction",
+    "overload_uncertainty_fraction",
+    "scenario_duration_mean_ns",
+    "scenario_duration_mean_uncertainty_ns",
+    "scenario_duration_p99_ns",
+    "user_delay_p99_ns",
 ];
 
 /// Writes all results.
@@ -258,6 +272,7 @@ fn line(origin: &Origin<'_>, summary: &Summary, stream: &StreamSummary, ops: &Op
     line.maybe("remaining_hosts", missing.map(|missing| missing.remaining));
     line.maybe("planned_hosts", missing.map(|missing| missing.of));
     line.maybe("missing_hosts_from_ns", missing.map(|missing| missing.from_ns));
+    users(&mut line, stream.users.as_ref());
     line
 }
 
@@ -279,6 +294,20 @@ fn host(line: &mut Line, host: Option<&HostSummary>) {
     line.estimate("host_pressure", "_fraction", of(|host| host.pressure));
     line.estimate("host_runnable_mean", "_tasks", of(|host| host.runnable_mean));
     line.estimate("host_service_cpu", "_fraction", of(|host| host.service_cpu));
+}
+
+fn users(line: &mut Line, users: Option<&UsersSummary>) {
+    line.maybe("users", users.map(|all| all.users));
+    line.maybe("scenarios_started", users.map(|all| all.started));
+    line.maybe("scenarios_completed", users.map(|all| all.completed));
+    line.maybe("scenarios_due", users.map(|all| all.due));
+    line.maybe("scenarios_late", users.map(|all| all.late));
+    line.estimate("scenarios", "_per_sec", users.and_then(|all| all.scenarios_per_s));
+    line.estimate("overload", "_fraction", users.and_then(|all| all.overload));
+    line.estimate("scenario_duration_mean", "_ns", users.and_then(|all| all.duration.mean_ns));
+    let p99 = |times: &UserTimes| times.percentile(0.99).and_then(|p| p.value_ns);
+    line.maybe("scenario_duration_p99_ns", users.and_then(|all| p99(&all.duration)));
+    line.maybe("user_delay_p99_ns", users.and_then(|all| p99(&all.delay)));
 }
 
 /// A cell with quotes if it contains a comma, a quote or a line break (RFC 4180).

@@ -20,7 +20,7 @@ use crate::emulated;
 use crate::look::Tone;
 use crate::record::{Record, overrides};
 use crate::sections::bottleneck::{by_answer, least_certain};
-use crate::sections::{hosts, metric, tune};
+use crate::sections::{hosts, metric, tune, users};
 use crate::verdict::{self, Brief, brief};
 
 use curves::Causes;
@@ -84,6 +84,8 @@ impl Glance {
             sentences.splice(0..0, metric::brief(findings, METRIC_SENTENCES_MAX));
             tone = if metric::is_known(found) { Tone::Good } else { Tone::Warning };
         }
+        let of_users = findings.curves.iter();
+        sentences.extend(of_users.filter_map(|curve| users::overload_point(findings, curve)));
         let (caveats, caveats_left_out) = caveats::caveats(findings);
         let curves = &findings.summary.curves;
         let causes = if is_one_answer { Causes::InVerdict } else { Causes::Each };

@@ -64,6 +64,14 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          In an open loop this also applies to the mean response time.",
     ),
     (
+        "Users",
+        "Overload is the share of scenarios that could not be started when they were due because the \
+         user's earlier one still ran; the first of each user is not counted. A duration is from the \
+         start of a scenario to the end of its last operation, think times included. The overload \
+         point is between the most users whose overload is tolerated, as for all fewer, and the \
+         fewest with more.",
+    ),
+    (
         "Search",
         "Each run depends on the previous ones: more outstanding operations until throughput has \
          stopped rising, repeats of imprecise load points, then queue depths near the bend; then \

@@ -250,6 +250,9 @@ pub(crate) fn rows<'a>(
 
 /// The offered rate as in the label of a point of an unswept curve; `mixed`, or `closed` without one.
 fn load_label(stream: &StreamSummary, is_mixed: bool) -> String {
+    if let Some(users) = stream.users.as_ref().filter(|_| !is_mixed) {
+        return users.users.to_string();
+    }
     match stream.offered_rate {
         Some(offered) if stream.rate_varies => format!("{offered} (mean)"),
         Some(offered) => offered.to_string(),

@@ -20,3 +20,4 @@ mod reports;
 mod schedules;
 mod sheets;
 mod tune;
+mod users;

@@ -240,7 +240,10 @@ impl Fleet for LocalFleet {
             Some((io_method, reason)) => ChosenIoMethod { io_method, reason: reason.to_owned() },
             None => match trial(plan, first) {
                 Some(trial) => probe::choose(plan.io_method, &trial)?,
-                None => probe::choose_for_names(plan.io_method, blocking_threads(plan)),
+                None => {
+                    let threads = blocking_threads(plan);
+                    probe::choose_for_names(plan.io_method, threads, has_users(plan))
+                }
             },
         };
         self.io_method = used.io_method;
@@ -287,6 +290,12 @@ fn trial(plan: &Plan, target: &dyn RunTarget) -> Option<Trial> {
         blocking_threads: blocking_threads(plan),
         processors: engine::processor::available(),
     })
+}
+
+/// Whether a stream of the plan has users.
+fn has_users(plan: &Plan) -> bool {
+    let mut streams = plan.model_runs().flat_map(|run| &run.streams);
+    streams.any(|stream| stream.arrival.users().is_some())
 }
 
 /// The largest number of threads that a run of the plan needs with blocking calls.

@@ -3,7 +3,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use engine::operations::{Operations, UserOperations};
 use engine::schedule::{
     Closed, ConstantInstants, Open, PoissonInstants, RandomThinking, Schedule, ScheduledInstants,
     Thinking,
@@ -11,6 +13,7 @@ use engine::schedule::{
 use engine::slots::Slot;
 use engine::steps::Steps;
 use engine::tiles::{Mismatch, Tiles};
+use engine::users::{UserSchedule, UserShare};
 use engine::worker::{Assigned, DataPath, Handover, Plain, Worker};
 use metrics::connection::ConnectionInterval;
 use metrics::interval::{Interval, StreamInterval, WorkerInterval};
@@ -18,6 +21,7 @@ use metrics::recorder::Tally;
 use target::{Completion, Target, TargetError, Wait};
 use workload::arrival::Arrival;
 use workload::connection::ConnectionCounters;
+use workload::names::NameStream;
 use workload::op::{Op, OpStream};
 use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
@@ -95,6 +99,8 @@ pub(crate) fn lanes<D: Findings + 'static>(
 ) -> Vec<Box<dyn Lane>> {
     let mut lanes: Vec<Box<dyn Lane>> = Vec::new();
     for (index, stream) in run.streams.iter().enumerate() {
+        let users = NameStream::new(stream, run.seed, run.seed).map(Arc::new);
+        let users = users.filter(|_| stream.arrival.users().is_some());
         let ops = OpStream::new(stream, run.seed);
         for lane in 0..stream.workers {
             let id = (index as u32, lane);
@@ -109,13 +115,22 @@ pub(crate) fn lanes<D: Findings + 'static>(
             let (ops, data) = (ops.clone(), data(index, stream));
             let seed = stream.seed(run.seed);
             let start_ns = stream.active.start_ns;
+            if let Some(names) = &users {
+                let share = UserShare { first: lane, distance: workers };
+                let schedule = UserSchedule::new(stream, seed, share, assigned.end_ns);
+                let ops = UserOperations::new(Arc::clone(names));
+                let kinds = stream.kinds();
+                let tally = || Box::new(Tally::for_kinds(&kinds, 0, u64::MAX).with_users());
+                lanes.push(SimLane::boxed(id, assigned, ops, schedule, data, tally));
+                continue;
+            }
             lanes.push(match stream.arrival.clone() {
                 Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
-                    SimLane::boxed(id, assigned, ops, Closed, data)
+                    SimLane::boxed(id, assigned, ops, Closed, data, Box::default)
                 }
                 Arrival::Closed { think_time_ns } => {
                     let thinking = Thinking::new(start_ns, think_time_ns, depth);
-                    SimLane::boxed(id, assigned, ops, thinking, data)
+                    SimLane::boxed(id, assigned, ops, thinking, data, Box::default)
                 }
                 Arrival::Constant { offered_rate } => {
                     let instants = ConstantInstants::new(offered_rate, lane, workers);
@@ -125,6 +140,7 @@ pub(crate) fn lanes<D: Findings + 'static>(
                         ops,
                         Open::new(instants.starting_at(start_ns)),
                         data,
+                        Box::default,
                     )
                 }
                 Arrival::Poisson { offered_rate } => {
@@ -135,13 +151,15 @@ pub(crate) fn lanes<D: Findings + 'static>(
                         ops,
                         Open::new(instants.starting_at(start_ns)),
                         data,
+                        Box::default,
                     )
                 }
                 Arrival::Thinking { think_time } => {
                     let thinking =
                         RandomThinking::new(think_time, seed, (lane, 0), start_ns, depth);
-                    SimLane::boxed(id, assigned, ops, thinking, data)
+                    SimLane::boxed(id, assigned, ops, thinking, data, Box::default)
                 }
+                Arrival::Users(_) => unreachable!("users have operations on names"),
                 Arrival::Scheduled { schedule, process, part } => {
                     let instants =
                         ScheduledInstants::new(schedule, process, part, seed, (lane, workers));
@@ -151,6 +169,7 @@ pub(crate) fn lanes<D: Findings + 'static>(
                         ops,
                         Open::new(instants.starting_at(start_ns)),
                         data,
+                        Box::default,
                     )
                 }
             });
@@ -205,32 +224,32 @@ pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<I
     intervals
 }
 
-struct SimLane<S, D> {
+struct SimLane<S, D, O> {
     id: (u32, u32),
-    worker: Worker<S, D, SimHandover>,
+    worker: Worker<S, D, SimHandover, O>,
     done: Vec<Completion>,
     parts: Rc<RefCell<Vec<Part>>>,
 }
 
-impl<S: Schedule + 'static, D: Findings + 'static> SimLane<S, D> {
+impl<S: Schedule + 'static, D: Findings + 'static, O: Operations + 'static> SimLane<S, D, O> {
     fn boxed(
         id: (u32, u32),
         assigned: Assigned,
-        ops: OpStream,
+        ops: O,
         schedule: S,
         data: D,
+        tally: impl Fn() -> Box<Tally>,
     ) -> Box<dyn Lane> {
         let parts = Rc::new(RefCell::new(Vec::new()));
-        let spare = Some(Box::default());
+        let spare = Some(tally());
         let handover = SimHandover { spare, parts: Rc::clone(&parts) };
         let done = Vec::with_capacity(assigned.queue_depth as usize);
-        let worker =
-            Worker::new(assigned, ops, Steps::own(), schedule, data, handover, Box::default());
+        let worker = Worker::new(assigned, ops, Steps::own(), schedule, data, handover, tally());
         Box::new(SimLane { id, worker, done, parts })
     }
 }
 
-impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
+impl<S: Schedule, D: Findings, O: Operations> Lane for SimLane<S, D, O> {
     fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, target: &mut dyn Target) -> Next {
         let target = &mut Through(target);
         target.reap(Wait::Poll, &mut self.done).expect("a simulated target is never lost");

@@ -260,8 +260,9 @@ fn a_tree_with_more_names_than_free_inodes_is_refused_before_the_first_write() {
             },
             mix: NameMix::of(&[(OpKind::Stat, 1000)]),
             append_bytes: 0,
+            scenario: None,
         },
-        workers: 1,
+        lanes: 1,
         queue_depth: 1,
         data: DataPattern::default(),
     };

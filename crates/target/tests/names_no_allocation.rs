@@ -132,6 +132,7 @@ fn stream() -> Stream {
             },
             mix: NameMix::of(&mix),
             append_bytes: 100,
+            scenario: None,
         }),
         fsync_every_writes: None,
         data: DataPattern::default(),

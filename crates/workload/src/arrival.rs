@@ -8,6 +8,7 @@ use units::{OpsPerSec, print_duration};
 
 use crate::random;
 use crate::rate_schedule::RateSchedule;
+use crate::scenario::Users;
 
 /// The arrival process of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +43,9 @@ pub enum Arrival {
         /// The share of the rates that is offered, 0 to 1.
         part: f64,
     },
+    /// Users each repeat a scenario of operations on names. Within a scenario the next operation becomes
+    /// due when one completes, after a think time; the next scenario once in each cycle.
+    Users(Users),
 }
 
 /// How arrivals are placed at a given rate.
@@ -109,6 +113,10 @@ impl Arrival {
     pub fn scaled(&self, by: f64) -> Arrival {
         match self {
             Arrival::Closed { .. } | Arrival::Thinking { .. } => self.clone(),
+            Arrival::Users(users) => {
+                let count = (f64::from(users.count) * by).round() as u32;
+                Arrival::Users(Users { count, ..*users })
+            }
             Arrival::Constant { offered_rate } => {
                 Arrival::Constant { offered_rate: offered_rate * by }
             }
@@ -125,14 +133,22 @@ impl Arrival {
 
     /// Whether operations become due independent of completions.
     pub const fn is_open(&self) -> bool {
-        !matches!(self, Arrival::Closed { .. } | Arrival::Thinking { .. })
+        !matches!(self, Arrival::Closed { .. } | Arrival::Thinking { .. } | Arrival::Users(_))
+    }
+
+    /// The users; `None` without a population.
+    pub const fn users(&self) -> Option<&Users> {
+        match self {
+            Arrival::Users(users) => Some(users),
+            _ => None,
+        }
     }
 
     /// Mean offered operations per second between two times from the run's start; `None` for a closed
-    /// loop.
+    /// loop and for users.
     pub fn offered_rate(&self, from_ns: u64, to_ns: u64) -> Option<OpsPerSec> {
         match self {
-            Arrival::Closed { .. } | Arrival::Thinking { .. } => None,
+            Arrival::Closed { .. } | Arrival::Thinking { .. } | Arrival::Users(_) => None,
             Arrival::Constant { offered_rate } | Arrival::Poisson { offered_rate } => {
                 Some(OpsPerSec::new(*offered_rate))
             }
@@ -177,17 +193,29 @@ impl fmt::Display for Arrival {
             Arrival::Closed { think_time_ns } => {
                 write!(f, "closed, think time {}", time(*think_time_ns))
             }
-            Arrival::Thinking { think_time: ThinkTime::Exponential { mean_ns } } => {
-                write!(f, "closed, think time {} exponential", time(*mean_ns))
-            }
-            Arrival::Thinking { think_time: ThinkTime::Uniform { min_ns, max_ns } } => {
-                write!(f, "closed, think time {} to {}", time(*min_ns), time(*max_ns))
-            }
+            Arrival::Thinking { think_time } => write!(f, "closed, think time {think_time}"),
             Arrival::Constant { offered_rate } => write!(f, "constant {offered_rate}/s"),
             Arrival::Poisson { offered_rate } => write!(f, "poisson {offered_rate}/s"),
             Arrival::Scheduled { schedule, process, part } => {
                 write!(f, "{} schedule: {schedule}", process.name())?;
                 if *part == 1.0 { Ok(()) } else { write!(f, ", {}% of it", part * 100.0) }
+            }
+            Arrival::Users(users) => write!(f, "{users}"),
+        }
+    }
+}
+
+impl fmt::Display for ThinkTime {
+    /// `10ms exponential`, `5ms to 15ms` or `2s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |ns: u64| print_duration(Duration::from_nanos(ns));
+        match self {
+            ThinkTime::Exponential { mean_ns } => write!(f, "{} exponential", time(*mean_ns)),
+            ThinkTime::Uniform { min_ns, max_ns } if min_ns == max_ns => {
+                f.write_str(&time(*min_ns))
+            }
+            ThinkTime::Uniform { min_ns, max_ns } => {
+                write!(f, "{} to {}", time(*min_ns), time(*max_ns))
             }
         }
     }

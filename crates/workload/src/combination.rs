@@ -101,7 +101,7 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
-    fn spread(&self) -> Spread {
+    pub(crate) fn spread(&self) -> Spread {
         match self.at("spread") {
             Some((Value::Text(word), _)) => Spread::named(word).unwrap_or_default(),
             _ => Spread::default(),

@@ -6,6 +6,7 @@
 use crate::metric::ResponseTime;
 use crate::name_reader::on_names;
 use crate::op::OpKind;
+use crate::scenario::{SCENARIO_OPERATIONS_MAX, Starts, USERS_MAX};
 use crate::stream_targets::Spread;
 
 /// One key of an experiment file.
@@ -113,6 +114,8 @@ pub enum Kind {
     Replay,
     /// How many times as fast as in a trace.
     Speed,
+    /// The steps of a user's scenario.
+    Scenario,
 }
 
 /// What applies if a key is missing.
@@ -171,11 +174,13 @@ pub(crate) const FILE_SIZE_MAX: u64 = 1 << 30;
 pub(crate) const APPEND: Kind = Kind::Bytes { multiple_of: 1, max: 64 << 20 };
 /// The standard deviation of a lognormal distribution.
 pub(crate) const SIGMA: Kind = Kind::Skew;
+/// Operations of a step of a scenario.
+pub(crate) const SCENARIO_COUNT: Kind = Kind::Count { min: 1, max: SCENARIO_OPERATIONS_MAX };
 /// The share that compression or deduplication can remove; above 95 % a tile has no room for its
 /// stamp.
 const REDUCIBLE: Kind = Kind::Share { min_permille: 0, max_permille: 950 };
 
-const SEARCH_METHODS: &[&str] = &["queue-depth", "offered-rate", "curve"];
+const SEARCH_METHODS: &[&str] = &["queue-depth", "offered-rate", "curve", "users"];
 
 /// The keys, in the order of the reference page.
 pub const KEYS: &[Key] = &[
@@ -389,7 +394,9 @@ pub const KEYS: &[Key] = &[
               stops rising or the stream's queue depth is reached; then depths around the bend of \
               the curve are added. `offered-rate`: the open curve, with Poisson arrivals at shares \
               of the highest rate over the same queue depths, without the added ones. `curve`: \
-              both. The experiment must have one stream, with `closed` arrival. Several queue \
+              both. `users`: the largest number of users whose scenarios start in time (the \
+              overload point). The experiment must have one stream, with `closed` arrival or, for \
+              `users`, with users. Several queue \
               depths on the command line (`--set queue_depth=1,8,64`) replace the method \
               `queue-depth`.",
         example: "\"curve\"",
@@ -400,7 +407,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 2, max: 16 },
         presence: Default("2"),
         sweep: false,
-        doc: "Factor from one queue depth to the next: 2 doubles it, 4 is faster and coarser.",
+        doc: "Factor from one queue depth, or number of users, to the next: 2 doubles it, 4 is faster \
+              and coarser.",
         example: "4",
     },
     Key {
@@ -517,6 +525,26 @@ pub const KEYS: &[Key] = &[
         example: "\"p99\"",
     },
     Key {
+        name: "overload_max",
+        section: Search,
+        kind: Kind::Share { min_permille: 1, max_permille: 500 },
+        presence: Default("\"1%\""),
+        sweep: false,
+        doc: "With `users`: the tolerated overload, the share of scenarios that could not be started \
+              when they were due because the user's earlier one still ran.",
+        example: "\"2%\"",
+    },
+    Key {
+        name: "precision",
+        section: Search,
+        kind: Kind::Share { min_permille: 1, max_permille: 500 },
+        presence: Default("\"5%\""),
+        sweep: false,
+        doc: "With `users`: the search ends when the smallest number of users with more overload \
+              exceeds the largest with less by at most this share.",
+        example: "\"2%\"",
+    },
+    Key {
         name: "read",
         section: Stream,
         kind: Kind::Share { min_permille: 0, max_permille: 1000 },
@@ -599,7 +627,7 @@ pub const KEYS: &[Key] = &[
         name: "mix",
         section: Stream,
         kind: Kind::Mix,
-        presence: Absent("required with `names`"),
+        presence: Absent("required with `names`, without `users`"),
         sweep: true,
         doc: "With `names`: the kinds of operations and their shares, exact over every 1,000 \
               operations of a worker, in random order. Names are removed as often as they are added: \
@@ -623,13 +651,55 @@ pub const KEYS: &[Key] = &[
         example: "{ list = \"app.replay\", speed = 2 }",
     },
     Key {
+        name: "users",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: USERS_MAX },
+        presence: Absent("no users: `queue_depth` or `arrival` sets the load"),
+        sweep: true,
+        doc: "With `names`: users, divided among the workers, who each start the `scenario` once in \
+              each `cycle`; see [Users](../guide/users.md). With `[search]`, the maximum that is \
+              tried.",
+        example: "[1000, 2000, 4000]",
+    },
+    Key {
+        name: "cycle",
+        section: Stream,
+        kind: Kind::Duration { min_ns: SECOND / 1000, max_ns: 24 * HOUR },
+        presence: Absent("required with `users`"),
+        sweep: true,
+        doc: "With `users`: the time from one start of a user's scenario to the next.",
+        example: "\"900s\"",
+    },
+    Key {
+        name: "scenario",
+        section: Stream,
+        kind: Kind::Scenario,
+        presence: Absent("required with `users`"),
+        sweep: false,
+        doc: "With `users`: what a user does once in each cycle, one operation after the other. A \
+              step is a kind of operation with its number, and `think`, the time before each of \
+              them; or `think` alone, a pause. Names are removed as often as they are added, as in \
+              `mix`.",
+        example: "[{ readdirplus = 1 }, { think = \"2s\" }, { stat = 5, think = \"1s\" }, { read_file = 1 }]",
+    },
+    Key {
+        name: "starts",
+        section: Stream,
+        kind: Kind::Word(&Starts::NAMES),
+        presence: Absent("`random`"),
+        sweep: true,
+        doc: "With `users`: how their starts are spread over the cycle. `random`: each at a random \
+              time, the same in every cycle. `even`: at equal distances.",
+        example: "\"even\"",
+    },
+    Key {
         name: "queue_depth",
         section: Stream,
         kind: Kind::Count { min: 1, max: 4096 },
         presence: Required,
         sweep: true,
-        doc: "Maximum number of outstanding operations (in flight) per worker. With `[search]`, \
-              the maximum that is tried.",
+        doc: "Maximum number of outstanding operations (in flight) per worker; not with `users`. With \
+              `[search]`, the maximum that is tried.",
         example: "[1, 4, 16]",
     },
     Key {
@@ -931,6 +1001,14 @@ impl Kind {
                     .to_owned()
             }
             Kind::Speed => "a number from 0.001 to 1000, such as 2 or 0.5, or \"max\"".to_owned(),
+            Kind::Scenario => {
+                let kinds: Vec<&str> = on_names().map(OpKind::name).collect();
+                format!(
+                    "a list of steps, each with `think` or one of {} and its number, such as \
+                     [{{ readdirplus = 1 }}, {{ think = \"2s\" }}, {{ stat = 5, think = \"1s\" }}]",
+                    kinds.join(", ")
+                )
+            }
             Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
                               { constant = \"10000/s\" }, { poisson = \"10k/s\" } or \
                               { schedule = [{ constant = \"1k/s\", for = \"10s\" }, …] }"

@@ -59,7 +59,12 @@ impl<'e> Layer<'e> {
 
     /// Whether the stream's operations are on names.
     pub(crate) fn is_on_names(&self) -> bool {
-        self.is_written("names") || self.is_written("mix")
+        ["names", "mix", "users", "scenario"].into_iter().any(|key| self.is_written(key))
+    }
+
+    /// Whether the stream has users.
+    pub(crate) fn has_users(&self) -> bool {
+        self.is_written("users")
     }
 
     /// Whether the stream's operations are those of a list.

@@ -8,7 +8,8 @@
 //! Reading order: [`keys`] (the table of all keys), [`experiment`] (reading a file), [`resolve`] (from
 //! an experiment to a plan), [`plan`] and [`run`] (the resolved types), [`search`] (runs that are
 //! chosen from measurements), [`op`] (one operation and the stream), [`file_use`], [`pattern`], [`mix`],
-//! [`names`] (operations on names), [`replay`] (operations of a trace), [`arrival`], [`rate_schedule`], [`data`].
+//! [`names`] (operations on names), [`scenario`] (users), [`replay`] (operations of a trace), [`arrival`],
+//! [`rate_schedule`], [`data`].
 
 pub mod active_time;
 pub mod arrival;
@@ -50,11 +51,15 @@ mod replay_reader;
 pub mod resolve;
 pub mod run;
 pub mod scale;
+pub mod scenario;
+mod scenario_reader;
 pub mod schema;
 pub mod search;
 mod search_settings;
 mod shared_arrival;
 mod stream_targets;
 mod sweep;
+mod user_load;
+pub mod user_search;
 pub mod value;
 mod written;

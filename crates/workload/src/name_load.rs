@@ -4,6 +4,7 @@ use settings::{Diagnostic, SourceSpan};
 use units::counted;
 
 use crate::active_time;
+use crate::arrival::Arrival;
 use crate::combination::{StreamAt, write_stability};
 use crate::data::DataPattern;
 use crate::file_use::FileUse;
@@ -12,6 +13,8 @@ use crate::names::{NameLoad, NameProblem};
 use crate::op::OpKind;
 use crate::pattern::AccessPattern;
 use crate::run::{Stream, WeightedSize, WorkingSet};
+use crate::scenario::Users;
+use crate::user_load;
 use crate::value::Value;
 
 /// Keys of operations at offsets, which a stream on names has none of.
@@ -36,9 +39,19 @@ const SECTOR: u64 = 512;
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
     let before = problems.len();
     refuse_keys_at_offsets(at, problems);
-    let load = load(at, problems);
+    user_load::check_keys(at, problems);
+    let users = user_load::users(at, problems);
+    let load = load(at, users.as_ref(), problems);
     let targets = at.targets(problems)?;
     let load = load?;
+    let workers = targets.workers(at.count("workers")?, at.hosts)?;
+    let (arrival, queue_depth) = match users {
+        Some(users) => {
+            let depth = user_load::queue_depth(&users, workers, buffer_bytes(&load));
+            (Arrival::Users(users), depth)
+        }
+        None => (at.arrival()?, at.count("queue_depth")?),
+    };
     let stream = Stream {
         name: at.name.to_owned(),
         read_permille: 0,
@@ -46,9 +59,9 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         access_pattern: AccessPattern::Uniform,
         working_set: WorkingSet { files: 0, file_size_bytes: 0, area_bytes: 0 },
         file_use: FileUse::ALL,
-        queue_depth: at.count("queue_depth")?,
-        workers: targets.workers(at.count("workers")?, at.hosts)?,
-        arrival: at.arrival()?,
+        queue_depth,
+        workers,
+        arrival,
         direct: false,
         dsync: at.flag("dsync")?,
         write_stability: write_stability(at, problems),
@@ -90,18 +103,33 @@ fn refuse_keys_at_offsets(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>)
     }
 }
 
-/// The tree with its mix; `None` if one is missing or they do not fit together.
-fn load(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<NameLoad> {
-    let (names, mix) = (at.at("names"), at.at("mix"));
-    let (Some((Value::Names(names), names_span)), Some((Value::Mix(mix), mix_span))) = (names, mix)
-    else {
-        return None;
+/// The tree with its mix or scenario; `None` if one is missing or they do not fit together.
+fn load(
+    at: &StreamAt<'_, '_>,
+    users: Option<&Users>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<NameLoad> {
+    let (Value::Names(names), names_span) = at.at("names")? else { return None };
+    let (mix, scenario, mix_span) = match (at.at("scenario"), at.at("mix")) {
+        (Some((Value::Scenario(scenario), span)), _) if at.layer.has_users() => {
+            (scenario.mix(), Some(scenario.clone()), span)
+        }
+        (_, Some((Value::Mix(mix), span))) if !at.layer.has_users() => (mix.clone(), None, span),
+        _ => return None,
     };
+    let has_users = scenario.is_some();
     let load =
-        NameLoad { tree: names.tree.clone(), mix: mix.clone(), append_bytes: names.append_bytes };
-    let workers = u32::try_from(at.workers_of_target()?).ok()?;
-    let queue_depth = at.count("queue_depth")?;
-    let Some(problem) = load.problem(workers, queue_depth) else { return Some(load) };
+        NameLoad { tree: names.tree.clone(), mix, append_bytes: names.append_bytes, scenario };
+    let (lanes, queue_depth) = match has_users {
+        true => (user_load::users_of_target(at, users?)?, 0),
+        false => (u32::try_from(at.workers_of_target()?).ok()?, at.count("queue_depth")?),
+    };
+    let Some(problem) = load.problem(lanes, queue_depth) else { return Some(load) };
+    if has_users {
+        problems.push(user_load::diagnostic(at.name, &load, lanes, problem, names_span, mix_span));
+        return None;
+    }
+    let workers = lanes;
     problems.push(match problem {
         NameProblem::TooFewFiles { files_min } => names_span
             .diagnostic(
@@ -140,6 +168,7 @@ fn load(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<NameLoa
     None
 }
 
+/// The diagnostic of a mix that adds more or fewer names than it removes.
 fn unbalanced(
     stream: &str,
     added: u64,

@@ -13,12 +13,17 @@
 //! changed, at least that many steps before, and that are changed or removed at least that many steps
 //! later. So the result does not depend on the order in which outstanding operations complete.
 //!
+//! If the lanes are users, a block is a user's scenario instead of 1,000 operations, and the operations of
+//! a lane do not overlap at all.
+//!
 //! Not for: sending operations (`target`), making the tree, and walking it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use units::{counted, thousands};
+
+use crate::scenario::Scenario;
 
 mod classes;
 mod content;
@@ -51,6 +56,10 @@ pub struct NameLoad {
     pub mix: NameMix,
     /// Bytes that an append adds.
     pub append_bytes: u32,
+    /// The order of the operations of users, whose kinds are those of the mix; `None` for operations in
+    /// random order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Scenario>,
 }
 
 /// A tree of directories with files in those of the last level.

@@ -121,6 +121,9 @@ impl Reader<'_, '_> {
                 names.map(|names| at(Value::Names(Box::new(names)))).into_iter().collect()
             }
             (Kind::Replay, _) => self.replays(node).into_iter().map(at).collect(),
+            (Kind::Scenario, _) => {
+                self.scenario(node).map(Value::Scenario).map(at).into_iter().collect()
+            }
             (Kind::Mix, _) => self.mix_table(node).map(Value::Mix).map(at).into_iter().collect(),
             (Kind::Arrival, DeValue::Table(table)) => {
                 self.arrival_table(table, &span).into_iter().map(at).collect()

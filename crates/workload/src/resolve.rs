@@ -532,7 +532,10 @@ impl<'e> Variant<'e> {
         for (stream, layer) in self.experiment.streams.iter().zip(&self.layers) {
             for key in keys::keys_of(Section::Stream) {
                 let is_needed = match (layer.is_on_names(), key.name) {
-                    (true, "names" | "mix") => true,
+                    (true, "names") => true,
+                    (true, "mix") => !layer.has_users(),
+                    (true, "cycle" | "scenario") => layer.has_users(),
+                    (true, "queue_depth") => !layer.has_users(),
                     (true, name) if KEYS_AT_OFFSETS.contains(&name) => false,
                     (_, name) if layer.is_replay() && KEYS_AT_OFFSETS.contains(&name) => false,
                     _ => key.presence == Presence::Required,
@@ -619,6 +622,7 @@ impl<'e> Variant<'e> {
                     metric::scale(&mut streams, *value, &arrivals, problems);
                 }
                 if let Some(search) = search {
+                    search.check_streams(&streams, &phases, problems);
                     streams.iter_mut().for_each(|stream| search.widen(stream));
                 }
                 let connections = combination::connections(run, &axis_values, target, problems);

@@ -232,6 +232,9 @@ pub struct Run {
     pub operation_deadline_ns: u64,
 }
 
+/// Most threads for the users of one worker with blocking calls.
+pub const USER_THREADS_MAX: u32 = 64;
+
 const fn one() -> u32 {
     1
 }
@@ -268,7 +271,8 @@ pub struct Stream {
     /// Which workers use which files.
     #[serde(default, skip_serializing_if = "FileUse::is_default")]
     pub file_use: FileUse,
-    /// The limit on outstanding operations for each worker.
+    /// The limit on outstanding operations for each worker. With users, most have none outstanding, and
+    /// the limit is that of the memory for their operations.
     pub queue_depth: u32,
     /// Number of workers, over all hosts.
     pub workers: u32,
@@ -407,6 +411,25 @@ impl Stream {
         Some(OpsPerSec::new(inside.get() * share))
     }
 
+    /// The lanes of operations on names and the queue depth of each: the workers, or users, whose
+    /// operations do not overlap (a queue depth of 0).
+    pub fn name_lanes(&self) -> (u32, u32) {
+        match self.arrival.users() {
+            Some(users) => (users.count, 0),
+            None => (self.workers, self.queue_depth),
+        }
+    }
+
+    /// Threads of one worker; with `blocking` calls one for each outstanding operation, and for users at
+    /// most [`USER_THREADS_MAX`], among which they are divided.
+    pub fn threads_of_worker(&self, blocking: bool) -> u32 {
+        match (blocking, self.arrival.users()) {
+            (false, _) => 1,
+            (true, None) => self.queue_depth,
+            (true, Some(_)) => self.queue_depth.min(USER_THREADS_MAX),
+        }
+    }
+
     /// The limit on outstanding operations over all workers (SNIA's OIO).
     pub fn queue_depth_total(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.workers)
@@ -516,7 +539,7 @@ impl Assignment {
     pub fn threads(&self, blocking: bool) -> u64 {
         let streams = self.run.streams.iter().zip(&self.lanes);
         let of = |(stream, lanes): (&Stream, &std::ops::Range<u32>)| {
-            lanes.len() as u64 * if blocking { u64::from(stream.queue_depth) } else { 1 }
+            lanes.len() as u64 * u64::from(stream.threads_of_worker(blocking))
         };
         streams.map(of).sum()
     }
@@ -525,7 +548,7 @@ impl Assignment {
 impl Run {
     /// Threads that the whole run needs; with `blocking` calls one per outstanding operation.
     pub fn threads(&self, blocking: bool) -> u64 {
-        let of = |s: &Stream| if blocking { s.queue_depth_total() } else { u64::from(s.workers) };
+        let of = |s: &Stream| u64::from(s.workers) * u64::from(s.threads_of_worker(blocking));
         self.streams.iter().map(of).sum()
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::arrival::Process;
 use crate::keys::{
     self, APPEND, DEPTH, DUTY, FILE_SIZE_MAX, FILES, FILES_PER_DIRECTORY, HOT_SHARE, Key, Kind,
-    NAME_LENGTH, Presence, SCHEDULE_TIME, SEEKS, SIGMA, STRIDE, Section, THINK_TIME, TRANSFER,
-    WEIGHT, WIDTH,
+    NAME_LENGTH, Presence, SCENARIO_COUNT, SCHEDULE_TIME, SEEKS, SIGMA, STRIDE, Section,
+    THINK_TIME, TRANSFER, WEIGHT, WIDTH,
 };
 use crate::name_reader::on_names;
 use crate::names::NameSpread;
@@ -170,6 +170,13 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
             let kinds: Vec<(&str, Json)> =
                 on_names().map(|kind| (kind.name(), share.clone())).collect();
             vec![table(&kinds, &[])]
+        }
+        Kind::Scenario => {
+            let count = json!({ "anyOf": self::forms(SCENARIO_COUNT, false) });
+            let mut fields: Vec<(&str, Json)> =
+                on_names().map(|kind| (kind.name(), count.clone())).collect();
+            fields.push(("think", json!({ "anyOf": self::forms(Kind::ThinkTime, false) })));
+            vec![json!({ "type": "array", "items": table(&fields, &[]), "minItems": 1 })]
         }
         Kind::Count { min, max } => {
             vec![text(COUNT, sweep), json!({ "type": "integer", "minimum": min, "maximum": max })]

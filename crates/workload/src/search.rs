@@ -16,6 +16,7 @@ use crate::random;
 use crate::reach::Reach;
 use crate::run::{Run, Spread, Stream};
 use crate::scale::{self, Scale};
+use crate::user_search::UserSearch;
 use crate::value::Value;
 
 /// A resolved search.
@@ -48,6 +49,8 @@ pub enum SearchMethod {
     Reach(Reach),
     /// Scaling experiments to find what limits throughput: one change at a time.
     Scale(Scale),
+    /// The largest number of users whose scenarios start in time.
+    Users(UserSearch),
 }
 
 /// A closed curve. The queue depth starts at 1 (the latency floor) and is multiplied by `step` until
@@ -119,7 +122,10 @@ impl SearchMethod {
     pub const fn decisive_runs_max(&self) -> u32 {
         match self {
             SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) => 2,
-            SearchMethod::Repeat(_) | SearchMethod::Reach(_) | SearchMethod::Scale(_) => 0,
+            SearchMethod::Repeat(_)
+            | SearchMethod::Reach(_)
+            | SearchMethod::Scale(_)
+            | SearchMethod::Users(_) => 0,
         }
     }
 
@@ -133,6 +139,7 @@ impl SearchMethod {
             SearchMethod::Repeat(repeat) => u32::try_from(repeat.points.len()).unwrap_or(u32::MAX),
             SearchMethod::Reach(reach) => reach.load_points_max(),
             SearchMethod::Scale(_) => scale::RUNS_MAX,
+            SearchMethod::Users(users) => users.load_points_max(),
         }
     }
 }
@@ -160,9 +167,10 @@ impl Search {
         match &self.method {
             SearchMethod::Repeat(repeat) => &repeat.points,
             SearchMethod::Scale(scale) => std::slice::from_ref(&scale.largest),
-            SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) | SearchMethod::Reach(_) => {
-                std::slice::from_ref(&self.template)
-            }
+            SearchMethod::QueueDepth(_)
+            | SearchMethod::OfferedRate(_)
+            | SearchMethod::Reach(_)
+            | SearchMethod::Users(_) => std::slice::from_ref(&self.template),
         }
     }
 
@@ -172,7 +180,15 @@ impl Search {
             SearchMethod::QueueDepth(ladder) => ladder.response_time_max_ns,
             SearchMethod::OfferedRate(rates) => rates.ladder.response_time_max_ns,
             SearchMethod::Reach(reach) => reach.response_time_max_ns,
-            SearchMethod::Repeat(_) | SearchMethod::Scale(_) => None,
+            SearchMethod::Repeat(_) | SearchMethod::Scale(_) | SearchMethod::Users(_) => None,
+        }
+    }
+
+    /// The tolerated share of late scenarios, 0 to 1.
+    pub fn overload_max(&self) -> Option<f64> {
+        match &self.method {
+            SearchMethod::Users(users) => Some(f64::from(users.overload_max_permille) / 1000.0),
+            _ => None,
         }
     }
 
@@ -228,7 +244,7 @@ impl Run {
     }
 
     /// Names the load point by `key`, and replaces an earlier value.
-    fn name(&mut self, key: &str, value: String) {
+    pub(crate) fn name(&mut self, key: &str, value: String) {
         match self.parameters.iter_mut().find(|(known, _)| known == key) {
             Some(parameter) => parameter.1 = value,
             None => self.parameters.push((key.to_owned(), value)),

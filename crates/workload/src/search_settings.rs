@@ -1,13 +1,17 @@
 //! The settings of `[search]` and the repeats of `[run]`, and the searches that they define.
 
+use std::time::Duration;
+
 use settings::{Diagnostic, SourceSpan};
+use units::print_duration;
 
 use crate::arrival::Arrival;
 use crate::keys::{self, Section};
 use crate::layer::{DEFAULTS_FILE, Layer};
 use crate::problem::missing_key;
-use crate::run::{Run, Stream};
+use crate::run::{Phases, Run, Stream};
 use crate::search::{OfferedRates, QueueDepthLadder, Repeat, Repeats, Search, SearchMethod};
+use crate::user_search::UserSearch;
 use crate::value::Value;
 use crate::written::Experiment;
 
@@ -31,6 +35,8 @@ pub(crate) struct SearchSettings {
     refine_max: u32,
     load_points: u32,
     beyond: u32,
+    /// Tolerated overload and precision of a search for users, in thousandths; `None` for other searches.
+    users: Option<(u16, u16)>,
     span: SourceSpan,
 }
 
@@ -53,17 +59,28 @@ impl SearchSettings {
             Some((Value::Count(count), _)) => u32::try_from(*count).ok(),
             _ => None,
         };
-        let gain_min_permille = match layer.at("gain_min", &[]) {
-            Some((Value::Share(permille), _)) => *permille,
-            _ => return None,
+        let share = |name| match layer.at(name, &[]) {
+            Some((Value::Share(permille), _)) => Some(*permille),
+            _ => None,
         };
+        let gain_min_permille = share("gain_min")?;
+        let (overload_max, precision) = (share("overload_max")?, share("precision")?);
+        let is_users = method == "users";
+        if is_users && let Some((_, span)) = layer.at("response_time_max", &[]) {
+            let wrong = span.diagnostic(
+                "a search for users has no objective for the response time",
+                "`overload_max`",
+            );
+            problems.push(wrong.with_hint("omit `response_time_max`"));
+        }
         let response_time_max_ns = match layer.at("response_time_max", &[]) {
             Some((Value::Duration(ns), _)) => Some(*ns),
             _ => None,
         };
         Some(SearchSettings {
             refined: method != "offered-rate",
-            open: method != "queue-depth",
+            open: !is_users && method != "queue-depth",
+            users: is_users.then_some((overload_max, precision)),
             step: count("step")?,
             gain_min_permille,
             response_time_max_ns,
@@ -93,6 +110,17 @@ impl SearchSettings {
             problems.push(wrong.with_found(format!("{} streams", layers.len())));
         }
         for layer in layers {
+            if self.users.is_some() != layer.has_users() {
+                problems.push(self.wrong_load(layer));
+                continue;
+            }
+            if let Some(users) = layer.setting("users").filter(|own| own.choices.len() > 1) {
+                let wrong = users.span.diagnostic(
+                    "a search chooses the number of users itself",
+                    "one `users`: the maximum that is tried",
+                );
+                problems.push(wrong.with_found(format!("{} numbers", users.choices.len())));
+            }
             if let Some(depths) = layer.setting("queue_depth").filter(|own| own.choices.len() > 1) {
                 let wrong = depths.span.diagnostic(
                     "a search chooses the queue depths itself",
@@ -131,6 +159,43 @@ impl SearchSettings {
         }
     }
 
+    /// A search that does not fit the load of a stream.
+    fn wrong_load(&self, layer: &Layer<'_>) -> Diagnostic {
+        match layer.setting("users") {
+            Some(users) => users
+                .span
+                .diagnostic("a search for queue depths or rates has no users", "`queue_depth`")
+                .with_hint("set `method = \"users\"` in [search]"),
+            None => self
+                .span
+                .diagnostic("a search for users needs a stream with users", "a stream with `users`")
+                .with_hint("set `users`, `cycle` and `scenario`, or choose another `method`"),
+        }
+    }
+
+    /// Refuses runs of a search for users that cannot show overload: no user starts twice.
+    pub(crate) fn check_streams(
+        &self,
+        streams: &[Stream],
+        phases: &Phases,
+        problems: &mut Vec<Diagnostic>,
+    ) {
+        let users = streams.iter().filter_map(|stream| stream.arrival.users());
+        let Some(cycle_ns) = users.map(|users| users.cycle_ns).max() else { return };
+        if self.users.is_some() && phases.total_ns() <= cycle_ns {
+            let shown = |ns| print_duration(Duration::from_nanos(ns));
+            let wrong = self.span.diagnostic(
+                "a run of the search is not longer than a cycle of its users, so no scenario can \
+                 be late",
+                format!("`warm_up` and `measure` of more than {} together", shown(cycle_ns)),
+            );
+            let wrong = wrong.with_found(shown(phases.total_ns()));
+            problems.push(wrong.with_hint(
+                "set `warm_up` to one cycle and `measure` to one or more, or shorten `cycle`",
+            ));
+        }
+    }
+
     /// Raises a stream to the largest load of any run of the search.
     pub(crate) fn widen(&self, stream: &mut Stream) {
         if self.open {
@@ -149,6 +214,20 @@ impl SearchSettings {
             response_time_max_ns: self.response_time_max_ns,
             refine_max: if self.refined { self.refine_max } else { 0 },
         };
+        let users = template.streams.first().and_then(|stream| stream.arrival.users());
+        if let (Some((overload_max_permille, precision_permille)), Some(users)) =
+            (self.users, users)
+        {
+            let method = SearchMethod::Users(UserSearch {
+                users_max: users.count,
+                users_min: template.streams.iter().map(|s| s.workers).max().unwrap_or(1),
+                step: self.step,
+                overload_max_permille,
+                precision_permille,
+            });
+            let name = template.load_point();
+            return bounded(Search { name, template, method, repeats, runs_max: 0 });
+        }
         let method = match self.open {
             false => SearchMethod::QueueDepth(ladder),
             true => SearchMethod::OfferedRate(OfferedRates {

@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::arrival::Arrival;
 use crate::file_use::FileUse;
 use crate::run::Stream;
+use crate::scenario::Users;
 
 /// How the workers of a stream are spread over its targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +128,15 @@ impl Stream {
         let is_there = |lane: &u32| self.target_lane(hosts, *lane).target == target;
         let workers = (0..self.workers).filter(is_there).count() as u32;
         let part = f64::from(workers) / f64::from(self.workers.max(1));
+        let arrival = match self.arrival.users() {
+            // A worker has the same users here as in the whole stream.
+            Some(users) => {
+                let lanes = (0..self.workers).filter(is_there);
+                let count = lanes.map(|lane| users.of_worker(lane, self.workers)).sum();
+                Arrival::Users(Users { count, ..*users })
+            }
+            None => self.arrival.scaled(part),
+        };
         let hosts = match self.targets.spread {
             Spread::All | Spread::Worker => self.file_use.hosts,
             // Each of its hosts has all its workers there.
@@ -133,7 +144,7 @@ impl Stream {
         };
         Stream {
             workers,
-            arrival: self.arrival.scaled(part),
+            arrival,
             file_use: FileUse { hosts, ..self.file_use },
             targets: StreamTargets::only(target),
             ..self.clone()

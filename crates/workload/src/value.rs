@@ -11,6 +11,7 @@ use crate::names::{NameMix, TreeShape};
 use crate::pattern::AccessPattern;
 use crate::replay::Replay;
 use crate::run::WeightedSize;
+use crate::scenario::Scenario;
 
 /// A value of one of the kinds of [`crate::keys::Kind`].
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,8 @@ pub enum Value {
     Mix(NameMix),
     /// A list of operations to replay.
     Replay(Box<Replay>),
+    /// The scenario of users.
+    Scenario(Scenario),
 }
 
 /// A tree of names as the user wrote it.
@@ -109,6 +112,7 @@ impl fmt::Display for Value {
             Value::Names(names) => f.write_str(&names.tree.to_string()),
             Value::Mix(mix) => write!(f, "{mix}"),
             Value::Replay(replay) => write!(f, "{replay}"),
+            Value::Scenario(scenario) => write!(f, "{scenario}"),
         }
     }
 }

@@ -84,7 +84,7 @@ stream = 'logs'
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (write shares in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (did you mean `random`?)
-            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
             x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (per second), from 0.001/s to 1000000000/s
             x.toml:14:9: stream `log` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
             x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
@@ -222,7 +222,7 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_stream(
         "measure = '3s'\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
+            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
         "#]],
     );
     check_stream(
@@ -234,7 +234,7 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_stream(
         "elephant = 3\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }
@@ -605,13 +605,13 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_dept=1"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
         "#]],
     );
     check_set(
         &["measure=10s"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
+            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
         "#]],
     );
     check_set(
@@ -654,7 +654,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["="],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }

@@ -234,6 +234,14 @@ fn the_example_of_every_key_is_allowed() {
         if key.name == "replay" {
             stream = vec!["queue_depth = 1".to_owned()];
         }
+        if ["users", "cycle", "scenario", "starts"].contains(&key.name) {
+            stream = vec![
+                "names = { files = 5000 }".to_owned(),
+                "users = 10".to_owned(),
+                "cycle = '60s'".to_owned(),
+                "scenario = [{ stat = 1 }]".to_owned(),
+            ];
+        }
         stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
         stream.push(format!("{} = {}", key.name, key.example));
         let targets = if key.name == "targets" { "[target.vol1]\n" } else { "" };

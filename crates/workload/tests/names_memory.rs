@@ -58,6 +58,7 @@ fn ten_million_names_of_four_workers_take_less_than_64_kib() {
             (OpKind::ReadFile, 300),
         ]),
         append_bytes: 4096,
+        scenario: None,
     };
     let before = allocated_bytes();
     let stream = NameStream::of(&load, 4, 32, 1, 1);

@@ -96,7 +96,7 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         fsync_every_writes,
         data: DataPattern { compressible_permille, duplicate_permille },
         targets,
-        names: _,
+        names,
         replay,
     } = stream;
     let of_host = workers / hosts.max(1);
@@ -114,7 +114,13 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
         ("area", Bytes::new(*area_bytes).to_string()),
         ("sharing", sharing.name().to_owned()),
         ("read_what", if filled_by_others.is_some() { "others" } else { "all" }.to_owned()),
-        ("queue_depth", queue_depth.to_string()),
+        (
+            "queue_depth",
+            match arrival.users() {
+                Some(_) => "one operation of each user".to_owned(),
+                None => queue_depth.to_string(),
+            },
+        ),
         ("workers", workers.to_string()),
         ("targets", targets.count().to_string()),
         ("spread", targets.spread.name().to_owned()),
@@ -132,6 +138,8 @@ fn of_stream(stream: &Stream, hosts: u32) -> Vec<(&'static str, String)> {
     }
     keys.extend(end_ns.map(|end_ns| ("end", time(end_ns))));
     keys.extend(replay.as_ref().map(|replay| ("replay", replay_words(replay))));
+    let scenario = names.as_ref().and_then(|names| names.scenario.as_ref());
+    keys.extend(scenario.map(|scenario| ("scenario", scenario.to_string())));
     keys
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, OpsPerSec, Percent, parse_duration};
 
-use super::{MIXED_LOAD, OFFERED_RATE, QUEUE_DEPTH};
+use super::{MIXED_LOAD, OFFERED_RATE, QUEUE_DEPTH, USERS};
 use crate::curve_point::CurvePoint;
 use crate::load_point::LoadPoint;
 
 /// Parameters of the load by their last word, in order of preference as an axis.
-pub(crate) const LOAD_KEYS: [&str; 5] =
-    ["queue_depth", "queue_depth_total", "workers", "offered_rate", "rate"];
+pub(crate) const LOAD_KEYS: [&str; 6] =
+    ["users", "queue_depth", "queue_depth_total", "workers", "offered_rate", "rate"];
 
 /// Which parameters differ within each variant.
 pub(crate) struct Axes<'a> {
@@ -105,10 +105,16 @@ pub(crate) fn in_words(key: &str) -> String {
     }
 }
 
+/// Whether all streams of a load point have users.
+fn has_only_users(load_point: &LoadPoint) -> bool {
+    load_point.merged.streams.iter().all(|stream| stream.users.is_some())
+}
+
 /// The load of a load point, as the axis of a curve along which nothing was swept.
 pub(crate) fn of_load(load_point: &LoadPoint) -> &'static str {
     let merged = &load_point.merged;
     match merged.total.offered_rate {
+        _ if has_only_users(load_point) => USERS,
         Some(_) => OFFERED_RATE,
         None if merged.is_mixed() => MIXED_LOAD,
         None => QUEUE_DEPTH,
@@ -119,6 +125,9 @@ pub(crate) fn of_load(load_point: &LoadPoint) -> &'static str {
 fn unswept(load_point: &LoadPoint) -> (f64, String) {
     let depth = load_point.queue_depth_total;
     let total = &load_point.merged.total;
+    if let Some(users) = total.users.as_ref().filter(|_| has_only_users(load_point)) {
+        return (users.users as f64, users.users.to_string());
+    }
     match total.offered_rate {
         Some(offered) if total.rate_varies => (offered.get(), format!("{offered} (mean)")),
         Some(offered) => (offered.get(), offered.to_string()),

@@ -23,6 +23,7 @@ use crate::fit::{self, Fits};
 use crate::little::LittleCheck;
 use crate::load_point::{LoadPoint, StreamSummary};
 use crate::sample::{Load, Sample};
+use crate::users::{self, OverloadPoint};
 
 pub use crate::curve_point::{CurvePoint, Missing};
 
@@ -49,10 +50,14 @@ pub struct Curve {
     pub fits: Result<Fits, Missing>,
     /// Index of the point with the largest mismatch of Little's law.
     pub little_worst: Option<usize>,
+    /// How many users can start their scenarios in time; `None` unless its axis is users.
+    pub overload_point: Option<OverloadPoint>,
 }
 
 /// The axis of a closed load if nothing else is swept.
 pub const QUEUE_DEPTH: &str = "queue depth";
+/// The axis of users if nothing else is swept.
+pub const USERS: &str = "users";
 /// The axis of an offered load if nothing else is swept.
 pub const OFFERED_RATE: &str = "offered rate";
 /// The axis if nothing else is swept and closed loops ran next to offered rates: a single load point.
@@ -141,20 +146,29 @@ fn nothing(points: &[&LoadPoint]) -> Missing {
 /// Computes the curve of each outline.
 ///
 /// * `objective_s`: the given objective for the mean response time of a load point, in seconds
+/// * `overload_max`: the given objective for its overload, 0 to 1
 pub(crate) fn curves(
     outlines: Vec<Outline>,
     load_points: &[LoadPoint],
     objective_s: impl Fn(&LoadPoint) -> Option<f64>,
+    overload_max: impl Fn(&LoadPoint) -> Option<f64>,
 ) -> Vec<Curve> {
     let curve = |outline: Outline| {
         let mut points = outline.points.iter();
         let given = points.find_map(|point| objective_s(&load_points[point.load_point]));
-        curve(outline, load_points, given)
+        let mut points = outline.points.iter();
+        let overload_max = points.find_map(|point| overload_max(&load_points[point.load_point]));
+        curve(outline, load_points, given, overload_max.unwrap_or(users::OVERLOAD_MAX))
     };
     outlines.into_iter().map(curve).collect()
 }
 
-fn curve(outline: Outline, load_points: &[LoadPoint], given_s: Option<f64>) -> Curve {
+fn curve(
+    outline: Outline,
+    load_points: &[LoadPoint],
+    given_s: Option<f64>,
+    overload_max: f64,
+) -> Curve {
     let Outline { name, axis, load, mut points, plateau, .. } = outline;
     for point in &mut points {
         let load_point = &load_points[point.load_point];
@@ -181,7 +195,10 @@ fn curve(outline: Outline, load_points: &[LoadPoint], given_s: Option<f64>) -> C
     let of_all_hosts =
         |point: &CurvePoint| rate(point).filter(|_| load_points[point.load_point].is_whole());
     let most = index_of_largest(&points, of_all_hosts);
+    let of_points: Vec<&LoadPoint> =
+        points.iter().map(|point| &load_points[point.load_point]).collect();
     Curve {
+        overload_point: users::overload_point(&of_points, overload_max),
         most: most.or_else(|| index_of_largest(&points, rate)),
         little_worst: index_of_largest(&points, mismatch),
         name,
@@ -215,6 +232,10 @@ fn index_of_largest(
 fn load(points: &[CurvePoint], load_points: &[LoadPoint]) -> Load {
     let totals = || points.iter().map(|point| &load_points[point.load_point].merged);
     let rising = |loads: Vec<f64>| loads.windows(2).all(|pair| pair[0] < pair[1]);
+    // With users, response times do not follow from the number that may be in flight.
+    if totals().any(|m| m.total.users.is_some()) {
+        return Load::NotRaised;
+    }
     let closed = totals().all(|m| m.streams.iter().all(|s| s.offered_rate.is_none()));
     if closed && rising(totals().map(|m| m.total.queue_depth_total as f64).collect()) {
         return Load::Closed;

@@ -77,6 +77,7 @@ struct StreamSpec {
     offered_rate: Option<OpsPerSec>,
     think_time_ns: u64,
     poisson: bool,
+    users: u64,
     covers: Option<Range<u64>>,
 }
 
@@ -89,6 +90,7 @@ impl StreamSpec {
             offered_rate: stream.offered_rate(phases),
             think_time_ns: stream.arrival.think_time_mean_ns(),
             poisson: stream.arrival.is_poisson(),
+            users: users(stream),
             covers: covered(stream.active.window(phases), phases),
         }
     }
@@ -117,9 +119,15 @@ impl StreamSpec {
                 .unwrap_or(0),
             // The sum of Poisson processes is a Poisson process.
             poisson: streams.iter().all(|stream| stream.arrival.is_poisson()),
+            users: streams.iter().map(users).sum(),
             covers,
         }
     }
+}
+
+/// The number of a stream's users; 0 without users.
+fn users(stream: &Stream) -> u64 {
+    stream.arrival.users().map_or(0, |users| u64::from(users.count))
 }
 
 /// The time that these intervals cover, if it is not the whole window; empty without intervals.
@@ -223,6 +231,10 @@ fn stream_summary(
         all_kinds,
         data: op_summary("data", &data, &weighted_length_ns, &data_repeats),
         kinds,
+        users: measured
+            .users
+            .as_ref()
+            .map(|sums| sums.summary(spec.users, &measured.length_ns, repeats)),
         outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
         backlog_mean: with_repeats(backlog, &pick(|s| s.backlog_mean)),
         backlog_end: measured.backlog_end / repeat_count,

@@ -11,6 +11,7 @@ mod rates;
 mod reach;
 mod repeats;
 mod scale;
+mod users;
 
 use metrics::run_record::Outcome;
 use workload::plan::Run;
@@ -70,6 +71,8 @@ pub enum Ended {
     RunsMax,
     /// Hosts were lost, so further runs would be those of fewer hosts.
     HostsLost,
+    /// The overload point of users is known to the required precision.
+    Bracketed,
 }
 
 impl Ended {
@@ -86,6 +89,7 @@ impl Ended {
             Ended::Failed => "failed",
             Ended::RunsMax => "runs_max",
             Ended::HostsLost => "hosts_lost",
+            Ended::Bracketed => "bracketed",
         }
     }
 }
@@ -128,6 +132,7 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
         SearchMethod::OfferedRate(rates) => rates::next(search, rates, done),
         SearchMethod::Reach(reach) => reach::next(search, reach, done),
         SearchMethod::Scale(scale) => scale::next(search, scale, done),
+        SearchMethod::Users(users) => users::next(search, users, done),
     };
     let (run, repeat) = match chosen {
         Ok(run) => {

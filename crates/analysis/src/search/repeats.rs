@@ -58,6 +58,10 @@ fn points(search: &Search, done: &[&LoadPoint]) -> Vec<Run> {
             let each = rate.get() / search.template.streams.len() as f64;
             search.template.with_offered_rate(OpsPerSec::new(each))
         }
+        None if matches!(search.method, SearchMethod::Users(_)) => {
+            let users = point.merged.total.users.as_ref().map_or(0, |users| users.users);
+            search.template.with_users(u32::try_from(users).unwrap_or(u32::MAX))
+        }
         None => {
             let depth = u32::try_from(point.queue_depth_total).unwrap_or(u32::MAX);
             search.template.with_queue_depth(depth)

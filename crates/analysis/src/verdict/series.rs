@@ -137,7 +137,12 @@ impl Series {
 /// The series of these load points: each load curve, and each point of other curves.
 pub(crate) fn series(outlines: &[Outline], load_points: &[LoadPoint]) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    for outline in outlines {
+    // Users set the load of a run by their pauses; what limits it does not follow from its rate.
+    let has_users = |outline: &&Outline| {
+        let mut points = outline.points.iter();
+        points.any(|point| load_points[point.load_point].merged.total.users.is_some())
+    };
+    for outline in outlines.iter().filter(|outline| !has_users(outline)) {
         let whole: Vec<usize> = (0..outline.points.len()).collect();
         match &outline.plateau {
             Ok(plateau) => {

@@ -97,6 +97,13 @@ fn templates(plan: &Plan) -> Result<Vec<Run>, Failure> {
                 run.variant
             )));
         }
+        if stream.arrival.users().is_some() {
+            return Err(refused(&format!(
+                "of `{}`, which has users: their pauses set the load; explain the same operations \
+                 with `mix` and `queue_depth`",
+                run.variant
+            )));
+        }
         if stream.arrival != (Arrival::Closed { think_time_ns: 0 }) {
             return Err(refused(&format!(
                 "of `{}`, which offers a fixed rate or waits between operations: only a closed load \

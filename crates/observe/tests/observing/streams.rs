@@ -62,7 +62,7 @@ fn operations(stream: &Stream, count: u64) -> Vec<(u64, Op)> {
                     *time as u64
                 }
                 Arrival::Closed { .. } => step * 1_000_000,
-                Arrival::Thinking { .. } | Arrival::Scheduled { .. } => {
+                Arrival::Thinking { .. } | Arrival::Scheduled { .. } | Arrival::Users(_) => {
                     unreachable!("no test observes it")
                 }
             };

@@ -3,7 +3,9 @@
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::host_state::{HostInterval, ProcessorTimes};
-use metrics::interval::{KindInterval, StreamInterval, TargetInterval, WorkerInterval};
+use metrics::interval::{
+    KindInterval, StreamInterval, TargetInterval, UsersInterval, WorkerInterval,
+};
 use metrics::warning::Figure;
 use metrics::wire::{CounterSource, WireInterval};
 use proptest::collection::{btree_map, vec};
@@ -41,13 +43,28 @@ fn any_kind() -> impl Strategy<Value = KindInterval> {
     )
 }
 
+fn any_users() -> impl Strategy<Value = UsersInterval> {
+    (any::<[u64; 4]>(), any_counts(), any_counts()).prop_map(|(counts, duration_us, delay)| {
+        UsersInterval {
+            started: counts[0],
+            completed: counts[1],
+            due: counts[2].max(counts[3]),
+            late: counts[2].min(counts[3]),
+            duration_us,
+            delay,
+        }
+    })
+}
+
 fn any_stream() -> impl Strategy<Value = StreamInterval> {
     let used = prop_oneof![Just(KindInterval::default()), any_kind()];
     let on_names =
         prop_oneof![Just(None), (OpKind::DATA.len()..OpKind::COUNT, any_kind()).prop_map(Some)];
     let kinds = (used, any_kind(), on_names);
-    (any::<[u64; 4]>(), any::<[u128; 2]>(), kinds).prop_map(|(counts, times, kinds)| {
-        StreamInterval {
+    let users = proptest::option::of(any_users());
+    (any::<[u64; 4]>(), any::<[u128; 2]>(), kinds, users).prop_map(
+        |(counts, times, kinds, users)| StreamInterval {
+            users: users.map(Box::new),
             issued: counts[0],
             outstanding_start: counts[1],
             outstanding_end: counts[2],
@@ -62,8 +79,8 @@ fn any_stream() -> impl Strategy<Value = StreamInterval> {
                 }
                 table
             },
-        }
-    })
+        },
+    )
 }
 
 fn any_endpoint() -> impl Strategy<Value = Endpoint> {

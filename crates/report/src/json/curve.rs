@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::estimate::{EstimateJson, estimate};
+use super::users::{OverloadPointJson, overload_point};
 use super::verdicts::{GrowthJson, growth, saturation_name};
 use crate::number::exported;
 use crate::verdict::words;
@@ -23,8 +24,8 @@ use crate::verdict::words;
 pub(super) struct CurveJson<'a> {
     /// Its name: the parameters that all its points have in common.
     name: &'a str,
-    /// The swept parameter; without one the kind of load: `queue depth`, `offered rate`, or `load` for
-    /// closed loops next to offered rates.
+    /// The swept parameter; without one the kind of load: `queue depth`, `users`, `offered rate`, or
+    /// `load` for several of these next to each other.
     axis: &'a str,
     /// `closed`: load is the queue depth over all workers; `open`: the offered rate in ops/s;
     /// `not_raised`: the swept key is not a load.
@@ -41,6 +42,9 @@ pub(super) struct CurveJson<'a> {
     fitted: Found<FittedJson>,
     /// The point whose two sides of Little's law differ most.
     little_worst_point: Option<usize>,
+    /// Only for curves over users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overload_point: Option<OverloadPointJson>,
     /// The points, in order of the load.
     points: Vec<CurvePointJson<'a>>,
 }
@@ -230,6 +234,7 @@ pub(super) fn curve(curve: &Curve) -> CurveJson<'_> {
         knees: or_missing(&curve.knees, knees),
         fitted: or_missing(&curve.fits, |fits| fitted(curve, fits)),
         little_worst_point: curve.little_worst,
+        overload_point: curve.overload_point.map(overload_point),
         points: curve.points.iter().map(point).collect(),
     }
 }

@@ -20,6 +20,7 @@ mod series;
 mod steadiness;
 mod summary;
 mod tune;
+mod users;
 pub(crate) mod verdicts;
 mod warning;
 mod wire;

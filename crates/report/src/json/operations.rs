@@ -1,6 +1,7 @@
 //! One kind of operations and their times as JSON.
 
 use analysis::load_point::OpSummary;
+use analysis::percentile::Percentile;
 use analysis::times::Times;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,15 +109,7 @@ pub(super) fn op(ops: &OpSummary, depth: Depth) -> OpJson {
 }
 
 pub(super) fn times(times: &Times, depth: Depth) -> TimesJson {
-    let percentiles = times.percentiles.iter().map(|p| PercentileJson {
-        name: percentile_name(p.fraction),
-        fraction: p.fraction,
-        value_ns: p.value_ns,
-        samples_above: p.samples_above,
-        interval_ns: p.interval_ns.map(|ends| ends.map(exported)),
-        samples: exported(p.samples),
-        method: p.method.name(),
-    });
+    let percentiles = times.percentiles.iter().map(percentile);
     let distribution = times.distribution.iter().map(|row| DistributionJson {
         value_ns: row.value_ns,
         fraction: row.fraction,
@@ -131,5 +124,18 @@ pub(super) fn times(times: &Times, depth: Depth) -> TimesJson {
         over_range_samples: times.over_range,
         percentiles: percentiles.collect(),
         distribution: depth.distributions().then(|| distribution.collect()),
+    }
+}
+
+/// A percentile as JSON.
+pub(super) fn percentile(p: &Percentile) -> PercentileJson {
+    PercentileJson {
+        name: percentile_name(p.fraction),
+        fraction: p.fraction,
+        value_ns: p.value_ns,
+        samples_above: p.samples_above,
+        interval_ns: p.interval_ns.map(|ends| ends.map(exported)),
+        samples: exported(p.samples),
+        method: p.method.name(),
     }
 }

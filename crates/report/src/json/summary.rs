@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::estimate::{EstimateJson, LittleJson, estimate, half_width, little, value};
 use super::host::{HostJson, host};
 use super::operations::{Depth, OpJson, op};
+use super::users::{UsersJson, users};
 use crate::number::exported;
 
 /// A window: the measure phase of a run, or of all repeats.
@@ -55,6 +56,9 @@ pub(super) struct StreamJson<'a> {
     /// Only for streams with fsyncs; for others it would equal `data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     all_kinds: Option<OpJson>,
+    /// Only for streams with users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users: Option<UsersJson>,
     /// Mean number of operations in flight.
     outstanding_mean_ops: Option<EstimateJson>,
     /// Mean number of operations due but not sent.
@@ -149,6 +153,7 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         data: op(&stream.data, depth),
         kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),
         all_kinds: stream.all_kinds.as_ref().map(|ops| op(ops, depth)),
+        users: stream.users.as_ref().map(users),
         outstanding_mean_ops: stream.outstanding_mean.map(estimate),
         backlog_mean_ops: stream.backlog_mean.map(estimate),
         backlog_end_ops: stream.backlog_end,

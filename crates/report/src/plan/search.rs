@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use units::{BytesPerSec, OpsPerSec, percent, print_duration, print_whole_seconds};
+use units::{BytesPerSec, OpsPerSec, percent, print_duration, print_whole_seconds, thousands};
 use workload::plan::{Run, Step, Stream};
 use workload::reach::{Reach, RequiredRate};
 use workload::scale::Scale;
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
+use workload::user_search::UserSearch;
 
 use super::stream::stream_words;
 use super::write_lines;
@@ -31,6 +32,7 @@ pub(super) fn search_lines(out: &mut String, search: &Search) {
         }
         SearchMethod::Reach(reach) => words.extend(reach_words(reach)),
         SearchMethod::Scale(scale) => words.extend(scale_words(scale, &search.template)),
+        SearchMethod::Users(users) => words.push(users_words(users)),
         SearchMethod::Repeat(repeat) => {
             words.push(format!("{} load points:", repeat.points.len()));
             words.extend(repeat.points.iter().map(|run| run.load_point()));
@@ -45,8 +47,10 @@ pub(super) fn search_lines(out: &mut String, search: &Search) {
         time(phases.warm_up_ns)
     ));
     let template = &search.template;
-    if let SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) | SearchMethod::Scale(_) =
-        search.method
+    if let SearchMethod::QueueDepth(_)
+    | SearchMethod::OfferedRate(_)
+    | SearchMethod::Scale(_)
+    | SearchMethod::Users(_) = search.method
     {
         words.extend(template.streams.iter().map(|stream| searched_words(stream, template)));
     }
@@ -56,7 +60,7 @@ pub(super) fn search_lines(out: &mut String, search: &Search) {
 /// A stream without the settings that the search varies.
 fn searched_words(stream: &Stream, template: &Run) -> String {
     let mut template = template.clone();
-    for key in ["queue_depth", "arrival"] {
+    for key in ["queue_depth", "arrival", "users"] {
         template.parameters.push((key.to_owned(), String::new()));
     }
     stream_words(stream, &template).replace(", arrival as named", "")
@@ -90,6 +94,19 @@ fn ladder_words(ladder: &QueueDepthLadder) -> Vec<String> {
         words.push(format!("then up to {} between these, near the knee", ladder.refine_max));
     }
     words
+}
+
+fn users_words(users: &UserSearch) -> String {
+    let rungs = users.rungs();
+    format!(
+        "users: {}, then {} as many in each step, up to {}, until more than {} of the scenarios are \
+         late; then halfway between the last two, to a precision of {}",
+        thousands(u64::from(rungs[0])),
+        times(users.step),
+        thousands(u64::from(users.users_max)),
+        percent(users.overload_max_permille.into()),
+        percent(users.precision_permille.into())
+    )
 }
 
 fn rates_words(rates: &OfferedRates, search: &Search) -> String {

@@ -33,7 +33,11 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
     let mut parts = match (&stream.names, &stream.replay) {
         (_, Some(replay)) => replay_parts(replay, named("replay")),
         (Some(load), None) => {
-            vec![or_named("mix", load.mix.to_string()), or_named("names", load.tree.to_string())]
+            let operations = match &load.scenario {
+                Some(scenario) => format!("scenario: {scenario}"),
+                None => or_named("mix", load.mix.to_string()),
+            };
+            vec![operations, or_named("names", load.tree.to_string())]
         }
         (None, None) => vec![
             or_named("read", mix_words(stream.read_permille)),
@@ -54,7 +58,8 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
     if named("read_what") || file_use.filled_by_others.is_some() {
         parts.push(or_named("read_what", "only files that another host filled".to_owned()));
     }
-    if !named("queue_depth") {
+    let users = stream.arrival.users();
+    if !named("queue_depth") && users.is_none() {
         parts.push(format!("queue depth {}", stream.queue_depth));
     }
     let mut arrival = match &stream.replay {
@@ -65,7 +70,16 @@ pub(super) fn stream_words(stream: &Stream, run: &Run) -> String {
     if stream.arrival.is_open() && stream.fsync_every_writes.is_some() {
         arrival.push_str(" (fsyncs included)");
     }
-    parts.push(or_named("arrival", arrival));
+    match users {
+        Some(users) if named("users") => {
+            let cycle = print_duration(Duration::from_nanos(users.cycle_ns));
+            let starts = users.starts.name();
+            parts.push(format!(
+                "users as named, each with a scenario every {cycle} ({starts} starts)"
+            ));
+        }
+        _ => parts.push(or_named("arrival", arrival)),
+    }
     match (named("start"), named("end")) {
         (false, false) if stream.active.is_whole_run() => {}
         (false, false) => parts.push(format!("active {}", stream.active)),
@@ -207,6 +221,8 @@ fn arrival_words(arrival: &Arrival) -> String {
             format!("constant {}", OpsPerSec::new(offered_rate))
         }
         Arrival::Poisson { offered_rate } => format!("poisson {}", OpsPerSec::new(offered_rate)),
-        Arrival::Thinking { .. } | Arrival::Scheduled { .. } => arrival.to_string(),
+        Arrival::Thinking { .. } | Arrival::Scheduled { .. } | Arrival::Users(_) => {
+            arrival.to_string()
+        }
     }
 }

@@ -77,6 +77,12 @@ pub(crate) fn without_verdict(findings: &Findings) -> Option<&'static str> {
              find the limit, measure constant rates or a closed loop.",
         );
     }
+    if measured.iter().any(|merged| merged.total.users.is_some()) {
+        return Some(
+            "No verdict: the pauses of users, not a limit, set how many operations are in flight. To \
+             find the limit, measure the same operations with `mix` and `queue_depth`.",
+        );
+    }
     measured.iter().any(|merged| merged.is_mixed()).then_some(
         "No verdict: a closed loop ran next to offered rates, so there is no single load. To find \
          the limit, measure the streams separately.",

@@ -21,6 +21,7 @@ mod steady_state;
 pub(crate) mod summary;
 pub(crate) mod targets;
 pub(crate) mod tune;
+pub(crate) mod users;
 
 use analysis::Findings;
 
@@ -48,6 +49,7 @@ pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
         bottleneck::section,
     ];
     const EVIDENCE: &[Maker] = &[
+        users::section,
         kinds::section,
         scaling::section,
         targets::section,

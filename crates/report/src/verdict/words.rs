@@ -92,6 +92,7 @@ pub(crate) const fn ended(of: Ended) -> &'static str {
         Ended::Failed => "a run failed",
         Ended::RunsMax => "the maximum number of runs was reached",
         Ended::HostsLost => "hosts were lost",
+        Ended::Bracketed => "the overload point is known to the required precision",
     }
 }
 

@@ -25,3 +25,4 @@ mod schedules;
 mod searches;
 mod stall;
 mod tune;
+mod users;

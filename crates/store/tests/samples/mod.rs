@@ -122,6 +122,7 @@ fn stream_interval(number: impl Fn(u64) -> u64, stream: u32, buckets: u32) -> St
         backlog_end: number(8) % 100,
         backlog_time_ns: u128::from(number(9)),
         kinds: [kind(OpKind::Read), kind(OpKind::Write), KindInterval::default()].into(),
+        users: None,
     }
 }
 

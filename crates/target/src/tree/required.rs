@@ -16,9 +16,9 @@ pub struct RequiredTree {
     pub stream: String,
     /// The names and the operations on them.
     pub load: NameLoad,
-    /// The stream's workers on the target.
-    pub workers: u32,
-    /// The queue depth of each.
+    /// The lanes of operations on the target: the stream's workers, or its users.
+    pub lanes: u32,
+    /// The queue depth of each worker; 0 for users.
     pub queue_depth: u32,
     /// The content of files.
     pub data: DataPattern,
@@ -27,11 +27,12 @@ pub struct RequiredTree {
 impl RequiredTree {
     /// The tree of a stream on a target, if it has operations on names.
     pub fn of(stream: &Stream) -> Option<RequiredTree> {
+        let (lanes, queue_depth) = stream.name_lanes();
         Some(RequiredTree {
             stream: stream.name.clone(),
             load: stream.names.clone()?,
-            workers: stream.workers,
-            queue_depth: stream.queue_depth,
+            lanes,
+            queue_depth,
             data: stream.data,
         })
     }
@@ -62,7 +63,7 @@ impl RequiredTree {
 
     /// The names and operations; `run_seed` decides only the order of operations.
     pub fn names(&self, run_seed: u64, data_seed: u64) -> NameStream {
-        NameStream::of(&self.load, self.workers, self.queue_depth, run_seed, data_seed)
+        NameStream::of(&self.load, self.lanes, self.queue_depth, run_seed, data_seed)
     }
 
     /// The content of its files.
@@ -78,7 +79,11 @@ impl RequiredTree {
     /// Inodes that the tree takes at most: its names, those that exist only during a run, its
     /// directories and its root.
     pub fn inodes_max(&self) -> u64 {
-        let during_a_run = self.names(0, 0).window_steps() * u64::from(self.workers);
+        let names = self.names(0, 0);
+        // A user's scenario can remove all names that it adds at its end.
+        let window =
+            names.window_steps().max(if self.queue_depth == 0 { names.block() } else { 0 });
+        let during_a_run = window * u64::from(self.lanes);
         self.name_set().inodes() + during_a_run + 1
     }
 
@@ -93,6 +98,6 @@ impl RequiredTree {
     }
 
     fn name_set(&self) -> NameSet {
-        NameSet::of(&self.stream, &self.load, self.workers, self.queue_depth)
+        NameSet::of(&self.stream, &self.load, self.lanes, self.queue_depth)
     }
 }

@@ -107,7 +107,8 @@ impl Classes {
     }
 }
 
-/// Blocks within which operations of a lane with `queue_depth` overlap.
+/// Blocks within which operations of a lane with `queue_depth` overlap; 0 for a queue depth of 0, whose
+/// operations do not overlap.
 pub(super) const fn overlap(queue_depth: u32) -> u64 {
     (queue_depth as u64 * WINDOW_PER_DEPTH).div_ceil(BLOCK as u64)
 }

@@ -1,10 +1,10 @@
-//! The shares of the kinds of operations: exact in every 1,000 operations of a lane.
+//! The shares of the kinds of operations: exact in every block of a lane. A block has 1,000 operations,
+//! or those of a user's scenario.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mix::BLOCK;
 use crate::op::OpKind;
 
 impl fmt::Display for NameMix {
@@ -25,11 +25,12 @@ impl fmt::Display for NameMix {
 pub struct KindShare {
     /// The kind, one of those on names.
     pub kind: OpKind,
-    /// Operations of this kind in every 1,000 of a lane.
+    /// Operations of this kind in every 1,000 of a lane, or in a user's scenario.
     pub permille: u16,
 }
 
-/// The kinds of a stream, ordered by number; their shares add up to 1,000.
+/// The kinds of a stream, ordered by number; their shares add up to 1,000, or to the operations of a
+/// scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NameMix {
@@ -49,7 +50,12 @@ impl NameMix {
         NameMix { shares }
     }
 
-    /// Operations of `kind` in every 1,000.
+    /// Operations of a block: 1,000, or those of a scenario.
+    pub fn block(&self) -> u32 {
+        self.shares.iter().map(|share| u32::from(share.permille)).sum()
+    }
+
+    /// Operations of `kind` in a block.
     pub fn permille(&self, kind: OpKind) -> u64 {
         let mut shares = self.shares.iter();
         shares.find(|share| share.kind == kind).map_or(0, |share| u64::from(share.permille))
@@ -65,15 +71,14 @@ impl NameMix {
         self.shares.iter().map(|share| share.kind)
     }
 
-    /// The kind for each number below 1,000, and the first number of each kind.
+    /// The kind for each number of a block, and the first number of each kind.
     pub(crate) fn table(&self) -> (Box<[OpKind]>, [u16; OpKind::COUNT]) {
-        let mut kinds = Vec::with_capacity(BLOCK as usize);
+        let mut kinds = Vec::with_capacity(self.block() as usize);
         let mut first = [0; OpKind::COUNT];
         for share in &self.shares {
             first[share.kind as usize] = kinds.len() as u16;
             kinds.extend(std::iter::repeat_n(share.kind, usize::from(share.permille)));
         }
-        assert_eq!(kinds.len(), BLOCK as usize, "the plan allows only mixes of 1,000 thousandths");
         (kinds.into_boxed_slice(), first)
     }
 }

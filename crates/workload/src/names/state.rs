@@ -10,7 +10,7 @@ use crate::mix::BLOCK;
 pub struct NameState<'a> {
     stream: &'a NameStream,
     lane: u32,
-    /// Complete blocks of 1,000 operations.
+    /// Complete blocks of operations.
     block: u64,
     /// The images that are done in the block after these.
     done: [u64; (BLOCK as usize).div_ceil(64)],
@@ -42,9 +42,9 @@ const CLASSES: [NameClass; 5] =
 impl<'a> NameState<'a> {
     /// The state of `lane` after `steps` steps, from 0: that of the start.
     pub fn new(stream: &'a NameStream, lane: u32, steps: u64) -> NameState<'a> {
-        let block = steps / u64::from(BLOCK);
+        let (block, within) = (steps / stream.block(), steps % stream.block());
         let mut done = [0; (BLOCK as usize).div_ceil(64)];
-        for within in 0..(steps % u64::from(BLOCK)) as u32 {
+        for within in 0..within as u32 {
             let image = stream.image(lane, block, within) as usize;
             done[image / 64] |= 1 << (image % 64);
         }

@@ -3,6 +3,8 @@
 //! The operations of each lane are split into blocks of 1,000, as in [`crate::mix`]. A permutation
 //! gives each operation of a block an image; the image selects its kind and its rank among those of
 //! its kind. The rank selects what is added, removed or changed; random bits select what is only read.
+//!
+//! If the lanes are users, a block is a scenario, whose operations have the stated order.
 
 use super::classes::{Classes, Population, overlap};
 use super::content::{Content, Contents};
@@ -21,7 +23,11 @@ pub struct NameStream {
     pub(super) classes: Classes,
     pub(super) contents: Contents,
     lanes: u64,
+    /// Operations of a block.
+    block: u64,
     window_steps: u64,
+    /// The image of each operation of a scenario; `None` for blocks in random order.
+    scenario: Option<Box<[u16]>>,
     /// The kind for each image.
     kinds: Box<[OpKind]>,
     /// The first image of each kind.
@@ -51,18 +57,20 @@ pub struct NameOp {
 }
 
 impl NameStream {
-    /// Prepares the operations of a stream; `None` if it has none on names. `stream.workers` is the
-    /// number of lanes.
+    /// Prepares the operations of a stream; `None` if it has none on names. The lanes are its workers,
+    /// or its users.
     ///
     /// * `seed` - of the run: order and choice of operations
     /// * `data_seed` - of the plan: sizes and contents, which do not depend on the run
     pub fn new(stream: &Stream, seed: u64, data_seed: u64) -> Option<NameStream> {
         let load = stream.names.as_ref()?;
         let seed = stream.seed(seed);
-        Some(NameStream::of(load, stream.workers, stream.queue_depth, seed, data_seed))
+        let (lanes, queue_depth) = stream.name_lanes();
+        Some(NameStream::of(load, lanes, queue_depth, seed, data_seed))
     }
 
-    /// The operations of a load for `lanes` lanes with `queue_depth` each.
+    /// The operations of a load for `lanes` lanes with `queue_depth` each: 0 for users, whose operations
+    /// do not overlap.
     pub fn of(
         load: &NameLoad,
         lanes: u32,
@@ -73,12 +81,23 @@ impl NameStream {
         let (kinds, first_image) = load.mix.table();
         let classes = Classes::of(load, lanes, queue_depth);
         let order_seed = random::derive(seed, 0x313);
+        let scenario = load.scenario.as_ref().map(|scenario| {
+            let mut next = first_image;
+            let image = |kind: OpKind| {
+                let image = next[kind as usize];
+                next[kind as usize] += 1;
+                image
+            };
+            scenario.kinds().map(image).collect()
+        });
         NameStream {
             tree: NameTree::new(&load.tree),
             classes,
             contents: Contents::of(load, classes, order_seed, data_seed),
             lanes: u64::from(lanes.max(1)),
+            block: kinds.len().max(1) as u64,
             window_steps: overlap(queue_depth) * u64::from(BLOCK),
+            scenario,
             kinds,
             first_image,
             order_seed,
@@ -96,7 +115,13 @@ impl NameStream {
         self.classes.population()
     }
 
-    /// Step `s` of a lane is sent only when all of its steps up to `s - window` are done.
+    /// Operations of a block: 1,000, or those of a user's scenario.
+    pub const fn block(&self) -> u64 {
+        self.block
+    }
+
+    /// Step `s` of a lane is sent only when all of its steps up to `s - window` are done. 0 for users, each
+    /// of whom has at most one operation in flight.
     pub fn window_steps(&self) -> u64 {
         self.window_steps
     }
@@ -113,11 +138,11 @@ impl NameStream {
         self.op((index % self.lanes) as u32, index / self.lanes)
     }
 
-    /// The operation of step `step` (from 0) of worker `lane` (from 0).
+    /// The operation of step `step` (from 0) of the worker or user `lane` (from 0).
     pub fn op(&self, lane: u32, step: u64) -> NameOp {
         let index = step * self.lanes + u64::from(lane);
-        let block = step / u64::from(BLOCK);
-        let image = self.image(lane, block, (step % u64::from(BLOCK)) as u32);
+        let block = step / self.block;
+        let image = self.image(lane, block, (step % self.block) as u32);
         let kind = self.kinds[image as usize];
         let mut op = NameOp {
             index,
@@ -247,6 +272,9 @@ impl NameStream {
     /// The image of operation `within` of a block.
     #[inline]
     pub(super) fn image(&self, lane: u32, block: u64, within: u32) -> u32 {
+        if let Some(images) = &self.scenario {
+            return images[within as usize].into();
+        }
         let key = random::at(self.order_seed, block * self.lanes + u64::from(lane));
         permute_block(key, within)
     }

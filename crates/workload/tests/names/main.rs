@@ -26,6 +26,7 @@ fn load(mix: &[(OpKind, u16)], lanes: u32, queue_depth: u32, more: u64) -> NameL
         },
         mix: NameMix::of(mix),
         append_bytes: 512,
+        scenario: None,
     };
     if let Some(NameProblem::TooFewFiles { files_min }) = load.problem(lanes, queue_depth) {
         load.tree.files = files_min;

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use workload::names::{
-    Content, Expected, Name, NameClass, NameLoad, NameOp, NameState, NameStream,
+    Content, Expected, Name, NameClass, NameLoad, NameOp, NameProblem, NameState, NameStream,
 };
 use workload::op::OpKind;
 use workload::random::{self, CounterRng};
+use workload::scenario::{Scenario, ScenarioStep};
 
 use crate::load;
 
@@ -197,7 +198,7 @@ fn execute(model: &mut Model, stream: &NameStream, lane: u32, steps: u64, seed: 
     let mut next = 0;
     while next < steps || !outstanding.is_empty() {
         let oldest = outstanding.iter().map(|(step, _)| *step).min().unwrap_or(next);
-        let may_begin = next < steps && next < oldest + stream.window_steps();
+        let may_begin = next < steps && next < oldest + stream.window_steps().max(1);
         // Rarely ends one of the oldest, so that the window is nearly full.
         if may_begin && (outstanding.is_empty() || random::below(bits.next(), 10) > 0) {
             let op = stream.op(lane, next);
@@ -300,6 +301,26 @@ fn is_only_read(kind: OpKind) -> bool {
     )
 }
 
+/// A scenario of all kinds in random order, with 1 to 3 operations of those in `kinds`.
+fn scenario(kinds: &[u16], seed: u64) -> Scenario {
+    let mut counts: Vec<(OpKind, u16)> =
+        FREE.into_iter().zip(kinds.iter().copied().chain(std::iter::repeat(0))).collect();
+    let sum = |counts: &[(OpKind, u16)], kinds: &[OpKind]| -> u16 {
+        counts.iter().filter(|(kind, _)| kinds.contains(kind)).map(|(_, count)| count).sum()
+    };
+    let added = [OpKind::Create, OpKind::Copy, OpKind::Link, OpKind::Symlink];
+    if sum(&counts, &[OpKind::Truncate, OpKind::WriteFile, OpKind::Create, OpKind::Copy]) == 0 {
+        counts[12].1 = 0;
+    }
+    counts.push((OpKind::Unlink, sum(&counts, &added)));
+    counts.push((OpKind::Rmdir, sum(&counts, &[OpKind::Mkdir])));
+    counts.push((OpKind::Stat, 2));
+    let kinds: Vec<OpKind> =
+        counts.iter().flat_map(|(kind, count)| vec![*kind; usize::from(*count)]).collect();
+    let step = |at: usize| ScenarioStep::Operations { kind: kinds[at], count: 1, think_time: None };
+    Scenario { steps: random::shuffled(seed, kinds.len()).into_iter().map(step).collect() }
+}
+
 fn stream_of(load: &NameLoad, lanes: u32, seed: u64) -> NameStream {
     NameStream::of(load, lanes, 1, seed, 7)
 }
@@ -385,5 +406,41 @@ fn one_file_less_than_needed_is_refused() {
             problem,
             Some(workload::names::NameProblem::TooFewFiles { files_min: u64::from(lanes) * 61 })
         );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_scenarios_of_users_give_the_tree_of_the_arithmetic(
+        kinds in prop::collection::vec(0..4u16, 19),
+        users in 1..5u32,
+        more in 0..50u64,
+        steps in prop::collection::vec(0..400u64, 5),
+        seed: u64,
+    ) {
+        let scenario = scenario(&kinds, seed);
+        let mut load = load(&[(OpKind::Stat, 1000)], users, 0, 0);
+        load.mix = scenario.mix();
+        load.scenario = Some(scenario.clone());
+        if let Some(NameProblem::TooFewFiles { files_min }) = load.problem(users, 0) {
+            load.tree.files = files_min;
+        }
+        load.tree.files += more;
+        prop_assert_eq!(load.problem(users, 0), None);
+        let stream = NameStream::of(&load, users, 0, seed, 7);
+        let mut model = Model::at_start(&stream, users);
+        for user in 0..users {
+            let done = steps[user as usize];
+            // In the stated order, again and again.
+            let kinds: Vec<OpKind> = scenario.kinds().collect();
+            let expected = kinds.into_iter().cycle().take(done as usize);
+            prop_assert!((0..done).map(|step| stream.op(user, step).kind).eq(expected));
+            execute(&mut model, &stream, user, done, seed ^ u64::from(user));
+        }
+        let names: HashMap<String, Expected> =
+            model.names.into_iter().map(|(path, entry)| (path, entry.expected)).collect();
+        prop_assert_eq!(names, computed(&stream, &steps[..users as usize]));
     }
 }

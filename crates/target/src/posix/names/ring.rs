@@ -75,6 +75,11 @@ fn drive(source: std::io::Error) -> TargetError {
 }
 
 impl RingNames {
+    /// Whether this process may use io_uring for operations on names.
+    pub fn is_available() -> bool {
+        slot_buffers(1, 4096).is_ok_and(|data| NameRing::open(data).is_ok())
+    }
+
     /// Opens the tree and a ring for `queue_depth` operations, in the thread that will use it.
     ///
     /// # Errors

@@ -1,0 +1,112 @@
+//! Reads the scenario of users: a list of steps.
+
+use settings::{Node, did_you_mean};
+use toml::de::{DeTable, DeValue};
+
+use crate::arrival::{Arrival, ThinkTime};
+use crate::keys::{Kind, SCENARIO_COUNT};
+use crate::name_reader::on_names;
+use crate::op::OpKind;
+use crate::reader::Reader;
+use crate::scenario::{SCENARIO_OPERATIONS_MAX, Scenario, ScenarioStep};
+use crate::value::Value;
+
+impl Reader<'_, '_> {
+    /// `[{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]`
+    pub(crate) fn scenario(&mut self, node: &Node<'_>) -> Option<Scenario> {
+        let before = self.problems.len();
+        let allowed = Kind::Scenario.allowed();
+        let DeValue::Array(items) = node.get_ref() else {
+            self.refuse(node, "`scenario` is not a list of steps", &allowed);
+            return None;
+        };
+        let steps: Vec<ScenarioStep> =
+            items.iter().filter_map(|item| self.scenario_step(item)).collect();
+        if self.problems.len() > before {
+            return None;
+        }
+        let scenario = Scenario { steps };
+        let operations = scenario.kinds().count() as u64;
+        let last = items.iter().next_back();
+        if let (Some(ScenarioStep::Pause(_)), Some(last)) = (scenario.steps.last(), last) {
+            let wrong = "the scenario ends with a think time, and no operation follows";
+            self.refuse(last, wrong, "an operation as the last step");
+        } else if operations == 0 {
+            self.refuse(node, "the scenario has no operations", &allowed);
+        } else if operations > SCENARIO_OPERATIONS_MAX {
+            let span = self.source.span(node.span());
+            let wrong = "the scenario has too many operations";
+            let allowed = format!("at most {SCENARIO_OPERATIONS_MAX} operations");
+            let wrong = span.diagnostic(wrong, allowed).with_found(operations.to_string());
+            self.problems.push(wrong.with_hint("use a shorter scenario with a shorter `cycle`"));
+        }
+        (self.problems.len() == before).then_some(scenario)
+    }
+
+    /// `{ stat = 5, think = "1s" }`
+    fn scenario_step(&mut self, node: &Node<'_>) -> Option<ScenarioStep> {
+        let allowed = Kind::Scenario.allowed();
+        let DeValue::Table(table) = node.get_ref() else {
+            self.refuse(node, "a step of the scenario is not a table", &allowed);
+            return None;
+        };
+        let before = self.problems.len();
+        let think_time = table.get("think").and_then(|node| self.think_time(node));
+        let mut operations: Option<(OpKind, u16)> = None;
+        for (name, count) in kinds_of(table) {
+            let Some(kind) = OpKind::named(name.get_ref()).filter(|kind| kind.is_on_names()) else {
+                let span = self.source.span(name.span());
+                let mut wrong = span.diagnostic("unknown kind of operation", allowed.clone());
+                let known = on_names().map(OpKind::name).chain(["think"]);
+                wrong.hint = match name.get_ref().as_ref() {
+                    "read" => Some("whole files are read by `read_file`".to_owned()),
+                    "write" => Some("whole files are written by `write_file`".to_owned()),
+                    other => did_you_mean(other, known),
+                };
+                self.problems.push(wrong);
+                continue;
+            };
+            if operations.is_some() {
+                let wrong = "a step of the scenario has several kinds of operations";
+                let span = self.source.span(name.span());
+                let wrong = span.diagnostic(wrong, "one kind in each step");
+                self.problems.push(wrong.with_hint("write one step for each, in their order"));
+            }
+            if let Some(Value::Count(count)) = self.one(kind.name(), SCENARIO_COUNT, count) {
+                operations = Some((kind, count as u16));
+            }
+        }
+        if self.problems.len() > before {
+            return None;
+        }
+        match (operations, think_time) {
+            (Some((kind, count)), think_time) => {
+                Some(ScenarioStep::Operations { kind, count, think_time })
+            }
+            (None, Some(pause)) => Some(ScenarioStep::Pause(pause)),
+            (None, None) => {
+                self.refuse(node, "a step of the scenario is empty", &allowed);
+                None
+            }
+        }
+    }
+
+    fn think_time(&mut self, node: &Node<'_>) -> Option<ThinkTime> {
+        match self.one("think", Kind::ThinkTime, node)? {
+            Value::Arrival(Arrival::Closed { think_time_ns: ns }) => {
+                Some(ThinkTime::Uniform { min_ns: ns, max_ns: ns })
+            }
+            Value::Arrival(Arrival::Thinking { think_time }) => Some(think_time),
+            _ => None,
+        }
+    }
+}
+
+/// The entries of a step other than its think time, in the order of the text.
+fn kinds_of<'t, 'i>(
+    table: &'t DeTable<'i>,
+) -> Vec<(&'t toml::Spanned<std::borrow::Cow<'i, str>>, &'t Node<'i>)> {
+    let mut kinds: Vec<_> = table.iter().filter(|(name, _)| name.get_ref() != "think").collect();
+    kinds.sort_by_key(|(name, _)| name.span().start);
+    kinds
+}
