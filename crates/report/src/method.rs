@@ -211,6 +211,13 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          move to a higher level the next move down waits for the cool-down.",
     ),
     (
+        "Conditions",
+        "A condition is judged at each load point by the 95 % confidence interval of its value: met \
+         or not met if the whole interval is on one side of the bound, otherwise inconclusive. A \
+         requirement of the experiment is met where the opposite condition is not. The distance is \
+         the deciding value divided by the required one, less 1.",
+    ),
+    (
         "Hosts and datastores",
         "The number of hosts is the largest of those required for processors, for memory and for \
          vSAN capacity, plus spare hosts of each cluster for failures (one by default). With NFS \

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use units::{counted, print_duration};
+use units::{counted, print_whole_seconds};
 use workload::profiles::{Group, PROFILES};
 
 use crate::harness::TestDir;
@@ -48,7 +48,7 @@ fn every_application_runs_with_all_its_load_points() {
             serde_json::from_str(&dir.measured(&run)).expect("the results are JSON");
         let points = shown["load_points"].as_array().expect("load points").len();
         assert_eq!(points, profile.requirements().load_points, "{}", profile.name);
-        assert_eq!(shown["outcome"]["state"], "done", "{}: {}", profile.name, shown["outcome"]);
+        assert_eq!(shown["outcome"]["outcome"], "done", "{}: {}", profile.name, shown["outcome"]);
     }
 }
 
@@ -81,7 +81,8 @@ const SMALL_MYSQL: [&str; 6] = [
 fn the_volumes_of_a_profile_are_the_locations_of_the_command_line() {
     let dir = TestDir::new();
     let locations = ["--set", "target.data.location=fast", "--set", "target.log.location=durable"];
-    let run = [&["run", "-p", "mysql-like"][..], &locations, &SMALL_MYSQL, &SHORT].concat();
+    let run =
+        [&["run", "-p", "mysql-like", "--create"][..], &locations, &SMALL_MYSQL, &SHORT].concat();
     dir.measured(&run);
     let files = |folder: &str| -> Vec<String> {
         let folder = dir.path().join(folder).join("fourcorners");
@@ -119,14 +120,17 @@ fn what_does_not_fit_a_profile_is_refused_with_a_remedy_before_anything_is_writt
     for (arguments, said) in [
         (
             &["-p", "sql-server"][..],
-            "did you mean `sql-server-like`? `fourcorners profiles` lists them",
+            "did you mean `sql-server-like`? what to do: `fourcorners profiles` lists them",
         ),
-        (&["-p", "oltp", "--working-set", "900TiB"], "--ignore-free-space"),
-        (&["-p", "software-build", "--set", "build.names.files=10"], "files_min"),
-        (&["-p", "software-build", "--set", "mix={ create = '2%', stat = '98%' }"], "unlink"),
-        (&["-p", "software-build", "--set", "mix={ stat = '90%' }"], "100 %"),
+        (&["-p", "oltp", "--working-set", "600TiB"], "--ignore-free-space"),
+        (&["-p", "software-build", "--set", "build.names.files=10"], "`files` of at least 286"),
+        (
+            &["-p", "software-build", "--set", "mix={ create = '2%', stat = '98%' }"],
+            "hint: set `unlink = \"2%\"`",
+        ),
+        (&["-p", "software-build", "--set", "mix={ stat = '90%' }"], "do not add up to 100 %"),
         (&["-p", "mysql-like", "--set", "target.logs.location=x"], "unknown target"),
-        (&["-p", "oltp", "--set", "users=10"], "unknown key"),
+        (&["-p", "oltp", "--set", "user_count=10"], "unknown key in a stream"),
     ] {
         let ended = dir.run(&[&["run", "target"][..], arguments, &SHORT].concat());
         assert_eq!(ended.code, Some(2), "{arguments:?}: {}{}", ended.stdout, ended.stderr);
@@ -150,7 +154,7 @@ fn tables() -> String {
             let (name, purpose) = (profile.name, profile.purpose());
             let required = profile.requirements();
             let inodes = counted(required.inodes, "inode");
-            let (size, time) = (required.bytes, print_duration(required.time));
+            let (size, time) = (required.bytes, print_whole_seconds(required.time));
             writeln!(out, "| `{name}` | {purpose} | {size}, {inodes} | {time} |")
                 .expect("write to a string");
         }

@@ -1,7 +1,7 @@
 //! `profiles`: the built-in experiments with what they require of a target.
 
 use serde::Serialize;
-use units::{counted, print_duration};
+use units::{counted, print_whole_seconds};
 use workload::profiles::{Group, PROFILES, Profile, Requirements};
 
 /// Columns of a name in the list; longer ones have none.
@@ -82,6 +82,6 @@ fn in_words(required: &Requirements) -> String {
         required.bytes,
         counted(required.inodes, "inode"),
         counted(required.load_points as u64, "load point"),
-        print_duration(required.time)
+        print_whole_seconds(required.time)
     )
 }
