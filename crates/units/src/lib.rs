@@ -7,6 +7,7 @@
 //! `4k` is 4 KiB, as in fio and Vdbench; `4KB` is decimal. Bytes are always printed in IEC units.
 
 mod bytes;
+mod count;
 mod counted;
 mod duration;
 mod error;
@@ -18,6 +19,7 @@ mod share;
 mod utc;
 
 pub use bytes::Bytes;
+pub use count::parse_count;
 pub use counted::{counted, listed};
 pub use duration::{Nanos, parse_duration, print_duration, print_whole_seconds};
 pub use error::ParseError;

@@ -937,7 +937,14 @@ impl Kind {
             Kind::Count { min, max } if max == u64::MAX >> 1 => {
                 format!("a whole number from {min}")
             }
-            Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Count { min, max } => {
+                let suffixes = match max {
+                    1_000_000.. => ", such as 5000, \"250k\" or \"1M\"",
+                    10_000.. => ", such as 500 or \"2k\"",
+                    _ => "",
+                };
+                format!("a whole number from {min} to {max}{suffixes}")
+            }
             Kind::Share { min_permille, max_permille } => {
                 format!("a share from {} to {}", share(min_permille), share(max_permille))
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use settings::{Diagnostic, Node, Source, did_you_mean};
 use toml::de::{DeTable, DeValue};
-use units::Bytes;
+use units::{Bytes, parse_count};
 
 use crate::keys::{
     APPEND, DEPTH, FILES, FILES_PER_DIRECTORY, Kind, NAME_LENGTH, SIGMA, WEIGHT, WIDTH,
@@ -257,7 +257,7 @@ fn sizes_of_file(name: &str, text: &str) -> Result<NameSize, Box<Diagnostic>> {
         };
         let size_bytes = size.parse::<Bytes>().ok().map(Bytes::get);
         let size_bytes = size_bytes.filter(|bytes| *bytes <= crate::keys::FILE_SIZE_MAX);
-        let weight = weight.parse::<u64>().ok().filter(|weight| (1..1 << 40).contains(weight));
+        let weight = parse_count(weight).ok().filter(|weight| (1..1 << 40).contains(weight));
         let (size_bytes, weight) = match (size_bytes, weight) {
             (Some(size_bytes), Some(weight)) => (size_bytes, weight),
             // A line with names of columns.

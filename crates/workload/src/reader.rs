@@ -5,7 +5,7 @@
 use settings::{Diagnostic, Node, Source, SourceSpan, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, OpsPerSec, Percent, parse_duration};
+use units::{Bytes, OpsPerSec, Percent, parse_count, parse_duration};
 
 use crate::arrival::Arrival;
 use crate::keys::{
@@ -435,8 +435,7 @@ fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
             Value::Bytes(written.parse::<Bytes>().map_err(|_| plain())?.get())
         }
         Kind::Count { .. } if is_text || is_whole => {
-            let digits: String = written.chars().filter(|c| *c != '_').collect();
-            Value::Count(digits.parse().map_err(|_| plain())?)
+            Value::Count(parse_count(&written).map_err(|_| plain())?)
         }
         Kind::Share { .. } if is_text || is_whole => {
             Value::Share(written.parse::<Percent>().map_err(|_| plain())?.permille())

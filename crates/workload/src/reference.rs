@@ -32,7 +32,8 @@ queue_depth = [1, 4, 16]
 ## Quantities
 
 Sizes: `8k`, `8KiB` and `1.5GiB` are powers of 1,024; `10GB` is decimal. Durations: `30s`, `2m`, `1m30s`, `500ms`, `10us`,
-always with a unit. Shares: `70%`. Rates: `10000/s`, `10k/s` (decimal). Quantities with a unit need quotes.
+always with a unit. Shares: `70%`. Rates: `10000/s`, `10k/s` (decimal). Counts: `4000`,
+`250k`, `1M` (decimal). Quantities with a unit or suffix need quotes.
 
 ## Sweeps
 

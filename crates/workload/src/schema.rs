@@ -20,7 +20,7 @@ const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? \
                     *(ns|us|µs|usec|ms|msec|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) *)+)";
 const SHARE: &str = "[0-9]+(\\.[0-9]*)? *%?";
 const RATE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *[kKmM]? *([iI]?[oO][pP][sS])?(/s)?";
-const COUNT: &str = "[0-9][0-9_]*";
+const COUNT: &str = "[0-9][0-9_]*(\\.[0-9_]+)? *[kKmMgG]?";
 const SPEED: &str = "[0-9]+(\\.[0-9]*)?x?";
 const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
 
