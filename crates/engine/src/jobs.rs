@@ -221,7 +221,12 @@ impl StreamParts {
             let stream = stream.on_target(request.assignment.run.hosts, *target);
             StreamPart {
                 target: *target,
-                names: NameWork::of(&stream, request.assignment.run.seed, request.data_seed),
+                names: NameWork::of(
+                    &stream,
+                    request.assignment.run.seed,
+                    request.data_seed,
+                    request.verify,
+                ),
                 replay: ReplayPart::of(request, &stream, moves_data),
                 stream,
                 maker: maker.clone(),

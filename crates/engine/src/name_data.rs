@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use target::Target;
-use target::names::content::ContentMaker;
+use target::names::content::{ContentMaker, WrongByte};
 use target::names::writes_content;
 use workload::names::NameStream;
 use workload::op::{Op, OpKind};
@@ -38,25 +38,24 @@ impl NameData {
     }
 
     /// Compares the last part of a file that was read, which is all of it unless it is larger than
-    /// the buffer.
-    fn check(&mut self, op: &Op, data: &[u8]) -> Result<(), ErrorKind> {
-        let name = self.stream.at(op.index);
+    /// the buffer; the target has compared the other parts.
+    fn check(&mut self, op: &Op, data: &[u8]) -> Option<WrongByte> {
+        let content = self.stream.at(op.index).content;
         let size = op.size_bytes as usize;
         let offset = size.saturating_sub(1) / data.len() * data.len();
-        let part = &data[..size - offset];
         self.took_time = true;
-        let Some(wrong) = self.content.find_wrong(name.content, offset as u64, part) else {
-            return Ok(());
-        };
+        self.content.find_wrong(content, offset as u64, &data[..size - offset])
+    }
+
+    fn report(&mut self, op: &Op, wrong: WrongByte) {
         if self.mismatches.len() < MISMATCHES_KEPT {
             let mut path = String::new();
-            self.stream.tree().push_path(name.name, &mut path);
+            self.stream.tree().push_path(self.stream.at(op.index).name, &mut path);
             self.mismatches.push(format!(
                 "{path}, offset {}: byte {:#04x} instead of {:#04x} (operation {})",
                 wrong.offset_bytes, wrong.found, wrong.expected, op.index
             ));
         }
-        Err(ErrorKind::Corrupt)
     }
 }
 
@@ -77,14 +76,16 @@ impl DataPath for NameData {
     }
 
     fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
-        if self.verify
-            && op.kind == OpKind::ReadFile
-            && op.size_bytes > 0
-            && let Some(data) = target.buffer(tag)
-        {
-            return self.check(op, data);
+        if !self.verify || op.kind != OpKind::ReadFile || op.size_bytes == 0 {
+            return Ok(());
         }
-        Ok(())
+        let wrong = match target.wrong_byte(tag) {
+            None => target.buffer(tag).and_then(|data| self.check(op, data)),
+            wrong => wrong,
+        };
+        let Some(wrong) = wrong else { return Ok(()) };
+        self.report(op, wrong);
+        Err(ErrorKind::Corrupt)
     }
 
     fn failed(&mut self, _tag: u32, _op: &Op) {}

@@ -43,6 +43,8 @@ use uring::buffers::Buffers;
 use workload::connection::ConnectionCounters;
 use workload::op::Op;
 
+use crate::names::content::WrongByte;
+
 /// The end of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -127,6 +129,12 @@ pub trait Target {
     /// The memory of slot `tag`, large enough for any transfer: filled by the engine before a
     /// write, read by it after a read. `None` if no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
+
+    /// The first wrong byte in the parts of a file that the operation of slot `tag` has read and that are
+    /// no longer in its buffer, if the target verifies them.
+    fn wrong_byte(&mut self, _tag: u32) -> Option<WrongByte> {
+        None
+    }
 
     /// How many operations it sends together: the engine generates the data of further writes while
     /// the storage works on these. `usize::MAX` if everything is sent at the next [`Target::reap`],

@@ -162,7 +162,7 @@ fn allocations(location: impl Into<TargetLocation>, io_method: IoMethodUsed) -> 
     };
     let mut ours = survey::open(location, required, Overrides::default()).unwrap();
     ours.make_tree(&tree, &|| false, &mut |_| {}).unwrap();
-    let work = NameWork::of(&stream, 9, DATA_SEED).unwrap();
+    let work = NameWork::of(&stream, 9, DATA_SEED, true).unwrap();
     let share = WorkerShare {
         stream: &stream,
         number: 0,

@@ -1,8 +1,10 @@
 //! Operations on names: from an experiment to a record, what a killed run leaves, and `clean`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::harness::TestDir;
+use crate::volumes::{Served, program};
 
 const NAMES: &str = r#"
 name = "names"
@@ -20,6 +22,11 @@ workers = 2
 fn target(dir: &TestDir) -> String {
     fs::create_dir_all(dir.target()).expect("the target can be made");
     dir.target().display().to_string()
+}
+
+/// Lines are broken between words.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -51,6 +58,108 @@ fn a_run_after_a_killed_one_finds_the_tree_that_it_needs() {
     }
     dir.measured(&["run", &target, "-w", "short.toml", "--verify"]);
     dir.ok(&["clean", &target]);
+}
+
+/// Only reads whole files, each in three parts.
+const READ_PARTS: &str = r#"
+name = "parts"
+[run]
+warm_up = "0s"
+measure = "500ms"
+interval = "250ms"
+[stream.big]
+names = { files = 4, depth = 0, size = "3000000" }
+mix = { read_file = "100%" }
+queue_depth = 2
+"#;
+
+#[test]
+fn a_wrong_byte_in_any_part_of_a_file_that_is_read_fails_its_operation() {
+    let dir = TestDir::new();
+    dir.file("parts.toml", READ_PARTS);
+    let target = target(&dir);
+    let run = ["run", &target, "-w", "parts.toml", "--verify"];
+    dir.measured(&run);
+    let file = a_file(&dir.target());
+    // In the first part, in the middle of the second, and in the last one.
+    for offset in [100_000, 1_500_000, 2_999_999] {
+        flip(&file, offset);
+        for engine in ["psync", "io_uring"] {
+            let ended = dir.run(&[&run[..], &["--engine", engine]].concat());
+            assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
+            let words = unwrapped(&ended.stderr);
+            let found = format!("offset {offset}: byte ");
+            assert!(words.contains(&found) && words.contains("(operation "), "{engine}: {words}");
+        }
+        flip(&file, offset);
+    }
+    dir.measured(&run);
+}
+
+/// Flips a bit of a file at an offset, with libnfs: the program does not see it.
+const FLIP: &str = r#"
+import ctypes, sys
+nfs = ctypes.CDLL("libnfs.so.13")
+class Url(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("server", "path", "file")]
+nfs.nfs_init_context.restype = ctypes.c_void_p
+nfs.nfs_parse_url_full.restype = ctypes.POINTER(Url)
+nfs.nfs_get_error.restype = ctypes.c_char_p
+context = ctypes.c_void_p(nfs.nfs_init_context())
+def check(result):
+    if result < 0:
+        sys.exit(nfs.nfs_get_error(context).decode())
+url = nfs.nfs_parse_url_full(context, sys.argv[1].encode()).contents
+file, byte, at = ctypes.c_void_p(), ctypes.create_string_buffer(1), ctypes.c_uint64(int(sys.argv[2]))
+check(nfs.nfs_mount(context, url.server, url.path))
+check(nfs.nfs_open(context, url.file, 2, ctypes.byref(file)))
+check(nfs.nfs_pread(context, file, at, ctypes.c_uint64(1), byte))
+byte[0] = bytes([byte[0][0] ^ 1])
+check(nfs.nfs_pwrite(context, file, at, ctypes.c_uint64(1), byte))
+check(nfs.nfs_close(context, file))
+"#;
+
+#[test]
+fn a_wrong_byte_in_any_part_of_a_file_of_an_export_fails_its_operation() {
+    let dir = TestDir::new();
+    dir.file("parts.toml", READ_PARTS);
+    let served = Served::start(&dir, &["--address", "127.0.0.1:0", "--no-limits"]);
+    let url = format!("nfs://127.0.0.1:{0}/vol1?mountport={0}", served.port);
+    let run = ["run", &url, "-w", "parts.toml", "--create", "--verify"];
+    dir.measured(&run);
+    let listed = program("nfs-ls", &["-R", &served.url("/vol1")]);
+    let line = listed.lines().find(|line| line.contains(" 3000000 ")).expect("a file is listed");
+    let name = line.rsplit(' ').next().expect("its name is last");
+    let file = served.url(&format!("/vol1/{name}"));
+    for offset in ["100000", "1500000", "2999999"] {
+        program("python3", &["-c", FLIP, &file, offset]);
+        let ended = dir.run(&run);
+        assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
+        let (words, found) = (unwrapped(&ended.stderr), format!("offset {offset}: byte "));
+        assert!(words.contains(&found) && words.contains("(operation "), "{words}");
+        program("python3", &["-c", FLIP, &file, offset]);
+    }
+    dir.measured(&run);
+    assert_eq!(served.end().code, Some(0));
+}
+
+/// A file of the tree in a target.
+fn a_file(target: &Path) -> PathBuf {
+    let ours = target.join("fourcorners");
+    let entries = |path: &Path| {
+        let entries = fs::read_dir(path).expect("it can be listed");
+        entries.map(|entry| entry.expect("it can be listed").path()).collect::<Vec<_>>()
+    };
+    let trees =
+        entries(&ours).into_iter().filter(|path| path.extension().is_some_and(|e| e == "tree"));
+    trees.flat_map(|tree| entries(&tree)).find(|path| path.is_file()).expect("a tree with a file")
+}
+
+/// Flips a bit of a file.
+fn flip(path: &Path, offset: usize) {
+    let mut data = fs::read(path).expect("it can be read");
+    data[offset] ^= 1;
+    fs::write(path, data).expect("it can be written");
 }
 
 #[test]

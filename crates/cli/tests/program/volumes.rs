@@ -36,7 +36,7 @@ impl Served {
     }
 
     /// As libnfs writes it.
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("nfs://127.0.0.1{path}?nfsport={0}&mountport={0}", self.port)
     }
 
@@ -51,7 +51,7 @@ impl Served {
     }
 }
 
-fn program(name: &str, arguments: &[&str]) -> String {
+pub(crate) fn program(name: &str, arguments: &[&str]) -> String {
     let ended =
         Command::new(name).args(arguments).stdin(Stdio::null()).output().unwrap_or_else(|error| {
             panic!("start {name} (`cargo xtask check --install`): {error}")

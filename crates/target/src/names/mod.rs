@@ -10,11 +10,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use workload::names::NameStream;
+use workload::names::{NameOp, NameStream};
 use workload::op::{Op, OpKind};
 use workload::plan::Stream;
 
-use self::content::ContentMaker;
+use self::content::{ContentMaker, WrongByte};
 use crate::nfs::names::NfsNameAccess;
 use crate::null::Null;
 use crate::posix::names::{PsyncNames, RingNames};
@@ -40,11 +40,14 @@ pub struct NameWork {
     pub kinds: Vec<OpKind>,
     /// The largest file that an operation creates or replaces, and the largest append, in bytes.
     pub content_bytes_max: u64,
+    /// What is read of a file is compared with its content.
+    pub verify: bool,
 }
 
 impl NameWork {
-    /// What the operations of `stream` need; `None` if they are not on names.
-    pub fn of(stream: &Stream, run_seed: u64, data_seed: u64) -> Option<NameWork> {
+    /// What the operations of `stream` need; `None` if they are not on names. With `verify` what they read
+    /// is compared with what the files must contain.
+    pub fn of(stream: &Stream, run_seed: u64, data_seed: u64, verify: bool) -> Option<NameWork> {
         let tree = RequiredTree::of(stream)?;
         let append_bytes = u64::from(tree.load.append_bytes);
         Some(NameWork {
@@ -53,12 +56,30 @@ impl NameWork {
             tree: tree.name(data_seed),
             kinds: stream.kinds(),
             content_bytes_max: tree.load.tree.sizes.max_bytes().max(append_bytes),
+            verify,
         })
     }
 
     /// Bytes of the buffer of an operation.
     pub fn part_bytes(&self) -> u64 {
         self.content_bytes_max.clamp(PART_BYTES_MIN, PART_BYTES_MAX).next_multiple_of(4096)
+    }
+}
+
+impl NameWork {
+    /// Verifies a part of a file that is about to leave the buffer; the engine verifies the last part.
+    /// This takes time of the operation, as generating further parts does.
+    pub(crate) fn verify_part(
+        &self,
+        op: &NameOp,
+        offset_bytes: u64,
+        data: &[u8],
+        wrong: &mut Option<WrongByte>,
+    ) {
+        let is_last = offset_bytes + data.len() as u64 >= u64::from(op.size_bytes);
+        if self.verify && op.kind == OpKind::ReadFile && !is_last && wrong.is_none() {
+            *wrong = self.content.find_wrong(op.content, offset_bytes, data);
+        }
     }
 }
 
@@ -136,6 +157,10 @@ impl Target for NameTarget {
 
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
         self.0.buffer(tag)
+    }
+
+    fn wrong_byte(&mut self, tag: u32) -> Option<WrongByte> {
+        self.0.wrong_byte(tag)
     }
 
     fn batch(&self) -> usize {

@@ -24,6 +24,7 @@ use super::flow::Flow;
 use super::names::{EXTRA_CALL_BYTES, Names};
 use super::session::Mounted;
 use super::sockets::Sockets;
+use crate::names::content::WrongByte;
 use crate::names::writes_content;
 use crate::{Completion, Fault, Target, TargetError, Wait, slot_buffers};
 
@@ -216,6 +217,10 @@ impl Target for NfsFiles {
     #[inline]
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
         Some(self.core.buffers.slot(tag as usize))
+    }
+
+    fn wrong_byte(&mut self, tag: u32) -> Option<WrongByte> {
+        self.core.wrong_byte(tag)
     }
 
     fn faults(&self) -> Vec<Fault> {

@@ -12,6 +12,7 @@ use super::encode::{CallNames, NameCall, Range, begin};
 use super::handles::Handles;
 use super::reply::NameReply;
 use crate::names::NameWork;
+use crate::names::content::WrongByte;
 use crate::nfs::calls::{Call, CallKind, NONE};
 use crate::nfs::core::{Core, Operation};
 
@@ -66,6 +67,8 @@ pub(in crate::nfs) struct Names {
     files: Handles,
     /// By tag. They are several hundred bytes each, so that they are changed where they are.
     operations: Vec<NameOperation>,
+    /// The first wrong byte that each operation has read, in parts that are no longer in its buffer.
+    wrong: Vec<Option<WrongByte>>,
     path: String,
     /// Bytes of a part of a listing: a reply is at most as long as that to the largest READ.
     listing_bytes: u32,
@@ -95,6 +98,7 @@ impl Names {
             directories: Handles::new(DIRECTORIES_KEPT),
             files: Handles::new(FILES_KEPT),
             operations: vec![NameOperation::unused(); queue_depth as usize],
+            wrong: vec![None; queue_depth as usize],
             path: String::with_capacity(1024),
             listing_bytes: LISTING_BYTES_MAX,
         }
@@ -485,6 +489,7 @@ impl Core {
             requested => requested,
         };
         names.operations[tag as usize].begin(name_op, stable);
+        names.wrong[tag as usize] = None;
         self.continue_name(tag);
     }
 
@@ -498,6 +503,9 @@ impl Core {
             Next::Call(call) => {
                 if call == NameCall::Write && range.0 == 0 {
                     self.fill_part(tag, range);
+                }
+                if call == NameCall::Read && range.0 == 0 {
+                    self.verify_part(tag, range.1);
                 }
                 let call = self.calls.take(CallKind::Name(call), tag, tag, range);
                 self.start(call);
@@ -518,6 +526,22 @@ impl Core {
         let left = (op.size_bytes - operation.done) as usize;
         let length = left.min(data.len());
         names.work.content.fill(op.content, offset, &mut data[..length]);
+    }
+
+    /// Verifies the part of a file in the buffer, which the next READ at `offset` replaces.
+    fn verify_part(&mut self, tag: u32, offset: u64) {
+        let Some(names) = &mut self.names else { return };
+        let op = names.operations[tag as usize].op;
+        let data = self.buffers.slot(tag as usize);
+        if let Some(start) = offset.checked_sub(data.len() as u64) {
+            let wrong = &mut names.wrong[tag as usize];
+            names.work.verify_part(&op, start, data, wrong);
+        }
+    }
+
+    /// The first wrong byte that an operation has read, in parts that are no longer in its buffer.
+    pub(in crate::nfs) fn wrong_byte(&self, tag: u32) -> Option<WrongByte> {
+        self.names.as_ref()?.wrong.get(tag as usize).copied().flatten()
     }
 
     /// Applies the reply to a call.

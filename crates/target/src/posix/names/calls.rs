@@ -14,6 +14,7 @@ use workload::op::{Op, OpKind};
 
 use super::directories::{Directories, Held};
 use crate::TargetError;
+use crate::names::content::WrongByte;
 use crate::names::{NameAccess, NameWork};
 
 /// Permission bits of new files.
@@ -33,6 +34,8 @@ pub(super) struct NameCalls {
     directories: Directories,
     /// The path of a directory that is opened.
     path: String,
+    /// In the parts of the last operation that are no longer in its buffer.
+    wrong: Option<WrongByte>,
 }
 
 /// Writes the path of directory `number`, relative to the tree's root.
@@ -59,6 +62,7 @@ impl NameCalls {
             work: access.work.clone(),
             directories: Directories::new(root, directories, 2),
             path: path_room(),
+            wrong: None,
         })
     }
 
@@ -71,6 +75,7 @@ impl NameCalls {
     /// Performs an operation with `data` as its buffer. Returns the bytes moved, or a negative error
     /// number.
     pub(super) fn perform(&mut self, op: &NameOp, data: &mut [u8]) -> i32 {
+        self.wrong = None;
         let mut result = self.attempt(op, data);
         for _ in 0..INTERRUPTED_TRIES_MAX {
             if result != Err(Errno::INTR) {
@@ -84,8 +89,13 @@ impl NameCalls {
         }
     }
 
+    /// The first wrong byte that the last operation read, in parts that are no longer in its buffer.
+    pub(super) fn wrong_byte(&self) -> Option<WrongByte> {
+        self.wrong
+    }
+
     fn hold(&mut self, name: Name) -> Result<Held, Errno> {
-        let NameCalls { work, directories, path } = self;
+        let NameCalls { work, directories, path, .. } = self;
         let tree = work.stream.tree();
         let number = tree.directory(name);
         directories.hold(number, || directory_path(tree, number, path))
@@ -111,7 +121,8 @@ impl NameCalls {
         };
         let directory = self.directories.descriptor(first);
         let other = second.map_or(directory, |held| self.directories.descriptor(held));
-        let result = Calls { work: &self.work, op, directory, other }.perform(data);
+        let calls = Calls { work: &self.work, op, directory, other };
+        let result = calls.perform(data, &mut self.wrong);
         self.directories.release(first);
         if let Some(second) = second {
             self.directories.release(second);
@@ -129,7 +140,8 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    fn perform(&self, data: &mut [u8]) -> Result<u32, Errno> {
+    /// Performs it. `wrong` gets the first wrong byte of a part that does not remain in `data`.
+    fn perform(&self, data: &mut [u8], wrong: &mut Option<WrongByte>) -> Result<u32, Errno> {
         let (op, directory) = (self.op, self.directory);
         let tree = self.stream().tree();
         let leaf = tree.leaf(op.name);
@@ -152,7 +164,10 @@ impl Calls<'_> {
             OpKind::Open => self.open(directory, name, OFlags::RDONLY).map(|_| 0),
             OpKind::ReadFile => {
                 let file = self.open(directory, name, OFlags::RDONLY)?;
-                read_all(&file, op.size_bytes, data, &mut |_, _| Ok(()))
+                read_all(&file, op.size_bytes, data, &mut |offset, part| {
+                    self.work.verify_part(op, offset, part, wrong);
+                    Ok(())
+                })
             }
             OpKind::Copy => {
                 let from = self.open(directory, name, OFlags::RDONLY)?;

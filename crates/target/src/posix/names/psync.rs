@@ -6,6 +6,7 @@ use workload::op::Op;
 
 use super::calls::NameCalls;
 use crate::names::NameAccess;
+use crate::names::content::WrongByte;
 use crate::{Completion, Target, TargetError, Wait, slot_buffers};
 
 /// One blocking operation at a time.
@@ -48,5 +49,9 @@ impl Target for PsyncNames {
 
     fn buffer(&mut self, _tag: u32) -> Option<&mut [u8]> {
         Some(self.data.slot(0))
+    }
+
+    fn wrong_byte(&mut self, _tag: u32) -> Option<WrongByte> {
+        self.calls.wrong_byte()
     }
 }

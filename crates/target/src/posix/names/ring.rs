@@ -11,6 +11,7 @@ use workload::op::{Op, OpKind};
 use super::call_threads::Helpers;
 use super::calls::{directory_path, path_room};
 use super::directories::{Directories, Held};
+use crate::names::content::WrongByte;
 use crate::names::{NameAccess, NameWork, writes_content};
 use crate::{Completion, Target, TargetError, Wait, slot_buffers};
 
@@ -23,6 +24,8 @@ struct Operation {
     in_parts: bool,
     /// Bytes moved.
     done_bytes: u32,
+    /// Those of them before the part that is in the buffer.
+    before_part_bytes: u32,
     /// The first failure, as a negative error number.
     failure: i32,
 }
@@ -42,6 +45,8 @@ struct State {
     directories: Directories,
     path: String,
     operations: Vec<Option<Operation>>,
+    /// The first wrong byte that each operation has read, in parts that are no longer in its buffer.
+    wrong: Vec<Option<WrongByte>>,
     /// Completed, to be returned by the next reap.
     finished: Vec<Completion>,
     /// Requests to be sent because another has completed.
@@ -99,6 +104,7 @@ impl RingNames {
             directories: Directories::new(root, access.open_directories, 2 * depth),
             path: path_room(),
             operations: vec![None; depth],
+            wrong: vec![None; depth],
             finished: Vec::with_capacity(depth),
             next: Vec::with_capacity(depth),
         };
@@ -141,16 +147,18 @@ impl RingNames {
             _ if in_parts => ring.open_file(tag, entry, how),
             _ => ring.open_and_close(tag, entry, how, op.size_bytes),
         }
-        let operation = Operation { op: *op, held, in_parts, done_bytes: 0, failure: 0 };
+        let operation =
+            Operation { op: *op, held, in_parts, done_bytes: 0, before_part_bytes: 0, failure: 0 };
         state.operations[tag as usize] = Some(operation);
+        state.wrong[tag as usize] = None;
     }
 
     /// Queues the requests that completions have made necessary.
     fn continue_operations(&mut self) {
         let RingNames { ring, state, .. } = self;
         for (tag, next) in state.next.drain(..) {
-            let Some(operation) = &state.operations[tag as usize] else { continue };
-            let (op, done_bytes) = (&operation.op, operation.done_bytes);
+            let Some(operation) = &mut state.operations[tag as usize] else { continue };
+            let (op, done_bytes) = (operation.op, operation.done_bytes);
             match next {
                 Next::Close => ring.close(tag),
                 Next::Part => {
@@ -164,6 +172,12 @@ impl RingNames {
                         OpKind::ReadFile => OpenFor::Reading,
                         _ => OpenFor::Creating,
                     };
+                    let before = std::mem::replace(&mut operation.before_part_bytes, done_bytes);
+                    if op.kind == OpKind::ReadFile && done_bytes > before {
+                        let wrong = &mut state.wrong[tag as usize];
+                        let part = &ring.slot(tag)[..(done_bytes - before) as usize];
+                        state.work.verify_part(&op, u64::from(before), part, wrong);
+                    }
                     // The kernel ignores the offset of an append.
                     ring.transfer(tag, how, u64::from(done_bytes), bytes);
                 }
@@ -302,5 +316,9 @@ impl Target for RingNames {
 
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
         Some(self.ring.slot(tag))
+    }
+
+    fn wrong_byte(&mut self, tag: u32) -> Option<WrongByte> {
+        self.state.wrong[tag as usize]
     }
 }
