@@ -4,31 +4,10 @@
 
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
-use metrics::service_counters::ServiceCounters;
+use metrics::service_counters::{PROCEDURES, ServiceCounters};
 use units::thousands;
 use workload::op::OpKind;
 
-/// The procedure whose calls are counted for each kind of operation.
-const PROCEDURES: [(OpKind, &str); 18] = [
-    (OpKind::Read, "READ"),
-    (OpKind::Write, "WRITE"),
-    (OpKind::Fsync, "COMMIT"),
-    (OpKind::Create, "CREATE"),
-    (OpKind::Unlink, "REMOVE"),
-    (OpKind::Rename, "RENAME"),
-    (OpKind::Link, "LINK"),
-    (OpKind::Symlink, "SYMLINK"),
-    (OpKind::Readlink, "READLINK"),
-    (OpKind::Mkdir, "MKDIR"),
-    (OpKind::Rmdir, "RMDIR"),
-    (OpKind::Readdir, "READDIR"),
-    (OpKind::Readdirplus, "READDIRPLUS"),
-    (OpKind::Stat, "GETATTR"),
-    (OpKind::Access, "ACCESS"),
-    (OpKind::Setattr, "SETATTR"),
-    (OpKind::Lookup, "LOOKUP"),
-    (OpKind::Statfs, "FSSTAT"),
-];
 /// Kinds of operations that read data.
 const READING: [OpKind; 3] = [OpKind::Read, OpKind::ReadFile, OpKind::Copy];
 /// Kinds of operations that write data.

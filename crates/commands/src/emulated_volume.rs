@@ -14,7 +14,7 @@ use cloud::volume_limit::VolumeSettings;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::run_record::{ChosenIoMethod, Outcome};
-use metrics::service_counters::ServiceCounters;
+use metrics::service_counters::{PROCEDURES, ServiceCounters};
 use runner::announce::Announcer;
 use runner::conduct::ConductError;
 use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
@@ -256,27 +256,15 @@ impl<'s> CheckedFleet<'s> {
     }
 }
 
-/// The procedure whose calls are counted for each kind of operation.
-const COMPARED: [(OpKind, Procedure); 18] = [
-    (OpKind::Read, Procedure::Read),
-    (OpKind::Write, Procedure::Write),
-    (OpKind::Fsync, Procedure::Commit),
-    (OpKind::Create, Procedure::Create),
-    (OpKind::Unlink, Procedure::Remove),
-    (OpKind::Rename, Procedure::Rename),
-    (OpKind::Link, Procedure::Link),
-    (OpKind::Symlink, Procedure::Symlink),
-    (OpKind::Readlink, Procedure::Readlink),
-    (OpKind::Mkdir, Procedure::Mkdir),
-    (OpKind::Rmdir, Procedure::Rmdir),
-    (OpKind::Readdir, Procedure::Readdir),
-    (OpKind::Readdirplus, Procedure::Readdirplus),
-    (OpKind::Stat, Procedure::Getattr),
-    (OpKind::Access, Procedure::Access),
-    (OpKind::Setattr, Procedure::Setattr),
-    (OpKind::Lookup, Procedure::Lookup),
-    (OpKind::Statfs, Procedure::Fsstat),
-];
+/// The service's procedure for each kind of operation whose calls are compared. They have the names of
+/// the protocol, so that nothing else is shared with the service.
+fn compared() -> impl Iterator<Item = (OpKind, Procedure)> {
+    PROCEDURES.into_iter().map(|(kind, name)| {
+        let is_it = |procedure: &&Procedure| procedure.name().eq_ignore_ascii_case(name);
+        let procedure = Procedure::ALL.iter().find(is_it);
+        (kind, *procedure.expect("the service has every procedure of NFSv3"))
+    })
+}
 
 impl Fleet for CheckedFleet<'_> {
     fn prepare(
@@ -330,7 +318,7 @@ impl Fleet for CheckedFleet<'_> {
             // An earlier run may have used the same port.
             let nothing = Counters::default();
             let earlier = before.get(name).unwrap_or(&nothing);
-            for (kind, procedure) in COMPARED {
+            for (kind, procedure) in compared() {
                 counts.calls[kind as usize] += counters.of(procedure) - earlier.of(procedure);
                 let failed = |counters: &Counters| counters.failed[procedure as usize];
                 counts.failed += failed(counters) - failed(earlier);

@@ -3,6 +3,8 @@
 //! Names are stable for other programs: `event` is the kind, and names include units. Histograms
 //! are summarised; the store has them in full.
 
+mod run_end;
+
 use analysis::Findings;
 use analysis::condition::Judged;
 use analysis::fleet::MissingHosts;
@@ -25,6 +27,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Run;
 
+use self::run_end::{ProcedureLine, procedure_lines};
 use crate::outcome::{Exit, Outcome as CommandOutcome, Refused};
 
 /// How an experiment ended.
@@ -141,6 +144,7 @@ pub(super) enum Line<'a> {
         read_calls: u64,
         write_calls: u64,
         commit_calls: u64,
+        procedures: Vec<ProcedureLine>,
         failed_calls: u64,
         read_bytes: u64,
         written_bytes: u64,
@@ -454,6 +458,7 @@ impl<'a> Line<'a> {
                     read_calls,
                     write_calls,
                     commit_calls,
+                    procedures: procedure_lines(counts),
                     failed_calls: counts.failed,
                     read_bytes: counts.read_bytes,
                     written_bytes: counts.written_bytes,

@@ -101,6 +101,7 @@ mod tests {
     use metrics::fleet::{FleetHost, HostEvent};
     use metrics::interval::{Interval, KindInterval, StreamInterval};
     use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Prepared, RunRecord};
+    use metrics::service_counters::ServiceCounters;
     use runner::event::Phase;
     use workload::outcome::ErrorKind;
     use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, TargetSpec};
@@ -248,6 +249,8 @@ mod tests {
         let warning = metrics::warning::Warning::EndedEarly { reason: reason() };
         let outcome = Outcome::Failed { reason: reason() };
         let (written_bytes, total_bytes, took_ns) = (1, 2, 3);
+        let mut counts = ServiceCounters::default();
+        counts.calls[0] = 1;
         let mut out = Vec::new();
         let mut lines = EventLines::new(&mut out);
         for event in [
@@ -274,7 +277,7 @@ mod tests {
             Event::HostEvent { run_index: 0, host: 0, event: HostEvent::Ended },
             Event::Interval { run_index: 0, interval },
             Event::Warning { run_index, warning },
-            Event::ServiceCounters { run_index: 0, counts: Default::default() },
+            Event::ServiceCounters { run_index: 0, counts },
             Event::RunFinished { run_index: 0, outcome: outcome.clone() },
             Event::Finished { outcome },
         ] {
