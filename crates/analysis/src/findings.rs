@@ -24,6 +24,7 @@ use crate::service_check::{self, ServiceCheck};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
 use crate::targets::{self, TargetFindings};
+use crate::tree_check::{self, TreeCheck};
 use crate::tune::{self, findings::TuneFindings, relevance};
 use crate::verdict::{self, Known, Verdict, explain};
 use crate::warnings::{self, Sighting, WarningGroup};
@@ -93,6 +94,8 @@ pub struct Findings {
     pub wire: Vec<Vec<RunWire>>,
     /// The service-side counters; `None` without them.
     pub service_check: Option<ServiceCheck>,
+    /// Trees after the runs; `None` without operations on names.
+    pub tree_check: Option<TreeCheck>,
     /// The hosts that measured; `None` if it was only one.
     pub fleet: Option<FleetFindings>,
     /// The targets that were measured; `None` if it was only one.
@@ -216,6 +219,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         mixes: mix::mixes(&load_points, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         service_check: service_check::of_runs(&record.runs),
+        tree_check: tree_check::of_runs(&record.runs),
         scalings: scaling::scalings(&load_points),
         steadiness,
         wire,

@@ -225,6 +225,7 @@ fn share(record: &RunRecord, assignment: &Assignment, host: usize) -> Option<Run
         hosts: Vec::new(),
         warnings: record.warnings.clone(),
         service_counters: record.service_counters,
+        trees: record.trees.clone(),
         outcome: record.outcome.clone(),
     })
 }

@@ -54,6 +54,7 @@ pub mod steady;
 pub mod summary;
 pub mod targets;
 pub mod times;
+pub mod tree_check;
 mod trend;
 pub mod tune;
 pub mod users;

@@ -74,6 +74,7 @@ fn part(record: &RunRecord, target: u32) -> Option<RunRecord> {
         hosts: Vec::new(),
         warnings: record.warnings.clone(),
         service_counters: record.service_counters,
+        trees: record.trees.clone(),
         outcome: record.outcome.clone(),
     })
 }

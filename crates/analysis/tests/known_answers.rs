@@ -462,6 +462,7 @@ fn streams_are_summarised_individually_and_together() {
         warnings: Vec::new(),
         hosts: Vec::new(),
         service_counters: None,
+        trees: Vec::new(),
         outcome: Outcome::Done,
     };
     let findings = analyze(&experiment(vec![record]));

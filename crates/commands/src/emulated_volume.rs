@@ -15,6 +15,7 @@ use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::service_counters::{PROCEDURES, ServiceCounters};
+use metrics::tree_comparison::TreeComparison;
 use runner::announce::Announcer;
 use runner::conduct::ConductError;
 use runner::fleet::{Fleet, FleetError, OnProgress, Progress};
@@ -285,6 +286,19 @@ impl Fleet for CheckedFleet<'_> {
         directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError> {
         self.inner.choose_io_method(plan, directories)
+    }
+
+    fn make_trees(&mut self, run: &Run, stop: &Stop) -> Result<(), FleetError> {
+        self.inner.make_trees(run, stop)
+    }
+
+    fn compare_trees(
+        &mut self,
+        run: &Run,
+        stop: &Stop,
+        end: RunEnd,
+    ) -> (RunEnd, Vec<TreeComparison>) {
+        self.inner.compare_trees(run, stop, end)
     }
 
     fn run(

@@ -15,5 +15,6 @@ pub mod recorder;
 pub mod run_record;
 pub mod scraped;
 pub mod service_counters;
+pub mod tree_comparison;
 pub mod warning;
 pub mod wire;

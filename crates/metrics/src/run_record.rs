@@ -8,6 +8,7 @@ use crate::fleet::{FleetHost, HostRun};
 use crate::interval::Interval;
 use crate::scraped::Scraped;
 use crate::service_counters::ServiceCounters;
+use crate::tree_comparison::TreeComparison;
 use crate::warning::Warning;
 
 /// Everything that one invocation of `run` measured; stored as a run directory.
@@ -60,6 +61,22 @@ pub struct Prepared {
     pub took_ns: u64,
 }
 
+/// How much of a file set or of a tree is prepared, or has to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreparedAmount {
+    /// Bytes of files.
+    pub bytes: u64,
+    /// Files, links and directories of a tree of names; 0 for a file set, of which bytes are counted.
+    pub names: u64,
+}
+
+impl PreparedAmount {
+    /// Bytes of a file set.
+    pub const fn of_bytes(bytes: u64) -> PreparedAmount {
+        PreparedAmount { bytes, names: 0 }
+    }
+}
+
 /// One run with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
@@ -75,6 +92,8 @@ pub struct RunRecord {
     pub warnings: Vec<Warning>,
     /// The counters of the emulated service, if there was one.
     pub service_counters: Option<ServiceCounters>,
+    /// The trees of operations on names after the run.
+    pub trees: Vec<TreeComparison>,
     /// How it ended.
     pub outcome: Outcome,
 }

@@ -10,6 +10,7 @@ use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
 use workload::op::OpKind;
@@ -44,6 +45,8 @@ pub const HOST_INTERVAL: u8 = 11;
 pub const HOST_EVENT: u8 = 12;
 /// Whose spool a journal is: the first frame of a spool, and not part of a record.
 pub const SPOOL: u8 = 13;
+/// The trees of a run, compared with what its operations must have left.
+pub const TREES: u8 = 14;
 
 /// An event of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +91,13 @@ pub enum Frame {
         run_index: u32,
         /// The counters.
         counts: ServiceCounters,
+    },
+    /// The trees of a run were compared, or could not be.
+    Trees {
+        /// The run.
+        run_index: u32,
+        /// Each tree.
+        trees: Vec<TreeComparison>,
     },
     /// The hosts that measure.
     Fleet(Vec<FleetHost>),
@@ -145,6 +155,10 @@ impl Frame {
             SERVICE_COUNTERS => {
                 let (run_index, counts) = decode_counters(payload)?;
                 Frame::ServiceCounters { run_index, counts }
+            }
+            TREES => {
+                let (run_index, trees) = decode(payload)?;
+                Frame::Trees { run_index, trees }
             }
             FLEET => Frame::Fleet(decode(payload)?),
             HOST_INTERVAL => {

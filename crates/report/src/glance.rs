@@ -65,6 +65,8 @@ pub struct Glance {
     pub hosts: Option<String>,
     /// Whether the service-side counters agree; `None` without them.
     pub service_counters: Option<String>,
+    /// Whether the trees are what their operations must have left; empty without operations on names.
+    pub trees: Vec<String>,
 }
 
 impl Glance {
@@ -107,6 +109,7 @@ impl Glance {
             caveats_left_out,
             hosts: findings.fleet.as_ref().map(hosts::introduction),
             service_counters: emulated::service_counters_in_brief(findings),
+            trees: crate::trees::sentences(findings),
         })
     }
 }

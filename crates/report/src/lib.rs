@@ -52,5 +52,6 @@ pub mod sizing;
 pub mod sparkline;
 pub mod table;
 pub mod text;
+mod trees;
 pub mod verdict;
 pub mod warnings;

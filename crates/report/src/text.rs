@@ -51,6 +51,7 @@ pub fn colored<'a>(record: impl Into<Record<'a>>, width: usize, look: Look) -> S
         wrap(&note, "", "  ", width, &mut out);
     }
     emulated_volume(findings, width, &mut out);
+    trees(findings, width, &mut out);
     connections(findings, width, &mut out);
     for section in &evidence {
         terminal::write(section, width, &mut out);
@@ -78,6 +79,17 @@ fn emulated_volume(findings: &Findings, width: usize, out: &mut String) {
     table::terminal::write(&table, width, out);
     if let Some(sentence) = emulated::service_counters(findings) {
         wrap(&sentence, "  ", "  ", width, out);
+    }
+}
+
+/// Whether the trees of names are what their operations must have left.
+fn trees(findings: &Findings, width: usize, out: &mut String) {
+    let sentences = crate::trees::sentences(findings);
+    if !sentences.is_empty() {
+        out.push_str("\nTrees of names\n");
+        for sentence in sentences {
+            wrap(&sentence, "  ", "  ", width, out);
+        }
     }
 }
 

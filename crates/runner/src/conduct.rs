@@ -307,21 +307,22 @@ impl Conductor<'_, '_, '_> {
         // Discard the time from before the run.
         (self.host.steal_since_last)();
 
+        let trees = self.make_trees(run);
         let names = self.fleet.host_names();
         let mut progress = RunProgress::begin(run, self.is_export, keep, names, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::child_of(Arc::clone(self.stop)));
-        let end = match self.trees.make(self.directories, run, self.stop) {
+        let end = match trees {
             Ok(()) => self.fleet.run(run, &stop, &mut |news| progress.take(news)),
             Err(_) if self.stop.is_requested() => Ok(RunEnd::of(Outcome::Interrupted)),
-            Err(error) => Ok(RunEnd::of(Outcome::Failed { reason: error.to_string() })),
+            Err(reason) => Ok(RunEnd::of(Outcome::Failed { reason })),
         };
         let RunProgress { too_many_failed, our_counters, intervals, .. } = progress;
 
         let end = end
             .map(|end| self.check_service_counters(run, end, &our_counters))
             .map(|end| self.verify_files_unchanged(end))
-            .map(|end| self.trees.compare(self.directories, run, self.stop, end));
+            .map(|end| self.compare_trees(run, end));
         let ended = judge(end, too_many_failed.as_deref());
         self.warn_after_run(run, &ended);
         let outcome = ended.outcome.clone();
@@ -330,10 +331,11 @@ impl Conductor<'_, '_, '_> {
             run: run.clone(),
             started_unix_ms,
             intervals: intervals.unwrap_or_default(),
-            // A search does not read warnings and service-side counters.
+            // A search does not read warnings, service-side counters and trees.
             warnings: Vec::new(),
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: ended.outcome,
         };
         Recorded { record, continue_plan: ended.continue_plan }
@@ -356,6 +358,29 @@ impl Conductor<'_, '_, '_> {
                 }
             }
             Err(reason) => end.mismatches.push(reason),
+        }
+        end
+    }
+
+    /// Makes the trees of a run what they are at its start; fails with the reason.
+    fn make_trees(&mut self, run: &Run) -> Result<(), String> {
+        match self.directories {
+            [] => self.fleet.make_trees(run, self.stop).map_err(|error| error.to_string()),
+            directories => {
+                let made = self.trees.make(directories, run, &|| self.stop.is_requested());
+                made.map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Compares the trees of a run that has ended.
+    fn compare_trees(&mut self, run: &Run, end: RunEnd) -> RunEnd {
+        let (end, trees) = match self.directories {
+            [] => self.fleet.compare_trees(run, self.stop, end),
+            directories => self.trees.compare(directories, run, &|| self.stop.is_requested(), end),
+        };
+        if !trees.is_empty() {
+            self.announcer.send(&Event::TreesCompared { run_index: run.index, trees });
         }
         end
     }

@@ -3,8 +3,9 @@
 
 use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
-use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
+use metrics::run_record::{ChosenIoMethod, Outcome, Prepared, PreparedAmount};
 use metrics::service_counters::ServiceCounters;
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::Warning;
 use workload::plan::Run;
 
@@ -49,10 +50,10 @@ pub enum Event {
     PrepareProgress {
         /// Leading part of the files' names.
         stream: String,
-        /// Bytes written so far.
-        written_bytes: u64,
-        /// Bytes to be written.
-        total_bytes: u64,
+        /// Written so far.
+        done: PreparedAmount,
+        /// To be written; the bytes of a tree are an estimate.
+        total: PreparedAmount,
     },
     /// A file set is ready.
     PrepareFinished(Prepared),
@@ -106,6 +107,13 @@ pub enum Event {
         run_index: u32,
         /// Its counters.
         counts: ServiceCounters,
+    },
+    /// The trees of a run that has just ended were compared, or could not be.
+    TreesCompared {
+        /// The run.
+        run_index: u32,
+        /// Each tree.
+        trees: Vec<TreeComparison>,
     },
     /// A run ended.
     RunFinished {

@@ -17,6 +17,7 @@ use metrics::fleet::HostEvent;
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use metrics::service_counters::ServiceCounters;
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::Warning;
 use metrics::wire::WireInterval;
 use target::TargetError;
@@ -76,6 +77,26 @@ pub trait Fleet {
         plan: &Plan,
         directories: &[TargetDirectory],
     ) -> Result<ChosenIoMethod, FleetError>;
+
+    /// Makes the trees of a run what they are at its start. Not called for a fleet whose directory the
+    /// conductor has.
+    ///
+    /// # Errors
+    /// A tree contains what is not ours, or something cannot be created.
+    fn make_trees(&mut self, _run: &Run, _stop: &Stop) -> Result<(), FleetError> {
+        Ok(())
+    }
+
+    /// Compares the trees of a run that has ended with what the operations of all hosts must have left.
+    /// Not called for a fleet whose directory the conductor has.
+    fn compare_trees(
+        &mut self,
+        _run: &Run,
+        _stop: &Stop,
+        end: RunEnd,
+    ) -> (RunEnd, Vec<TreeComparison>) {
+        (end, Vec::new())
+    }
 
     /// Executes a run to its end. `on_progress` gets everything that is known of it as soon as it is
     /// known, and may end the run with a reason.

@@ -353,7 +353,7 @@ impl FleetRun {
         }
         let name = self.members[host].name.clone();
         let named = |line: String| format!("{name}: {line}");
-        let RunEnd { outcome, details, mismatches, started_late_ns, lanes: _ } = end;
+        let RunEnd { outcome, details, mismatches, started_late_ns, lanes } = end;
         if let (Some(late_ns), Some(clock_error_ns)) =
             (started_late_ns, self.members[host].start_error_ns)
         {
@@ -380,6 +380,7 @@ impl FleetRun {
         self.progress.push_back(Progress::HostEvent(host as u32, HostEvent::Ended));
         self.end.details.extend(details.into_iter().map(named));
         self.end.mismatches.extend(mismatches.into_iter().map(named));
+        self.end.lanes.extend(lanes);
         match outcome {
             Outcome::Done | Outcome::Aborted => {}
             Outcome::Interrupted if self.end.outcome == Outcome::Done => {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::drive::Stop;
-use metrics::run_record::Prepared;
+use metrics::run_record::{Prepared, PreparedAmount};
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
@@ -99,33 +99,56 @@ pub fn check_existing(directory: &mut TargetDirectory) -> Result<(), PrepareErro
     Ok(())
 }
 
-/// Makes a tree what it is at the start of a run.
-///
-/// # Errors
-/// It contains what is not ours, something cannot be created, or the user stopped it.
-pub fn make_tree(
+fn make_tree(
     directory: &mut TargetDirectory,
     tree: &RequiredTree,
     stop: &Stop,
     announcer: &mut Announcer<'_>,
 ) -> Result<Prepared, FillError> {
-    let began = Instant::now();
-    let total_bytes = tree.bytes();
-    let mut reported = began;
     // Without a store the fill is pointless.
     let is_store_lost = AtomicBool::new(false);
+    let stopped = || stop.is_requested() || is_store_lost.load(Ordering::Relaxed);
+    make_tree_with(directory, tree, &stopped, &mut |done, total| {
+        let stream = tree.stream.clone();
+        announcer.send(&Event::PrepareProgress { stream, done, total });
+        is_store_lost.store(announcer.failure().is_some(), Ordering::Relaxed);
+    })
+}
+
+/// Takes how much of a tree was created, and how much has to be.
+pub type OnTreeProgress<'p> = &'p mut dyn FnMut(PreparedAmount, PreparedAmount);
+
+/// Makes a tree what it is at the start of a run; `on_progress` is called at times, and at the end if
+/// something was created.
+///
+/// # Errors
+/// It contains what is not ours, something cannot be created, or `stopped` returned true.
+pub fn make_tree_with(
+    directory: &mut TargetDirectory,
+    tree: &RequiredTree,
+    stopped: &(dyn Fn() -> bool + Sync),
+    on_progress: OnTreeProgress<'_>,
+) -> Result<Prepared, FillError> {
+    let began = Instant::now();
+    let (tree_bytes, tree_names) = (tree.bytes(), tree.entries_at_start());
+    let mut reported = began;
     let mut progress = |done: Repaired| {
         let now = Instant::now();
-        if now.duration_since(reported) >= PROGRESS_EVERY {
-            reported = now;
-            let (stream, written_bytes) = (tree.stream.clone(), done.written_bytes);
-            let total_bytes = total_bytes.max(written_bytes);
-            announcer.send(&Event::PrepareProgress { stream, written_bytes, total_bytes });
-            is_store_lost.store(announcer.failure().is_some(), Ordering::Relaxed);
+        if now.duration_since(reported) < PROGRESS_EVERY {
+            return;
         }
+        reported = now;
+        let share = u128::from(tree_bytes) * u128::from(done.missing);
+        let bytes = u64::try_from(share / u128::from(tree_names.max(1))).unwrap_or(u64::MAX);
+        let done_now = PreparedAmount { bytes: done.written_bytes, names: done.created };
+        let bytes = bytes.max(done.written_bytes);
+        on_progress(done_now, PreparedAmount { bytes, names: done.missing });
     };
-    let stopped = || stop.is_requested() || is_store_lost.load(Ordering::Relaxed);
-    let made = directory.make_tree(tree, &stopped, &mut progress)?;
+    let made = directory.make_tree(tree, stopped, &mut progress)?;
+    if made.created > 0 {
+        let all = PreparedAmount { bytes: made.written_bytes, names: made.created };
+        on_progress(all, all);
+    }
     let took_ns = began.elapsed().as_nanos() as u64;
     Ok(Prepared { stream: tree.stream.clone(), written_bytes: made.written_bytes, took_ns })
 }
@@ -146,7 +169,8 @@ fn fill(
         if due || written_bytes == total_bytes {
             reported = Some(now);
             let stream = set.stream.clone();
-            announcer.send(&Event::PrepareProgress { stream, written_bytes, total_bytes });
+            let [done, total] = [written_bytes, total_bytes].map(PreparedAmount::of_bytes);
+            announcer.send(&Event::PrepareProgress { stream, done, total });
             is_store_lost.store(announcer.failure().is_some(), Ordering::Relaxed);
         }
     };

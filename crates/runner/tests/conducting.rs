@@ -221,8 +221,8 @@ fn words(event: &Event) -> String {
         Event::PhaseStarted { run_index: Some(run), phase } => {
             format!("phase {run} {}", phase.name())
         }
-        Event::PrepareProgress { written_bytes, total_bytes, .. } => {
-            format!("progress {written_bytes} of {total_bytes}")
+        Event::PrepareProgress { done, total, .. } => {
+            format!("progress {} of {}", done.bytes, total.bytes)
         }
         Event::PrepareFinished(prepared) => format!("prepared {}", prepared.written_bytes),
         Event::RunStarted { run, .. } => format!("run {} started", run.index),
@@ -236,6 +236,7 @@ fn words(event: &Event) -> String {
         Event::ServiceCounters { run_index, counts } => {
             format!("counted {run_index} {}", counts.calls.iter().sum::<u64>())
         }
+        Event::TreesCompared { run_index, trees } => format!("trees {run_index} {}", trees.len()),
         Event::RunFinished { run_index, outcome } => {
             format!("run {run_index} {}", outcome_words(outcome))
         }

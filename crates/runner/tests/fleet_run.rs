@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use engine::operations::LaneEnd;
 use engine::run::RunEnd;
 use metrics::fleet::{HostEvent, HostRun, totals};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
@@ -237,7 +238,10 @@ impl World {
                 };
                 let started_late_ns = Some(self.hosts[host].late_ns);
                 let measured = self.hosts[host].measured;
-                self.core.ended(host, RunEnd { started_late_ns, ..RunEnd::of(outcome) }, measured);
+                let lane = LaneEnd { stream: 0, target: 0, lane: host as u32, steps: None };
+                let lanes = vec![lane];
+                let end = RunEnd { started_late_ns, lanes, ..RunEnd::of(outcome) };
+                self.core.ended(host, end, measured);
             }
             Event::Lost(host) => self.core.lost(host, "killed"),
             Event::UserStops => self.core.stop(StopLevel::AtInterval, None, now_ns),
@@ -449,6 +453,11 @@ fn check(seed: u64, on_lost: OnLost) {
             _ => {}
         }
     }
+    // A tree of names is compared only if the steps of all hosts are known.
+    let mut lanes: Vec<u32> = end.lanes.iter().map(|lane| lane.lane).collect();
+    lanes.sort_unstable();
+    let has_ended = |host: &u32| stored[*host as usize].events.contains(&HostEvent::Ended);
+    assert_eq!(lanes, (0..count as u32).filter(has_ended).collect::<Vec<_>>(), "{context}");
     let is_lost = stored.iter().any(|host| host.lost().is_some());
     if on_lost == OnLost::Fail && is_lost {
         assert!(matches!(end.outcome, Outcome::Failed { .. }), "{context}: {end:?}");

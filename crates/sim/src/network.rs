@@ -326,6 +326,7 @@ impl Network {
             hosts: Vec::new(),
             warnings: Vec::new(),
             service_counters: Some(counts(&snapshot)),
+            trees: Vec::new(),
             outcome,
         };
         let written = self.stations.into_iter().map(|station| station.written).collect();

@@ -189,6 +189,7 @@ impl World {
             warnings: Vec::new(),
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome,
         };
         let (overdue, abandoned) = (self.overdue, self.abandoned);

@@ -77,6 +77,7 @@ pub fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static
             intervals: Vec::new(),
             warnings: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: Outcome::Aborted,
         }),
         Frame::Interval { run_index, interval } => {
@@ -101,6 +102,7 @@ pub fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static
         Frame::ServiceCounters { run_index, counts } => {
             run_of(record, run_index)?.service_counters = Some(counts);
         }
+        Frame::Trees { run_index, trees } => run_of(record, run_index)?.trees = trees,
         Frame::Finished(outcome) => record.outcome = outcome,
     }
     Ok(())

@@ -131,6 +131,7 @@ impl Summary {
             | Frame::Prepared(_)
             | Frame::Warning { .. }
             | Frame::ServiceCounters { .. }
+            | Frame::Trees { .. }
             | Frame::Fleet(_)
             | Frame::HostEvent { .. } => {}
             Frame::Interval { .. } | Frame::HostInterval { .. } => {

@@ -6,6 +6,7 @@ use metrics::fleet::{FleetHost, HostEvent};
 use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
 use metrics::service_counters::ServiceCounters;
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::Warning;
 use record::{frame, interval};
 use serde::Serialize;
@@ -115,6 +116,11 @@ impl Writer {
         self.append_with(frame::SERVICE_COUNTERS, |out| {
             frame::encode_counters(run_index, counts, out);
         })
+    }
+
+    /// Records the comparison of the trees of the run with this index.
+    pub fn trees(&mut self, run_index: u32, trees: &[TreeComparison]) -> Result<(), Error> {
+        self.append(frame::TREES, &(run_index, trees))
     }
 
     /// Records the end of a run, and makes the journal durable.

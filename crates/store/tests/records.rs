@@ -78,6 +78,7 @@ fn write(
             }],
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: outcome.clone(),
         };
         writer.run_started(&run.run, run.started_unix_ms).unwrap();

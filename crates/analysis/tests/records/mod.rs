@@ -170,6 +170,7 @@ pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
         warnings: Vec::new(),
         hosts: Vec::new(),
         service_counters: None,
+        trees: Vec::new(),
         outcome: Outcome::Done,
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use analysis::series::{PointPhase, SeriesPoint, WindowSoFar, points_of};
 use metrics::interval::Interval;
-use metrics::run_record::Outcome;
+use metrics::run_record::{Outcome, PreparedAmount};
 use metrics::warning::Warning;
 use report::number::{NONE, mib, us};
 use runner::event::{Event, Listener, ListenerError};
@@ -111,9 +111,9 @@ impl PlainLines {
         }
     }
 
-    fn fill(&mut self, stream: &str, bytes: [u64; 2]) {
+    fn fill(&mut self, stream: &str, amounts: [PreparedAmount; 2]) {
         let now = Instant::now();
-        let fill = Fill::progress(&mut self.fill, stream, bytes, now);
+        let fill = Fill::progress(&mut self.fill, stream, amounts, now);
         let reported = match self.fill_reported {
             Some(reported) if fill.took() > Duration::ZERO => reported,
             _ => *self.fill_reported.insert(now),
@@ -151,8 +151,8 @@ impl Listener for PlainLines {
         self.lost.take(event);
         match event {
             Event::IoMethodChosen(used) => self.terminal.note_wrapped(&engine_words(used)),
-            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
-                self.fill(stream, [*written_bytes, *total_bytes]);
+            Event::PrepareProgress { stream, done, total } => {
+                self.fill(stream, [*done, *total]);
             }
             Event::PrepareFinished(prepared) => self.line(&prepared_words(prepared)),
             Event::RunStarted { run, .. } => self.run_started(run),
@@ -171,10 +171,11 @@ impl Listener for PlainLines {
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
             // The results follow.
             Event::Finished { .. } => self.line(""),
-            // Service-side counters are reported for all runs together, at the end.
+            // Service-side counters and trees are reported for all runs together, at the end.
             Event::PhaseStarted { .. }
             | Event::HostInterval { .. }
-            | Event::ServiceCounters { .. } => {}
+            | Event::ServiceCounters { .. }
+            | Event::TreesCompared { .. } => {}
         }
         Ok(())
     }

@@ -96,8 +96,8 @@ impl LiveModel {
         match event {
             Event::IoMethodChosen(used) => self.notice(engine_words(used), false),
             Event::PhaseStarted { phase, .. } => self.phase = *phase,
-            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
-                Fill::progress(&mut self.fill, stream, [*written_bytes, *total_bytes], now);
+            Event::PrepareProgress { stream, done, total } => {
+                Fill::progress(&mut self.fill, stream, [*done, *total], now);
             }
             Event::PrepareFinished(prepared) => {
                 self.fill = None;
@@ -121,9 +121,11 @@ impl LiveModel {
                 self.notice(format!("warning: {}", report::warnings::found(warning)), true);
             }
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
-            // Service-side counters are reported for all runs together, at the end.
-            Event::ServiceCounters { .. } | Event::HostInterval { .. } | Event::Finished { .. } => {
-            }
+            // Service-side counters and trees are reported for all runs together, at the end.
+            Event::ServiceCounters { .. }
+            | Event::TreesCompared { .. }
+            | Event::HostInterval { .. }
+            | Event::Finished { .. } => {}
         }
     }
 

@@ -79,7 +79,7 @@ impl LiveModel {
             (None, Some(fill)) => {
                 groups[0].push(format!("writing the files of {}", fill.stream));
                 groups.push(fill.parts(self.position.left(None, 0)));
-                fill.written_bytes as f64 / fill.total_bytes.max(1) as f64
+                fill.share()
             }
             (None, None) => {
                 let is_first = self.position.runs_started == 0;

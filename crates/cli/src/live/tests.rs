@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use metrics::connection::ConnectionInterval;
 use metrics::fleet::HostEvent;
 use metrics::interval::Interval;
-use metrics::run_record::Outcome;
+use metrics::run_record::{Outcome, PreparedAmount};
 use runner::event::{Event, Phase};
 use workload::plan::{Plan, Run, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
@@ -263,8 +263,8 @@ fn a_fill_shows_its_rate_and_the_remaining_time() {
     );
     let progress = |written_bytes| Event::PrepareProgress {
         stream: "corner".to_owned(),
-        written_bytes,
-        total_bytes: 4 << 30,
+        done: PreparedAmount::of_bytes(written_bytes),
+        total: PreparedAmount::of_bytes(4 << 30),
     };
     followed.take(progress(0));
     followed.model.take(&progress(1 << 30), followed.start + Duration::from_secs(2));

@@ -27,6 +27,7 @@ mod fleet_counters;
 mod fleet_faults;
 mod fleet_files;
 mod fleet_fill;
+mod fleet_names;
 mod fleet_records;
 mod fleet_runs;
 mod fleet_searches;

@@ -174,13 +174,3 @@ fn a_tree_of_another_plan_is_refused_and_replaced_on_request() {
     assert!(refused.stderr.contains("--refill"), "{}", refused.stderr);
     dir.measured(&["run", &target, "-w", "other.toml", "--refill"]);
 }
-
-#[test]
-fn operations_on_names_on_several_hosts_are_refused() {
-    let dir = TestDir::new();
-    dir.file("names.toml", NAMES);
-    let target = target(&dir);
-    let refused = dir.run(&["run", &target, "-w", "names.toml", "--hosts", "a,b"]);
-    assert!(refused.stderr.contains("stream home: operations on names"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("leave out `--hosts`"), "{}", refused.stderr);
-}

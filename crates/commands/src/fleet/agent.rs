@@ -143,6 +143,15 @@ impl Agent {
             Request::UseFiles { target, manifest } => {
                 reply::done(&station.use_files(target, *manifest)?)
             }
+            Request::MakeTrees { sequence, target } => {
+                reply::done(&station.make_trees(sequence, target, &context)?)
+            }
+            Request::RestoreTrees { sequence, run } => {
+                reply::done(&station.restore_trees(sequence, &run, &context)?)
+            }
+            Request::CompareTrees { sequence, run, lanes } => {
+                reply::done(&station.compare_trees(sequence, &run, lanes, &context))
+            }
             Request::ChooseIoMethod => reply::done(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {
                 let spool = &mut self.spool;

@@ -1,10 +1,11 @@
 //! Hosts as the fleet of a plan: agents execute it, this process keeps the time and the results.
 //!
 //! The first host claims the target's directory, and the others join it; all of them [`fill`] its files. Each
-//! run is conducted by [`FleetRun`].
+//! run is conducted by [`FleetRun`]; the first makes and compares the [`trees`] of names.
 
 mod ask;
 mod fill;
+mod trees;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,9 +15,11 @@ use std::time::Duration;
 use cluster::controller::{Event, Lost};
 use cluster::links::Links;
 use engine::drive::Stop;
+use engine::operations::LaneEnd;
 use engine::run::RunEnd;
 use metrics::fleet::{self, FleetHost};
 use metrics::run_record::{ChosenIoMethod, Outcome};
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::{Warning, is_wall_clock_off};
 use record::frame::{self, Frame};
 use runner::announce::Announcer;
@@ -57,6 +60,8 @@ pub(crate) struct RemoteFleet {
     paths: Vec<String>,
     io_method: IoMethodUsed,
     observer: Observer,
+    /// The plan has operations on names.
+    has_trees: bool,
 }
 
 /// What agents need to open the target of a plan.
@@ -89,6 +94,7 @@ impl RemoteFleet {
             paths: Vec::new(),
             io_method: opening.plan.io_method.into(),
             observer: Arc::clone(opening.observer),
+            has_trees: opening.plan.model_streams().any(|stream| stream.names.is_some()),
         };
         let opened = fleet.connect(opening).and_then(|()| fleet.open_target(opening));
         opened.map_err(|why| fleet.failure(why))?;
@@ -244,7 +250,7 @@ impl Fleet for &mut RemoteFleet {
             return Ok(ControlFlow::Continue(()));
         }
         announcer.send(&PlanEvent::PhaseStarted { run_index: None, phase: Phase::Prepare });
-        match self.fill(stop, announcer) {
+        match self.fill(stop, announcer).and_then(|()| self.prepare_trees(stop, announcer)) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(NotDone::Stopped) => Ok(ControlFlow::Break(Outcome::Interrupted)),
             Err(why) => Err(self.error(why).into()),
@@ -266,6 +272,19 @@ impl Fleet for &mut RemoteFleet {
         let (_, chosen) = answers.pop().expect("the first host answered");
         self.io_method = chosen.io_method;
         Ok(chosen)
+    }
+
+    fn make_trees(&mut self, run: &Run, stop: &Stop) -> Result<(), FleetError> {
+        self.restore_trees(run, stop).map_err(|why| self.error(why))
+    }
+
+    fn compare_trees(
+        &mut self,
+        run: &Run,
+        stop: &Stop,
+        end: RunEnd,
+    ) -> (RunEnd, Vec<TreeComparison>) {
+        RemoteFleet::compare_trees(self, run, stop, end)
     }
 
     fn run(
@@ -363,6 +382,8 @@ impl RemoteFleet {
                     Report::Warned { warnings } => session.warn(host, warnings),
                     Report::Measured => session.core.measured(host, now_ns),
                     Report::Filling { .. }
+                    | Report::MakingTree { .. }
+                    | Report::TreeWalked
                     | Report::Durable { .. }
                     | Report::PartFailed
                     | Report::Waiting { .. } => {}
@@ -395,7 +416,7 @@ impl RemoteFleet {
                                 details: ended.details,
                                 mismatches: ended.mismatches,
                                 started_late_ns: ended.started_late_ns,
-                                lanes: Vec::new(),
+                                lanes: ended.lanes.into_iter().map(LaneEnd::from).collect(),
                             },
                             ended.intervals,
                         );

@@ -2,7 +2,9 @@
 //! the program, so the documents have none. Intervals travel as frames of a journal.
 
 use analysis::host_check::{Facts, RoundTrip, RoundTripSource};
-use metrics::run_record::Outcome;
+use engine::operations::LaneEnd;
+use metrics::run_record::{Outcome, PreparedAmount};
+use metrics::tree_comparison::TreeComparison;
 use metrics::warning::Warning;
 use serde::{Deserialize, Serialize};
 use target::LockOwner;
@@ -10,8 +12,9 @@ use target::manifest::{DurableBytes, FilledBy, Manifest};
 use target::refusal::Overrides;
 use target::shared_directory::SharedDirectory;
 use target::storage::Storage;
+use target::tree::LaneSteps;
 use units::BytesPerSec;
-use workload::plan::{Assignment, FileSet, IoMethodUsed, Plan};
+use workload::plan::{Assignment, FileSet, IoMethodUsed, Plan, Run};
 
 use super::spool::SpoolRequest;
 use crate::check;
@@ -37,6 +40,13 @@ pub(super) enum Request {
     EndFill { target: usize },
     /// Use the files of the host that claimed the directory.
     UseFiles { target: usize, manifest: Box<Manifest> },
+    /// Make the trees of names on a target, as the first runs that use them need them. The answer is a
+    /// list of [`metrics::run_record::Prepared`], one for each tree.
+    MakeTrees { sequence: u32, target: usize },
+    /// Make the trees of a run what they are at its start.
+    RestoreTrees { sequence: u32, run: Box<Run> },
+    /// Compare the trees of a run that completed. The answer is [`TreesCompared`].
+    CompareTrees { sequence: u32, run: Box<Run>, lanes: Vec<LaneDone> },
     /// Choose the I/O method. The answer is [`Chosen`].
     ChooseIoMethod,
     /// Execute a share of a run. The answer is [`Ended`].
@@ -115,6 +125,44 @@ pub(super) struct Ended {
     pub(super) intervals: u32,
     /// Warnings about the host during the run.
     pub(super) warnings: Vec<Warning>,
+    /// What is done of each of its lanes of operations on names.
+    pub(super) lanes: Vec<LaneDone>,
+}
+
+/// What is done of a lane of operations on names at the end of a run: [`LaneEnd`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct LaneDone {
+    stream: usize,
+    target: u32,
+    lane: u32,
+    /// `(prefix, end, failed)` of [`LaneSteps`].
+    steps: Option<(u64, u64, Vec<u64>)>,
+}
+
+impl From<LaneEnd> for LaneDone {
+    fn from(end: LaneEnd) -> LaneDone {
+        let LaneEnd { stream, target, lane, steps } = end;
+        let steps = steps.map(|LaneSteps { prefix, end, failed }| (prefix, end, failed));
+        LaneDone { stream, target, lane, steps }
+    }
+}
+
+impl From<LaneDone> for LaneEnd {
+    fn from(done: LaneDone) -> LaneEnd {
+        let LaneDone { stream, target, lane, steps } = done;
+        let steps = steps.map(|(prefix, end, failed)| LaneSteps { prefix, end, failed });
+        LaneEnd { stream, target, lane, steps }
+    }
+}
+
+/// The answer to [`Request::CompareTrees`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct TreesCompared {
+    /// Whether the comparison could be done.
+    pub(super) outcome: Outcome,
+    /// What differs, in words.
+    pub(super) mismatches: Vec<String>,
+    pub(super) trees: Vec<TreeComparison>,
 }
 
 /// What concerns the request that a host is doing.
@@ -144,6 +192,10 @@ pub(super) enum SignalKind {
 pub(super) enum Report {
     /// How much of its part of a set the host has written.
     Filling { set: u32, written_bytes: u64 },
+    /// What of the tree of a stream the host has created so far.
+    MakingTree { stream: String, done: PreparedAmount, total: PreparedAmount },
+    /// The host has walked or repaired a further part of a tree of names.
+    TreeWalked,
     /// What the host has written durably.
     Durable { files: Vec<DurableBytes> },
     /// The part of the host that claimed the directory failed; its answer follows those of the others.
@@ -193,6 +245,8 @@ impl Request {
             Request::FillPart { .. } => "filling its files",
             Request::EndFill { .. } => "checking the filled files",
             Request::UseFiles { .. } => "opening the filled files",
+            Request::MakeTrees { .. } | Request::RestoreTrees { .. } => "making the tree of names",
+            Request::CompareTrees { .. } => "comparing the tree of names",
             Request::ChooseIoMethod => "choosing the I/O method",
             Request::Run { .. } => "executing its share of the run",
             Request::Left { .. } => "counting the remaining files",

@@ -1,6 +1,8 @@
-//! What an agent measures with: the target of a plan on this host. Its files: [`fill`].
+//! What an agent measures with: the target of a plan on this host. Its files: [`fill`]; trees of names:
+//! [`trees`].
 
 mod fill;
+mod trees;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use metrics::interval::Interval;
 use metrics::run_record::{ChosenIoMethod, Outcome};
 use runner::fleet::{Fleet, LocalFleet};
 use runner::host_warnings::{self, HostLimits};
+use runner::run_trees::RunTrees;
 use target::directory::TargetDirectory;
 use target::inventory::RequiredFiles;
 use target::manifest::Manifest;
@@ -23,7 +26,7 @@ use target::refusal::Refusal;
 use target::shared_directory;
 use workload::plan::{Assignment, IoMethodUsed, Plan};
 
-use super::request::{Ended, Open, Opened, Report};
+use super::request::{Ended, LaneDone, Open, Opened, Report};
 use super::run_keeper::RunKeeper;
 use super::signals::Signals;
 use super::spool::Spool;
@@ -52,6 +55,8 @@ pub(super) struct Station {
     is_written: Vec<bool>,
     /// The method of the last run; its files are found again when it changes.
     io_method: Option<IoMethodUsed>,
+    /// The trees of names, on the host that makes them.
+    trees: RunTrees,
 }
 
 impl Station {
@@ -97,8 +102,10 @@ impl Station {
         let path = |directory: &TargetDirectory| directory.path().display().to_string();
         let paths = directories.iter().map(path).collect();
         let opened = Opened { paths, shared, environment };
+        let trees = RunTrees::unknown(plan.verify);
         let is_written = Vec::new();
-        Ok((Station { plan, directories, fleet, is_written, io_method: None }, opened))
+        let io_method = None;
+        Ok((Station { plan, directories, fleet, is_written, io_method, trees }, opened))
     }
 
     /// Uses the files of the host that claimed the directory of a target.
@@ -136,6 +143,7 @@ impl Station {
         let mut warnings = self.warnings_before(assignment, io_method);
         warnings.extend(spool.take_failure());
         let run = &assignment.run;
+        self.trees.changed_by(&self.directories, run);
         let signals = Arc::clone(context.signals);
         let keeper = RunKeeper::new(spool, signals, context.outbox.clone(), run.index);
         let is_too_late = Cell::new(false);
@@ -182,6 +190,7 @@ impl Station {
             started_late_ns: end.started_late_ns,
             intervals: keeper.intervals(),
             warnings,
+            lanes: end.lanes.into_iter().map(LaneDone::from).collect(),
         })
     }
 

@@ -27,7 +27,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Run;
 
-use self::run_end::{ProcedureLine, procedure_lines};
+use self::run_end::{ProcedureLine, TreeLine, procedure_lines, tree_line};
 use crate::outcome::{Exit, Outcome as CommandOutcome, Refused};
 
 /// How an experiment ended.
@@ -70,6 +70,10 @@ pub(super) enum Line<'a> {
         stream: &'a str,
         written_bytes: u64,
         total_bytes: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        created_names: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total_names: Option<u64>,
     },
     PrepareFinished {
         stream: &'a str,
@@ -149,6 +153,10 @@ pub(super) enum Line<'a> {
         read_bytes: u64,
         written_bytes: u64,
         outstanding_max: u64,
+    },
+    TreesCompared {
+        run_index: u32,
+        trees: Vec<TreeLine<'a>>,
     },
     RunFinished {
         run_index: u32,
@@ -384,11 +392,14 @@ impl<'a> Line<'a> {
             Event::PhaseStarted { run_index, phase } => {
                 Line::PhaseStarted { run_index: *run_index, phase: phase.name() }
             }
-            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
+            Event::PrepareProgress { stream, done, total } => {
+                let names = |names| (total.names > 0).then_some(names);
                 Line::PrepareProgress {
                     stream,
-                    written_bytes: *written_bytes,
-                    total_bytes: *total_bytes,
+                    written_bytes: done.bytes,
+                    total_bytes: total.bytes,
+                    created_names: names(done.names),
+                    total_names: names(total.names),
                 }
             }
             Event::PrepareFinished(prepared) => Line::PrepareFinished {
@@ -464,6 +475,10 @@ impl<'a> Line<'a> {
                     written_bytes: counts.written_bytes,
                     outstanding_max: counts.outstanding_max,
                 }
+            }
+            Event::TreesCompared { run_index, trees } => {
+                let trees = trees.iter().map(tree_line).collect();
+                Line::TreesCompared { run_index: *run_index, trees }
             }
             Event::RunFinished { run_index, outcome } => {
                 let (outcome, reason) = outcome_words(outcome);

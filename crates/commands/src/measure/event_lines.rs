@@ -100,8 +100,11 @@ mod tests {
     use metrics::environment::Environment;
     use metrics::fleet::{FleetHost, HostEvent};
     use metrics::interval::{Interval, KindInterval, StreamInterval};
-    use metrics::run_record::{ChosenIoMethod, ExperimentRecord, Prepared, RunRecord};
+    use metrics::run_record::{
+        ChosenIoMethod, ExperimentRecord, Prepared, PreparedAmount, RunRecord,
+    };
     use metrics::service_counters::ServiceCounters;
+    use metrics::tree_comparison::{ComparedTree, NotCompared, TreeComparison, TreeResult};
     use runner::event::Phase;
     use workload::outcome::ErrorKind;
     use workload::plan::{IoMethod, IoMethodUsed, Plan, Run, TargetSpec};
@@ -248,9 +251,15 @@ mod tests {
         let reason = || "no room".to_owned();
         let warning = metrics::warning::Warning::EndedEarly { reason: reason() };
         let outcome = Outcome::Failed { reason: reason() };
-        let (written_bytes, total_bytes, took_ns) = (1, 2, 3);
+        let amount = PreparedAmount { bytes: 1, names: 2 };
+        let (written_bytes, took_ns) = (1, 3);
         let mut counts = ServiceCounters::default();
         counts.calls[0] = 1;
+        let tree = |result| TreeComparison { stream: stream(), target: 0, result };
+        let trees = vec![
+            tree(TreeResult::Compared(ComparedTree::default())),
+            tree(TreeResult::NotCompared(NotCompared::HostLost)),
+        ];
         let mut out = Vec::new();
         let mut lines = EventLines::new(&mut out);
         for event in [
@@ -259,7 +268,7 @@ mod tests {
                 reason: reason(),
             }),
             Event::PhaseStarted { run_index, phase: Phase::Measure },
-            Event::PrepareProgress { stream: stream(), written_bytes, total_bytes },
+            Event::PrepareProgress { stream: stream(), done: amount, total: amount },
             Event::PrepareFinished(Prepared { stream: stream(), written_bytes, took_ns }),
             Event::RunStarted { run: Box::new(run), started_unix_ms: 1 },
             Event::FleetReady { hosts: vec![FleetHost::default()] },
@@ -278,6 +287,7 @@ mod tests {
             Event::Interval { run_index: 0, interval },
             Event::Warning { run_index, warning },
             Event::ServiceCounters { run_index: 0, counts },
+            Event::TreesCompared { run_index: 0, trees },
             Event::RunFinished { run_index: 0, outcome: outcome.clone() },
             Event::Finished { outcome },
         ] {
@@ -298,6 +308,7 @@ mod tests {
             warnings: Vec::new(),
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: Outcome::Done,
         });
         let mut findings = analysis::analyze(&record);

@@ -204,7 +204,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     };
     let mut plan =
         resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
-    refuse_on_hosts(&plan, options)?;
+    refuse_replays_on_hosts(&plan, options)?;
     plan.overrides = of_user(&overrides, &source);
     let needed: Vec<u64> =
         (0..plan.targets.len()).map(|target| plan.bytes_needed_on(target).get()).collect();
@@ -218,23 +218,15 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     Ok(Planned { plan, text: source.text, assumed })
 }
 
-/// Refuses on other hosts operations on names, which make and compare no trees there yet, and replays,
-/// whose lists are on this host.
-fn refuse_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
-    if options.hosts.is_none() {
-        return Ok(());
-    }
-    let refused = plan.model_streams().find_map(|stream| {
-        let what = match (&stream.names, &stream.replay) {
-            (Some(_), _) => "operations on names run",
-            (None, Some(_)) => "a replay runs",
-            (None, None) => return None,
-        };
-        Some(anyhow!("stream {}: {what} on this host only", stream.name))
-    });
-    match refused {
+/// Refuses replays on other hosts: their lists are on this host.
+fn refuse_replays_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
+    let mut replays = plan.model_streams().filter(|stream| stream.replay.is_some());
+    match replays.next().filter(|_| options.hosts.is_some()) {
         None => Ok(()),
-        Some(reason) => Err(Failure::input(reason).with_remedy("leave out `--hosts`")),
+        Some(stream) => {
+            let reason = anyhow!("stream {}: a replay runs on this host only", stream.name);
+            Err(Failure::input(reason).with_remedy("leave out `--hosts`"))
+        }
     }
 }
 

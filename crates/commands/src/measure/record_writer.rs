@@ -40,6 +40,7 @@ impl Listener for RecordWriter {
             Event::ServiceCounters { run_index, counts } => {
                 writer.service_counters(*run_index, counts)
             }
+            Event::TreesCompared { run_index, trees } => writer.trees(*run_index, trees),
             Event::RunFinished { run_index, outcome } => writer.run_finished(*run_index, outcome),
             Event::Finished { outcome } => writer.finish(outcome),
             // They follow from the intervals and the plan.

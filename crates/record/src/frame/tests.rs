@@ -6,6 +6,7 @@ use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{
     KindInterval, StreamInterval, TargetInterval, UsersInterval, WorkerInterval,
 };
+use metrics::tree_comparison::{ComparedTree, NotCompared, TreeResult};
 use metrics::warning::Figure;
 use metrics::wire::{CounterSource, WireInterval};
 use proptest::collection::{btree_map, vec};
@@ -417,6 +418,28 @@ fn the_bytes_of_an_io_method_do_not_change() {
         assert_eq!(payload[..3], [position, 20, b'f'], "the position, the length of the text");
         assert_eq!(Frame::decode(ENGINE, &payload), Ok(Frame::Engine(used)));
     }
+}
+
+#[test]
+fn the_bytes_of_compared_trees_do_not_change() {
+    let tree = |result| TreeComparison { stream: "home".to_owned(), target: 2, result };
+    let compared = ComparedTree {
+        files: 1,
+        directories: 2,
+        symbolic_links: 3,
+        unknown: 4,
+        differences: 5,
+        with_content: true,
+    };
+    let mut trees = vec![tree(TreeResult::Compared(compared))];
+    trees.extend(NotCompared::ALL.map(|reason| tree(TreeResult::NotCompared(reason))));
+    let mut payload = Vec::new();
+    encode(&(7_u32, &trees), &mut payload);
+    let first = [7, 5, 4, b'h', b'o', b'm', b'e', 2, 0, 1, 2, 3, 4, 5, 1];
+    assert_eq!(payload[..first.len()], first);
+    let reasons: Vec<u8> = payload[first.len()..].chunks(8).map(|one| one[7]).collect();
+    assert_eq!(reasons, [0, 1, 2, 3], "the positions of the reasons");
+    assert_eq!(Frame::decode(TREES, &payload), Ok(Frame::Trees { run_index: 7, trees }));
 }
 
 /// The payload of an interval with one stream whose reads have these service time buckets.

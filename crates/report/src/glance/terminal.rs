@@ -118,7 +118,7 @@ fn laid_out(
         out.push('\n');
     }
     caveats(glance, width, &mut out);
-    for sentence in glance.hosts.iter().chain(&glance.service_counters) {
+    for sentence in glance.hosts.iter().chain(&glance.service_counters).chain(&glance.trees) {
         wrap(sentence, "", "  ", width, &mut out);
     }
     out.truncate(out.trim_end().len());

@@ -106,6 +106,7 @@ pub(super) fn record(
         results => html::values(&results, &results_caption(has_evidence)),
         emulated => emulated::table(findings).map(|table| html::value(&table)),
         service_counters => emulated::service_counters(findings),
+        trees => crate::trees::sentences(findings),
         sections => evidence
             .into_iter()
             .map(|section| page::value(&folded(section), charts))

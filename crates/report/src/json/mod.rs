@@ -51,6 +51,7 @@ use wire::{RunWireJson, wire};
 use crate::conditions::{self, ConditionJson};
 use crate::expect::json::{PublishedJson, published};
 use crate::record::Record;
+use crate::trees::{self, TreesJson};
 
 /// Increased when a reader of the previous version would misread the new one.
 const SCHEMA_VERSION: u32 = 2;
@@ -167,6 +168,9 @@ struct Document<'a> {
     /// Counters of the emulated volume's service, compared with those of the load generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     service_counters: Option<ServiceCountersJson>,
+    /// Only with operations on names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trees: Option<TreesJson>,
 }
 
 /// A name and its value.
@@ -226,6 +230,7 @@ impl<'a> Document<'a> {
             verdicts: verdicts(findings),
             wire: wire(findings),
             service_counters: findings.service_check.map(service_counters),
+            trees: findings.tree_check.map(trees::json),
         }
     }
 }

@@ -196,6 +196,7 @@ impl Load {
             warnings: Vec::new(),
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: ended.outcome,
         };
         Measured { volume, record, before, after }

@@ -171,6 +171,7 @@ impl<'a> Engine<'a> {
             warnings: Vec::new(),
             hosts: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome: Outcome::Done,
         };
         (record, self.credit)

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Mutex;
 
+use crate::folder::Kind;
+
 /// Differences that are described; all are counted.
 const DESCRIBED_MAX: usize = 16;
 
@@ -42,11 +44,38 @@ impl Difference {
     }
 }
 
+/// Entries that a walk of a tree found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FoundEntries {
+    /// Names of files, hard links included.
+    pub files: u64,
+    /// Directories, without the root of the tree.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symbolic_links: u64,
+    /// Names that failed operations may have changed: anything about them is accepted.
+    pub unknown: u64,
+}
+
+impl FoundEntries {
+    /// Counts an entry.
+    pub(crate) fn add(&mut self, kind: Kind) {
+        match kind {
+            Kind::File => self.files += 1,
+            Kind::Directory => self.directories += 1,
+            Kind::Link => self.symbolic_links += 1,
+            _ => {}
+        }
+    }
+}
+
 /// The result of comparing a tree with what is expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Names that were compared.
     pub names: u64,
+    /// What was found.
+    pub found: FoundEntries,
     counts: [u64; Difference::ALL.len()],
     /// The first differences in words.
     pub described: Vec<String>,
@@ -91,8 +120,15 @@ impl Findings {
         crate::tree::walk::lock(&self.0).add(difference, describe);
     }
 
-    pub(crate) fn compared(&self, names: u64) {
-        crate::tree::walk::lock(&self.0).names += names;
+    /// Counts names that were compared, and what was found.
+    pub(crate) fn compared(&self, names: u64, found: FoundEntries) {
+        let mut differences = crate::tree::walk::lock(&self.0);
+        differences.names += names;
+        let sum = &mut differences.found;
+        sum.files += found.files;
+        sum.directories += found.directories;
+        sum.symbolic_links += found.symbolic_links;
+        sum.unknown += found.unknown;
     }
 
     pub(crate) fn into_differences(self) -> Differences {

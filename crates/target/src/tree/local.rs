@@ -95,7 +95,9 @@ impl TreeAccess for LocalTree {
                     continue;
                 }
                 let mask = StatxFlags::TYPE | StatxFlags::SIZE;
-                match rustix::fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, mask) {
+                // Those of the server: other hosts may have changed what this one has cached.
+                let how = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+                match rustix::fs::statx(directory, name, how, mask) {
                     Ok(found) => entries.push(TreeEntry {
                         leaf: name.to_bytes().to_vec(),
                         kind: kind(u32::from(found.stx_mode)),

@@ -19,7 +19,7 @@ mod required;
 mod seen;
 mod walk;
 
-pub use differences::{Difference, Differences};
+pub use differences::{Difference, Differences, FoundEntries};
 pub use directory::TreeProgress;
 pub use expected::{LaneSteps, TreeState};
 pub use required::RequiredTree;

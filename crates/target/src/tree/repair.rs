@@ -23,6 +23,8 @@ const BATCH_NAMES: usize = 64;
 /// What a repair has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
+    /// Names and directories that had to be created: known once the tree was walked.
+    pub missing: u64,
     /// Names and directories that were created.
     pub created: u64,
     /// Names that were removed.
@@ -33,6 +35,7 @@ pub struct Repaired {
 
 #[derive(Default)]
 struct Counts {
+    missing: AtomicU64,
     created: AtomicU64,
     removed: AtomicU64,
     written_bytes: AtomicU64,
@@ -41,6 +44,7 @@ struct Counts {
 impl Counts {
     fn repaired(&self) -> Repaired {
         Repaired {
+            missing: self.missing.load(Ordering::Relaxed),
             created: self.created.load(Ordering::Relaxed),
             removed: self.removed.load(Ordering::Relaxed),
             written_bytes: self.written_bytes.load(Ordering::Relaxed),
@@ -84,7 +88,9 @@ pub(crate) fn repair(
         Ok(())
     };
     visit_directories(location, workers, &visit, &|_| {})?;
-    if correct.load(Ordering::Relaxed) < names {
+    let missing = names.saturating_sub(correct.load(Ordering::Relaxed));
+    counts.missing.store(counts.created.load(Ordering::Relaxed) + missing, Ordering::Relaxed);
+    if missing > 0 {
         let missing = judge.lookup.names().filter(|(name, _)| !seen.contains(*name));
         create_all(location, workers, missing, (state, content), &counts, progress)?;
     }

@@ -97,6 +97,11 @@ impl RequiredTree {
         self.name_set().population.total()
     }
 
+    /// Names and directories that the tree has at the start, without its root.
+    pub fn entries_at_start(&self) -> u64 {
+        self.names_at_start().saturating_add(self.name_set().directories())
+    }
+
     fn name_set(&self) -> NameSet {
         NameSet::of(&self.stream, &self.load, self.lanes, self.queue_depth)
     }

@@ -12,7 +12,7 @@ use workload::names::{Expected, Name, NameClass, NameTree};
 
 use super::access::{At, TreeAccess, TreeDirectory, TreeEntry};
 use super::content::{Inspection, inspect};
-use super::differences::{Difference, Differences, Findings};
+use super::differences::{Difference, Differences, Findings, FoundEntries};
 use super::expected::{Lookup, TreeState, Wanted};
 use super::seen::Seen;
 use super::{TreeError, TreeLocation};
@@ -184,6 +184,8 @@ pub(super) struct Verdict {
     pub(super) difference: Option<Difference>,
     /// Details for a message.
     pub(super) detail: String,
+    /// A failed operation may have changed it, so that nothing was compared.
+    pub(super) is_unknown: bool,
 }
 
 impl Judge<'_> {
@@ -199,12 +201,14 @@ impl Judge<'_> {
             name,
             difference: Some(Difference::Surplus),
             detail: format!("{} that no operation left", entry.kind.description()),
+            is_unknown: false,
         };
         let Some(name) = name else { return Ok(surplus(None)) };
         let options = match self.lookup.find(name) {
             Wanted::Nothing => return Ok(surplus(Some(name))),
             Wanted::Unknown => {
-                return Ok(Verdict { name: Some(name), difference: None, detail: String::new() });
+                let (name, detail) = (Some(name), String::new());
+                return Ok(Verdict { name, difference: None, detail, is_unknown: true });
             }
             Wanted::Exactly(expected) => [Some(expected), None],
             Wanted::Either(first, last) => [last, first],
@@ -228,7 +232,12 @@ impl Judge<'_> {
         expected: &Expected,
     ) -> Result<Verdict, TreeError> {
         let at = (directory, &entry.leaf[..]);
-        let is = |difference, detail: String| Verdict { name: Some(name), difference, detail };
+        let is = |difference, detail: String| Verdict {
+            name: Some(name),
+            difference,
+            detail,
+            is_unknown: false,
+        };
         let required = match expected {
             Expected::File { .. } => Kind::File,
             Expected::Symlink { .. } => Kind::Link,
@@ -289,23 +298,26 @@ pub(crate) fn compare(
     let judge = Judge { location, lookup: state.lookup(), content, inspection };
     compare_structure(location, &findings)?;
     let visit = |access: &mut dyn TreeAccess, directory, entries: Vec<TreeEntry>| {
-        findings.compared(entries.len() as u64);
+        let mut found = FoundEntries::default();
         for entry in &entries {
+            found.add(entry.kind);
             let verdict = judge.judge(access, directory, entry)?;
             if let Some(name) = verdict.name {
                 seen.insert(name);
             }
+            found.unknown += u64::from(verdict.is_unknown);
             if let Some(difference) = verdict.difference {
                 let path = path_of(location, (directory, &entry.leaf));
                 let describe = || format!("`{}`: {}", path.display(), verdict.detail);
                 findings.add(difference, describe);
             }
         }
+        findings.compared(entries.len() as u64, found);
         Ok(())
     };
     visit_directories(location, workers, &visit, &|_| {})?;
     for (name, _) in judge.lookup.names().filter(|(name, _)| !seen.contains(*name)) {
-        findings.compared(1);
+        findings.compared(1, FoundEntries::default());
         findings.add(Difference::Missing, || {
             let mut path = String::new();
             location.tree.push_path(name, &mut path);
@@ -332,9 +344,10 @@ fn compare_structure(location: &TreeLocation<'_>, findings: &Findings) -> Result
                 listed => listed.map_err(|source| failed(directory, source))?,
             };
             let children = children(location.tree, directory);
-            findings.compared(children.len() as u64);
+            let mut found = FoundEntries::default();
             let mut exists = vec![false; children.len()];
             for entry in &entries {
+                found.add(entry.kind);
                 if let Some(child) = child_of(&children, entry) {
                     exists[child] = true;
                     continue;
@@ -344,6 +357,7 @@ fn compare_structure(location: &TreeLocation<'_>, findings: &Findings) -> Result
                 let describe = || format!("`{}`: {kind} that no operation left", path.display());
                 findings.add(Difference::Surplus, describe);
             }
+            findings.compared(children.len() as u64, found);
             for ((_, leaf), _) in children.iter().zip(exists).filter(|(_, exists)| !exists) {
                 let path = path_of(location, (directory, leaf));
                 let describe = || format!("`{}`: it does not exist", path.display());

@@ -73,6 +73,7 @@ fn record(hosts: [(u32, Vec<HostEvent>); 2], outcome: Outcome) -> ExperimentReco
             hosts: (0..).zip(hosts).map(of_host).collect(),
             warnings: Vec::new(),
             service_counters: None,
+            trees: Vec::new(),
             outcome,
         }],
         hosts: vec![host("a"), host("b")],

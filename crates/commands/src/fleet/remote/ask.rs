@@ -13,7 +13,7 @@ use target::refusal::Refusal;
 
 use super::RemoteFleet;
 use crate::fleet::reply::{self, RequestFailed};
-use crate::fleet::request::{Request, SignalKind};
+use crate::fleet::request::{Report, Request, SignalKind};
 use crate::outcome::Failure;
 
 /// Longest wait for the answer to a request that a command can do without, and for any answer after the user
@@ -62,7 +62,7 @@ impl RemoteFleet {
             true => ANSWERS_WITHIN_AFTER_STOP,
             false => ANSWERS_WITHIN,
         };
-        self.ask_within(requests, Some(within), &|| false).ok()
+        self.ask_within(requests, Some(within), &|| false, &mut |_, _| ()).ok()
     }
 
     /// Sends requests and waits for their answers, however long they take: hosts that take long are named. If the user stops, each gets a signal, and the answers are
@@ -72,7 +72,19 @@ impl RemoteFleet {
         requests: Vec<(usize, Request)>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Vec<(usize, A)>, NotDone> {
-        self.ask_within(requests, None, is_stopped)
+        self.ask_within(requests, None, is_stopped, &mut |_, _| ())
+    }
+
+    /// Like [`RemoteFleet::ask`], of one host; `take_report` gets the reports of its progress.
+    pub(super) fn ask_one<A: DeserializeOwned>(
+        &mut self,
+        host: usize,
+        request: Request,
+        is_stopped: &dyn Fn() -> bool,
+        take_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<A, NotDone> {
+        let mut answers = self.ask_within(vec![(host, request)], None, is_stopped, take_report)?;
+        Ok(answers.pop().expect("the host answered").1)
     }
 
     /// Like [`RemoteFleet::ask`]. Hosts that have not answered after the longest time are lost.
@@ -81,6 +93,7 @@ impl RemoteFleet {
         requests: Vec<(usize, Request)>,
         longest: Option<Duration>,
         is_stopped: &dyn Fn() -> bool,
+        take_report: &mut dyn FnMut(usize, Report),
     ) -> Result<Vec<(usize, A)>, NotDone> {
         let mut deadline_ns = longest.map(|longest| self.after(longest));
         let mut missing = Vec::new();
@@ -129,7 +142,7 @@ impl RemoteFleet {
                         let now_ns = self.links.now_ns();
                         let of_host = missing.iter_mut().filter(|one| one.host == host);
                         of_host.for_each(|one| one.heard_ns = now_ns);
-                        self.report(host, &report, &mut |_, _| ());
+                        self.report(host, &report, take_report);
                     }
                     Event::Lost { host, why } => {
                         self.lost[host] = Some(why.to_string());

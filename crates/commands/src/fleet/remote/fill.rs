@@ -9,7 +9,7 @@ use std::time::Duration;
 use cluster::controller::{Event, Lost};
 use engine::drive::Stop;
 use metrics::fleet::FleetHost;
-use metrics::run_record::Prepared;
+use metrics::run_record::{Prepared, PreparedAmount};
 use runner::announce::Announcer;
 use runner::event::Event as PlanEvent;
 use target::manifest::{DurableBytes, FilledBy, Manifest};
@@ -178,7 +178,9 @@ impl RemoteFleet {
                     }
                     Report::Durable { files } => parts.durable.extend(files),
                     Report::PartFailed => parts.has_failed = true,
-                    Report::Ready { .. }
+                    Report::MakingTree { .. }
+                    | Report::TreeWalked
+                    | Report::Ready { .. }
                     | Report::Warned { .. }
                     | Report::Measured
                     | Report::Waiting { .. } => {}
@@ -310,8 +312,12 @@ impl SplitFill {
             if std::mem::take(&mut self.is_changed[number]) {
                 events.push(PlanEvent::PrepareProgress {
                     stream: set.set.stream.clone(),
-                    written_bytes: self.written.iter().map(|sets| sets[number]).sum(),
-                    total_bytes: set.missing.iter().map(|(_, bytes)| bytes).sum(),
+                    done: PreparedAmount::of_bytes(
+                        self.written.iter().map(|sets| sets[number]).sum(),
+                    ),
+                    total: PreparedAmount::of_bytes(
+                        set.missing.iter().map(|(_, bytes)| bytes).sum(),
+                    ),
                 });
             }
         }
@@ -360,10 +366,10 @@ mod tests {
         fill.take_written(1, 0, 6);
         fill.take_written(1, 0, 9);
         fill.take_written(0, 7, 1);
-        let of = |stream: &str, written_bytes, total_bytes| PlanEvent::PrepareProgress {
+        let of = |stream: &str, done, total| PlanEvent::PrepareProgress {
             stream: stream.to_owned(),
-            written_bytes,
-            total_bytes,
+            done: PreparedAmount::of_bytes(done),
+            total: PreparedAmount::of_bytes(total),
         };
         assert_eq!(fill.take_progress(), [of("a", 13, 27)]);
         assert_eq!(fill.take_progress(), []);

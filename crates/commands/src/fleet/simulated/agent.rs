@@ -1,7 +1,7 @@
 //! The agent of a simulated host: the requests, signals, spools and runs of the product, and a model of the
 //! target and of the engine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,19 +9,22 @@ use anyhow::anyhow;
 use cluster::message::{Build, Hello, Message, PROTOCOL};
 use cluster::outbox::Outbox;
 use engine::drive::Stop;
+use engine::operations::LaneEnd;
 use metrics::fleet::SpoolOwner;
-use metrics::run_record::ChosenIoMethod;
+use metrics::run_record::{ChosenIoMethod, Outcome, Prepared};
+use metrics::tree_comparison::{ComparedTree, NotCompared, TreeComparison, TreeResult};
 use sim::fleet::{Fault, HostTime, Phase, Program, Random};
 use target::manifest::{DurableBytes, MANIFEST_VERSION, Manifest};
 use target::shared_directory::SharedDirectory;
 use target::storage::{DirectIo, Storage};
-use workload::plan::{FileSet, IoMethodUsed, Plan};
+use workload::plan::{FileSet, IoMethodUsed, Plan, Run};
 
 use super::disk::{Disk, ROOT};
 use super::share::{Share, ShareContext};
 use crate::fleet::reply;
 use crate::fleet::request::{
-    FillBegun, FillPart, Opened, PartFilled, Report, Request, SetToFill, Signal, SignalKind,
+    FillBegun, FillPart, LaneDone, Opened, PartFilled, Report, Request, SetToFill, Signal,
+    SignalKind, TreesCompared,
 };
 use crate::fleet::signals::Signals;
 use crate::fleet::spool::{self, Spool, SpoolItem, SpoolList, SpoolRequest};
@@ -184,6 +187,21 @@ impl SimulatedAgent {
                 false => failed("a file is not recorded as complete"),
             },
             Request::UseFiles { .. } => reply::done(&()),
+            Request::MakeTrees { sequence, .. } => {
+                self.signals.stop(sequence);
+                let stream = "home".to_owned();
+                let made = Prepared { stream, written_bytes: 0, took_ns: 1 };
+                return Work::Answer(now_ns + self.random.below(500 * MS_NS), reply::done(&[made]));
+            }
+            Request::RestoreTrees { sequence, .. } => {
+                self.signals.stop(sequence);
+                return Work::Answer(now_ns + self.random.below(500 * MS_NS), reply::done(&()));
+            }
+            Request::CompareTrees { sequence, run, lanes } => {
+                self.signals.stop(sequence);
+                let answer = reply::done(&compared(&run, lanes));
+                return Work::Answer(now_ns + self.random.below(500 * MS_NS), answer);
+            }
             Request::ChooseIoMethod => {
                 let reason = "simulated".to_owned();
                 reply::done(&ChosenIoMethod { io_method: IoMethodUsed::Psync, reason })
@@ -391,6 +409,23 @@ impl Program for SimulatedAgent {
             _ => {}
         }
     }
+}
+
+/// The comparison of the tree of a run: possible with the steps of all lanes. Its files are the steps.
+fn compared(run: &Run, lanes: Vec<LaneDone>) -> TreesCompared {
+    let lanes: Vec<LaneEnd> = lanes.into_iter().map(LaneEnd::from).collect();
+    let workers = run.streams.iter().filter(|stream| stream.names.is_some()).map(|s| s.workers);
+    let numbers: BTreeSet<u32> = lanes.iter().map(|lane| lane.lane).collect();
+    assert_eq!(numbers.len(), lanes.len(), "each lane is of one host");
+    let result = match numbers.len() as u32 == workers.sum::<u32>() {
+        true => TreeResult::Compared(ComparedTree {
+            files: lanes.iter().flat_map(|lane| &lane.steps).map(|steps| steps.end).sum(),
+            ..ComparedTree::default()
+        }),
+        false => TreeResult::NotCompared(NotCompared::HostLost),
+    };
+    let trees = vec![TreeComparison { stream: "home".to_owned(), target: 0, result }];
+    TreesCompared { outcome: Outcome::Done, mismatches: Vec::new(), trees }
 }
 
 fn failed(why: &str) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use metrics::fleet::{HostEvent, HostRun, totals};
 use metrics::interval::Interval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
+use metrics::tree_comparison::{NotCompared, TreeResult};
 use record::frame::Frame;
 use runner::fleet_run::OnLost;
 use sim::fleet::{Fault, Phase, PlannedFault};
@@ -31,6 +32,7 @@ pub(super) fn check(finished: &Finished) {
     check_names(finished, &context);
     if let Some(record) = &finished.measured {
         check_reported(finished, record, &context);
+        check_trees(finished, record, &context);
         check_totals(finished, record, &context);
         check_starts(case, finished, record, &context);
     }
@@ -135,6 +137,31 @@ fn check_reported(finished: &Finished, record: &ExperimentRecord, context: &str)
         let is_lost = run.hosts.iter().any(|host| host.lost().is_some());
         if is_lost && finished.case.on_lost == OnLost::Fail && finished.outcome.is_some() {
             assert!(matches!(run.outcome, Outcome::Failed { .. }), "{context}");
+        }
+    }
+}
+
+/// A tree is compared if the run completed and no host was lost in it, with the steps of every host. Otherwise
+/// the reason is recorded.
+fn check_trees(finished: &Finished, record: &ExperimentRecord, context: &str) {
+    for run in &record.runs {
+        let context = format!("{context}, run {}: {:?}", run.run.index, run.trees);
+        let lost = run.hosts.iter().filter(|host| host.lost().is_some()).count();
+        let steps: usize = run.hosts.iter().map(|host| host.intervals.len()).sum();
+        let [tree] = &run.trees[..] else {
+            assert!(finished.outcome.is_none(), "{context}: only without its controller");
+            continue;
+        };
+        let is_done = run.outcome == Outcome::Done;
+        match tree.result {
+            TreeResult::Compared(found) => {
+                assert_eq!((found.files, lost), (steps as u64, 0), "{context}");
+            }
+            TreeResult::NotCompared(NotCompared::HostLost) => assert!(lost > 0, "{context}"),
+            TreeResult::NotCompared(NotCompared::RunEndedEarly | NotCompared::Incomplete) => {
+                assert!(!is_done || finished.outcome.is_none(), "{context}");
+            }
+            TreeResult::NotCompared(NotCompared::TooManyFailed) => panic!("{context}"),
         }
     }
 }

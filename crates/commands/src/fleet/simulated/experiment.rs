@@ -33,14 +33,16 @@ use crate::outcome::Failure;
 pub(super) const VERSION: &str = "1";
 const ID: &str = "20261127-080000-simulated-1";
 
-/// A plan of two runs on so many hosts: warm-up 1 s, 5 s measured.
+/// A plan of two runs on so many hosts: warm-up 1 s, 5 s measured. One stream reads files, one has
+/// operations on names; the simulated intervals are those of the first.
 pub(super) fn plan(hosts: u32) -> Plan {
     static EXPERIMENT: OnceLock<workload::experiment::Experiment> = OnceLock::new();
     let experiment = EXPERIMENT.get_or_init(|| {
         let text = "name = \"simulated\"\n[run]\nwarm_up = \"1s\"\nmeasure = \"5s\"\n\
                     interval = \"1s\"\nrepeats = 2\n[stream.main]\nread = \"100%\"\n\
                     transfer_size = \"8KiB\"\npattern = \"random\"\nfile_size = \"1MiB\"\n\
-                    files = 6\nqueue_depth = 4\n";
+                    files = 6\nqueue_depth = 4\n[stream.home]\nnames = { files = 1000 }\n\
+                    mix = { stat = \"100%\" }\nqueue_depth = 4\n";
         workload::experiment::parse(text, "simulated.toml").expect("it is whole")
     });
     let options = ResolveOptions { hosts, ..ResolveOptions::LOCAL };
@@ -116,6 +118,7 @@ impl Recorder {
                 Frame::RunFinished { run_index, outcome }
             }
             Event::Finished { outcome } => Frame::Finished(outcome),
+            Event::TreesCompared { run_index, trees } => Frame::Trees { run_index, trees },
             Event::ServiceCounters { .. }
             | Event::PhaseStarted { .. }
             | Event::PrepareProgress { .. } => return None,

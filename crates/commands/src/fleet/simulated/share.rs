@@ -6,15 +6,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use cluster::outbox::Outbox;
 use engine::drive::Stop;
+use engine::operations::LaneEnd;
 use engine::run::RunEnd;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::Outcome;
 use sim::fleet::{Fault, Phase, Random};
+use target::tree::LaneSteps;
 use workload::plan::{Assignment, Run};
 
 use super::disk::Disk;
 use crate::fleet::reply;
-use crate::fleet::request::{Ended, Report};
+use crate::fleet::request::{Ended, LaneDone, Report};
 use crate::fleet::run_keeper::RunKeeper;
 use crate::fleet::signals::{Signals, Start};
 use crate::fleet::spool::Spool;
@@ -43,6 +45,8 @@ pub(super) struct Share {
     sequence: u32,
     stop: Arc<Stop>,
     run: Run,
+    /// Its lanes of operations on names, with their stream.
+    lanes: Vec<(usize, u32)>,
     keeper: RunKeeper<Box<Spool>>,
     signals: Arc<Signals>,
     outbox: Outbox,
@@ -79,12 +83,17 @@ impl Share {
         now_ns: u64,
     ) -> Share {
         let ShareContext { spool, signals, outbox, disk, opens_ns } = context;
-        let run = assignment.run;
+        let Assignment { run, lanes } = assignment;
+        let lanes = lanes.into_iter().enumerate();
+        let on_names = lanes.filter(|(stream, _)| run.streams[*stream].names.is_some());
+        let lanes = on_names.flat_map(|(stream, lanes)| lanes.map(move |lane| (stream, lane)));
+        let lanes = lanes.collect();
         Share {
             sequence,
             stop: signals.stop(sequence),
             keeper: RunKeeper::new(spool, Arc::clone(signals), outbox.clone(), run.index),
             run,
+            lanes,
             signals: Arc::clone(signals),
             outbox: outbox.clone(),
             disk: disk.clone(),
@@ -247,6 +256,13 @@ impl Share {
         self.stage = Stage::Checking(now_ns + checks_ns, end);
     }
 
+    /// One step for each interval.
+    fn lane_done(&self, (stream, lane): (usize, u32)) -> LaneDone {
+        let steps = u64::from(self.next);
+        let steps = LaneSteps { prefix: steps, end: steps, failed: Vec::new() };
+        LaneDone::from(LaneEnd { stream, target: 0, lane, steps: Some(steps) })
+    }
+
     fn ended(&mut self, end: RunEnd) -> Vec<u8> {
         let warnings = self.keeper.finished(&end, Vec::new());
         reply::done(&Ended {
@@ -256,6 +272,7 @@ impl Share {
             started_late_ns: end.started_late_ns,
             intervals: self.keeper.intervals(),
             warnings,
+            lanes: self.lanes.iter().map(|lane| self.lane_done(*lane)).collect(),
         })
     }
 }

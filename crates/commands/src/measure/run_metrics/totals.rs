@@ -166,7 +166,8 @@ impl RunTotals {
             | Event::FleetReady { .. }
             | Event::HostInterval { .. }
             | Event::HostEvent { .. }
-            | Event::ServiceCounters { .. } => {}
+            | Event::ServiceCounters { .. }
+            | Event::TreesCompared { .. } => {}
         }
     }
 
