@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::harness::TestDir;
 use crate::volumes::{Served, program};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fourcorners");
 
 const NAMES: &str = r#"
 name = "names"
@@ -43,21 +46,78 @@ fn names_are_measured_on_a_directory_and_on_the_emulated_volume_and_removed_by_c
     assert_eq!(left, 0);
 }
 
+/// A small tree with names of every class.
+const KILLED: &str = r#"
+name = "killed"
+[run]
+warm_up = "0s"
+measure = "60s"
+interval = "250ms"
+[stream.home]
+names = { files = 250, depth = 2, width = 3, size = { "0" = "20%", "3000" = "60%", "20KiB" = "20%" } }
+queue_depth = 4
+workers = 1
+[stream.home.mix]
+create = "2%"
+link = "2%"
+symlink = "2%"
+unlink = "6%"
+mkdir = "2%"
+rmdir = "2%"
+rename = "6%"
+append = "1%"
+truncate = "2%"
+stat = "35%"
+read_file = "40%"
+"#;
+
+const KILLS: usize = 100;
+/// System calls that change a tree, each in one operation of the mix.
+const CHANGES: [&str; 7] =
+    ["unlinkat", "renameat,renameat2", "mkdirat", "linkat", "symlinkat", "ftruncate", "pwrite64"];
+
+/// Each run is killed by its own system call: the *k*-th of a kind in one of its threads, before the call
+/// is done. So the kills are in the repair of what the kill before has left and in the run, whatever the
+/// speed of the machine is.
 #[test]
-fn a_run_after_a_killed_one_finds_the_tree_that_it_needs() {
-    let dir = TestDir::new();
-    dir.file("names.toml", &NAMES.replace("measure = \"1s\"", "measure = \"30s\""));
-    dir.file("short.toml", NAMES);
+fn the_run_after_a_hundred_killed_ones_finds_the_tree_that_it_needs() {
+    std::thread::scope(|scope| {
+        for engine in ["psync", "io_uring"] {
+            scope.spawn(move || killed_and_repaired(engine));
+        }
+    });
+}
+
+/// Half of the kills, on one target.
+fn killed_and_repaired(engine: &str) {
+    let mut dir = TestDir::new();
+    dir.file("killed.toml", KILLED);
+    dir.file("short.toml", &KILLED.replace("measure = \"60s\"", "measure = \"500ms\""));
     let target = target(&dir);
-    for _ in 0..3 {
-        let running = dir.start(&["run", &target, "-w", "names.toml", "--events", "jsonl"]);
-        running.wait_for("\"interval\"");
-        running.wait_for("\"interval\"");
-        running.signal("KILL");
-        drop(running);
+    for kill in 0..KILLS / 2 {
+        let round = kill / CHANGES.len();
+        let (calls, when) = match engine {
+            "psync" => (CHANGES[kill % CHANGES.len()], 1 + round * round / 2),
+            // Its operations are in the ring.
+            _ => ("io_uring_enter", 1 + kill * kill / 4),
+        };
+        let inject = format!("inject={calls}:signal=KILL:when={when}");
+        let mut strace = Command::new("strace");
+        strace.args(["--follow-forks", "--quiet=all", "-o", "/dev/null"]);
+        strace.args(["-e", &format!("trace={calls}"), "-e", &inject, PROGRAM]);
+        dir.enter(strace);
+        let run = ["run", &target, "-w", "killed.toml", "--engine", engine, "--no-report"];
+        let ended = dir.run(&run);
+        assert_eq!(ended.code, None, "{inject}: {}\n{}", ended.stdout, ended.stderr);
     }
-    dir.measured(&["run", &target, "-w", "short.toml", "--verify"]);
+    dir.enter(Command::new(PROGRAM));
+    let ended = dir.run(&["run", &target, "-w", "short.toml", "--verify", "--engine", engine]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{}\n{}", ended.stdout, ended.stderr);
+    let words = unwrapped(&ended.stdout);
+    assert!(words.contains("no differences; every byte was read."), "{words}");
     dir.ok(&["clean", &target]);
+    let left = fs::read_dir(dir.target()).expect("the target can be listed").count();
+    assert_eq!(left, 0);
 }
 
 /// Only reads whole files, each in three parts.
