@@ -16,6 +16,7 @@ mod folder;
 mod judgement;
 mod machine;
 mod mutants;
+mod names;
 mod near_far;
 mod nfs;
 mod process;
@@ -37,6 +38,9 @@ Benches:
   nfs [--rounds N] [--seconds S] [GROUP...]
                      the NFS client and the emulated volume compared with a bare TCP pair and
                      with nfs-ganesha, client and server each on one processor; needs root
+  names [--rounds N] [--seconds S] [GROUP...]
+                     operations on names compared with fio, libnfs and the bare system calls,
+                     and the memory of 10 million names; needs root
   waits [NAME...]    time and peak memory of commands that compute, against a limit for each
   near-far [--rounds N] [--seconds S]
                      throughput against queue depth of two emulated volumes that differ only in
@@ -64,6 +68,7 @@ fn run(words: &[&str]) -> Result<()> {
     let parsed = anyhow::Error::msg::<String>;
     match words {
         ["nfs", words @ ..] => nfs::run(&root, &nfs::Options::parse(words).map_err(parsed)?),
+        ["names", words @ ..] => names::run(&root, &names::Options::parse(words).map_err(parsed)?),
         ["waits", only @ ..] => waits::run(&root, only),
         ["near-far", words @ ..] => {
             near_far::run(&root, &near_far::Options::parse(words).map_err(parsed)?)

@@ -10,11 +10,12 @@
 //!              [--data BYTES] [--connections N]
 //! floor touch [--cpu N] --data BYTES
 //! floor files [--cpu N] --count N
+//! floor names [--cpu N] --directory D [--threads N] [--files N] [--size BYTES] [--rounds N]
 //! ```
 //! The server prints its address and serves until it is killed. The client prints one line with its
 //! count of exchanges and the CPU time of both. `release` is the floor for replies that a limit
 //! delays (`release.rs`); `touch` and `files` measure what memory and a growing file table cost
-//! (`touch.rs`, `files.rs`).
+//! (`touch.rs`, `files.rs`). `names` is the floor of `bench names` (`names.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -25,6 +26,7 @@ use rustix::event::epoll;
 #[path = "../load/arguments.rs"]
 mod arguments;
 mod files;
+mod names;
 mod release;
 mod touch;
 #[path = "../load/window.rs"]
@@ -50,6 +52,17 @@ fn main() -> Result<()> {
         let count = words.required("--count")?;
         words.finish()?;
         return files::run(count);
+    }
+    if command == "names" {
+        let directory = words.text("--directory").context("--directory is required")?;
+        let plan = names::Plan {
+            threads: words.number("--threads")?.unwrap_or(16),
+            files: words.number("--files")?.unwrap_or(1000),
+            size_bytes: words.number("--size")?.unwrap_or(0),
+            rounds: words.number("--rounds")?.unwrap_or(1),
+        };
+        words.finish()?;
+        return names::run(std::path::Path::new(&directory), &plan);
     }
     let reply_bytes = words.required("--reply")?;
     if command == "release" {

@@ -303,9 +303,20 @@ impl Paired {
             program: program.clone(),
             scratch: fourcorners.scratch.clone(),
         });
+        // The older build may not accept the files of this one, so it fills its own.
+        let folder_before = directory.map(|directory| directory.join("before"));
+        let target_before =
+            folder_before.as_ref().map_or("null:".to_owned(), |path| path.display().to_string());
+        if let (Some(before), Some(folder)) = (&before, &folder_before) {
+            std::fs::create_dir_all(folder)?;
+            before.measure(&target_before, self.stream, self.engine, 1, true)?;
+            if self.storage == Storage::DiskCached {
+                read_whole(&data_file(folder)?)?;
+            }
+        }
         let peer = || match &before {
             Some(before) => {
-                before.measure(&target, self.stream, self.engine, options.seconds, true)
+                before.measure(&target_before, self.stream, self.engine, options.seconds, true)
             }
             None => peer::measure(&peer_arguments, options.seconds),
         };

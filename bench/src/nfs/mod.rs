@@ -9,7 +9,7 @@
 
 mod client;
 mod judge;
-mod servers;
+pub(crate) mod servers;
 mod trials;
 mod unpaired;
 mod writing;
@@ -27,7 +27,7 @@ use judge::Measurements;
 use trials::GROUPS;
 
 /// Environment variable that is set in the process inside the namespaces.
-const INSIDE: &str = "FOURCORNERS_BENCH_NAMESPACES";
+pub(crate) const INSIDE: &str = "FOURCORNERS_BENCH_NAMESPACES";
 
 /// Options of the command line.
 #[derive(Clone, Debug)]
@@ -62,7 +62,11 @@ pub(crate) struct Paths {
 /// Measures every selected group and writes the dated folder.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     if std::env::var_os(INSIDE).is_none() {
-        return enter_namespaces(root, options);
+        product::build(root)?;
+        for example in ["floor", "load"] {
+            product::build_example(root, "bench", example)?;
+        }
+        return enter_namespaces("nfs", &options.words);
     }
     process::prepare_namespaces()?;
     let scratch = root.join("target/bench/nfs");
@@ -95,17 +99,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     if missed.is_empty() { Ok(()) } else { bail!("missed: {}", missed.join("; ")) }
 }
 
-/// Builds the programs, then starts this program again in new namespaces.
-fn enter_namespaces(root: &Path, options: &Options) -> Result<()> {
-    product::build(root)?;
-    for example in ["floor", "load"] {
-        product::build_example(root, "bench", example)?;
-    }
+/// Starts this program again in new namespaces, with the options of one bench.
+pub(crate) fn enter_namespaces(bench: &str, words: &[String]) -> Result<()> {
     let status = Command::new("unshare")
         .args(["--net", "--mount", "--"])
         .arg(std::env::current_exe().context("find this program")?)
-        .arg("nfs")
-        .args(&options.words)
+        .arg(bench)
+        .args(words)
         .env(INSIDE, "1")
         .status()
         .context("start unshare")?;
