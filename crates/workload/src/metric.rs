@@ -202,6 +202,13 @@ pub(crate) fn scale(
     problems: &mut Vec<Diagnostic>,
 ) {
     for (stream, span) in streams.iter_mut().zip(arrivals) {
+        if stream.replay.is_some() {
+            let wrong =
+                format!("stream `{}` replays a list, whose rate [metric] cannot set", stream.name);
+            let wrong = span.diagnostic(wrong, "streams with `arrival` and without `replay`");
+            problems.push(wrong.with_hint("run the replay without [metric]"));
+            continue;
+        }
         if !stream.arrival.is_open() {
             let wrong = format!(
                 "stream `{}` is a closed loop, whose rate [metric] cannot set",
