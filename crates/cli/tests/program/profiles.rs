@@ -80,9 +80,11 @@ const SMALL_MYSQL: [&str; 6] = [
 #[test]
 fn the_volumes_of_a_profile_are_the_locations_of_the_command_line() {
     let dir = TestDir::new();
+    for folder in ["fast", "durable"] {
+        std::fs::create_dir(dir.path().join(folder)).expect("make a directory");
+    }
     let locations = ["--set", "target.data.location=fast", "--set", "target.log.location=durable"];
-    let run =
-        [&["run", "-p", "mysql-like", "--create"][..], &locations, &SMALL_MYSQL, &SHORT].concat();
+    let run = [&["run", "-p", "mysql-like"][..], &locations, &SMALL_MYSQL, &SHORT].concat();
     dir.measured(&run);
     let files = |folder: &str| -> Vec<String> {
         let folder = dir.path().join(folder).join("fourcorners");
