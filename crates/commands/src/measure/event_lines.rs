@@ -330,7 +330,7 @@ mod tests {
 
     fn judged() -> Judged {
         Judged {
-            condition: crate::conditions::parse("p99 > 2ms").expect("it is a condition"),
+            condition: workload::condition::parse_requirement("p99 < 2ms").expect("it is one"),
             answer: Answer::CannotTell(Cause::IncludesBound),
             load_points: 1,
             window_ns: 0,
