@@ -77,14 +77,14 @@ direct = 'yes'
 stream = 'logs'
 ",
         expect![[r#"
-            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, metric, stream, variant (did you mean `name`?)
+            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, require, run, search, metric, stream, variant (did you mean `name`?)
             x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (add a unit: `"30s"` for 30 seconds)
             x.toml:4:11: wrong value for `warm_up`, found `'5 apples'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
             x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, arrival, tolerated_errors, operation_deadline, hosts, targets, nconnect (`queue_depth` belongs to [stream.NAME])
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (write shares in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (did you mean `random`?)
-            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
             x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (per second), from 0.001/s to 1000000000/s
             x.toml:14:9: stream `log` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
             x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
@@ -216,13 +216,13 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_top(
         "queue_depth = 4\n",
         expect![[r#"
-            x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, search, metric, stream, variant (`queue_depth` belongs to [stream.NAME])
+            x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, require, run, search, metric, stream, variant (`queue_depth` belongs to [stream.NAME])
         "#]],
     );
     check_stream(
         "measure = '3s'\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
+            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
         "#]],
     );
     check_stream(
@@ -234,7 +234,7 @@ fn keys_in_the_wrong_section_are_reported_with_the_right_one() {
     check_stream(
         "elephant = 3\n",
         expect![[r#"
-            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }
@@ -283,9 +283,9 @@ fn quantities_without_or_with_wrong_units_are_refused() {
     check_stream(
         "files = 0\nworkers = 2000\n",
         expect![[r#"
-            x.toml:9:9: wrong value for `files`, found `0`, allowed: a whole number from 1 to 10000, such as 500 or "2k"
-            x.toml:10:11: wrong value for `workers`, found `2000`, allowed: a whole number from 1 to 1024
-        "#]],
+        x.toml:9:9: wrong value for `files`, found `0`, allowed: a whole number from 1 to 10000
+        x.toml:10:11: wrong value for `workers`, found `2000`, allowed: a whole number from 1 to 1024
+    "#]],
     );
     check_stream(
         "direct = 1\ndsync = 'false'\n",
@@ -593,7 +593,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_depth"],
         expect![[r#"
-            --set:1:1: a setting without a value, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
+            --set:1:1: a setting without a value, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE, metric.KEY=VALUE or target.NAME.KEY=VALUE
         "#]],
     );
     check_set(
@@ -605,13 +605,13 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_dept=1"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
         "#]],
     );
     check_set(
         &["measure=10s"],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
+            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate (for a key of [run] write `run.measure=…`)
         "#]],
     );
     check_set(
@@ -624,7 +624,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["read.x=10"],
         expect![[r#"
-            --set:1:6: `read` has no fields, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
+            --set:1:6: `read` has no fields, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE, metric.KEY=VALUE or target.NAME.KEY=VALUE
         "#]],
     );
     check_set(
@@ -636,7 +636,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["transfer_size={'8k'='50%'"],
         expect![[r#"
-            --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE or metric.KEY=VALUE
+            --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE, search.KEY=VALUE, metric.KEY=VALUE or target.NAME.KEY=VALUE
         "#]],
     );
     check_set(
@@ -654,7 +654,7 @@ fn settings_from_the_command_line_are_checked_like_the_file() {
     check_set(
         &["="],
         expect![[r#"
-            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
+            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, names, mix, replay, users, cycle, scenario, starts, queue_depth, workers, sharing, read_what, targets, spread, arrival, start, end, weight, direct, dsync, write_stability, fsync_every, compressible, duplicate
         "#]],
     );
 }

@@ -233,12 +233,11 @@ fn keys_that_do_not_fit_users_are_refused() {
     refused(
         SCENARIO,
         expect![[r#"
-        x.toml:4:9: stream `home` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
-        x.toml:4:9: stream `home` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-        x.toml:4:9: stream `home` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 }, { hot_set = { area = "10%", accesses = "90%" } }, { seek = "25%" } or { stride = "1MiB" } (for example pattern = "random")
-        x.toml:4:9: stream `home` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
-        x.toml:4:9: stream `home` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
-    "#]],
+            x.toml:4:9: stream `home` lacks `names`, found nothing, allowed: a table with `files`, and optionally `depth`, `width`, `files_per_directory`, `name_length`, `spread`, `size` and `append`, such as { files = 100000, depth = 2, width = 20, size = "4KiB" } (for example names = { files = 100000, depth = 2, width = 20, size = "4KiB" })
+            x.toml:4:9: stream `home` lacks `mix`, found nothing, allowed: shares of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs, with a sum of 100 %, such as { create = "2%", unlink = "2%", stat = "96%" } (for example mix = { create = "2%", unlink = "2%", stat = "66%", read_file = "30%" })
+            x.toml:4:9: stream `home` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
+            x.toml:5:12: stream `home` has `scenario`, but no users, found `[{ readdirplus = 1 }, { think = '2s' }, { stat = 5, think = …`, allowed: `scenario` only with `users` (set `users`, or use `mix` and `queue_depth`)
+        "#]],
     );
     let mixed = "names = { files = 1000 }\nmix = { stat = '100%' }\nqueue_depth = 1\ncycle = '1s'";
     refused(
