@@ -1,8 +1,6 @@
 //! A business metric in every output: the largest passing value, what fails above it, and the bounds in
 //! a chart.
 
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use crate::fixture::records::{done, experiment, reads, run, stream};
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};

@@ -107,7 +107,7 @@ fn assert_operations(file: &toml::Table, run: &Run, stream: &Stream, what: &str)
         let slack = if fsync_every.is_some() { 1000 } else { 0 };
         let expected = data * read_permille / 1000;
         assert!(reads.abs_diff(expected) <= slack, "{what}: {reads} reads of {data}");
-        if read_permille % 1000 == 0 {
+        if read_permille.is_multiple_of(1000) {
             assert_eq!(reads, if read_permille == 0 { 0 } else { data }, "{what}");
         }
         let of_writes = fsync_every.map_or(0, |every| writes / every);
@@ -142,7 +142,7 @@ fn assert_operations(file: &toml::Table, run: &Run, stream: &Stream, what: &str)
 fn assert_names(file: &toml::Table, run: &Run, stream: &Stream, what: &str) {
     let mix = written(file, run, &stream.name, "mix").unwrap();
     let operations = NameStream::new(stream, run.seed, 1).unwrap();
-    let mut counts = vec![0u64; OpKind::COUNT];
+    let mut counts = [0u64; OpKind::COUNT];
     for lane in 0..stream.workers {
         (0..STEPS).for_each(|step| counts[operations.op(lane, step).kind as usize] += 1);
     }
