@@ -138,7 +138,7 @@ mod tests {
         for (text, message) in [
             (
                 "read.p98 > 2ms",
-                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
+                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, metric, ort; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
             ),
             (
                 "p99",

@@ -179,7 +179,8 @@ fn refuse_name(name: &str, span: &SourceSpan, problems: &mut Vec<Diagnostic>) {
         problems.push(span.diagnostic("not a valid name of a metric", ALLOWED));
     } else if keys::KEYS.iter().any(|key| key.name == name) {
         let wrong = format!("the metric has the name of the key `{name}`");
-        problems.push(span.diagnostic(wrong, ALLOWED));
+        let hint = format!("qualify it, such as \"active {name}\"");
+        problems.push(span.diagnostic(wrong, ALLOWED).with_hint(hint));
     }
 }
 

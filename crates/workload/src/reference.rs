@@ -76,7 +76,7 @@ pub fn reference_markdown() -> String {
         (
             Section::Metric,
             "`[metric]`",
-            "A business metric as the load, such as users or builds: each of its values is a load point, \
+            "A business metric as the load, such as active users or builds: each of its values is a load point, \
              at which every stream offers that many times its `arrival`; see \
              [A business metric as the load](../guide/metric.md).\n\n",
         ),

@@ -312,10 +312,7 @@ mod tests {
                 "fourcorners replay 1\nfile 0 f\nend 0\n",
                 "app.replay:4:1: the list has no operation",
             ),
-            (
-                "fourcorners replay 1\nfile 0 f\n0 read 0 0 51",
-                "app.replay:3:1: the list ends within",
-            ),
+            ("fourcorners replay 1\nfile 0 f\n0 read 0 0 51", "app.replay:3:14: the list was cut"),
         ] {
             let found = read(text).expect_err(text);
             assert!(found.starts_with(wrong), "{found}");

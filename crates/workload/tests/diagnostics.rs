@@ -283,9 +283,9 @@ fn quantities_without_or_with_wrong_units_are_refused() {
     check_stream(
         "files = 0\nworkers = 2000\n",
         expect![[r#"
-        x.toml:9:9: wrong value for `files`, found `0`, allowed: a whole number from 1 to 10000
-        x.toml:10:11: wrong value for `workers`, found `2000`, allowed: a whole number from 1 to 1024
-    "#]],
+            x.toml:9:9: wrong value for `files`, found `0`, allowed: a whole number from 1 to 10000, such as 500 or "2k"
+            x.toml:10:11: wrong value for `workers`, found `2000`, allowed: a whole number from 1 to 1024
+        "#]],
     );
     check_stream(
         "direct = 1\ndsync = 'false'\n",

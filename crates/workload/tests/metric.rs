@@ -69,10 +69,10 @@ fn each_value_scales_the_rate_of_every_stream() {
 
 #[test]
 fn a_maximum_has_ten_load_points_and_the_command_line_sets_keys() {
-    let text = experiment("name = 'users'\nmaximum = 50", RATES);
+    let text = experiment("name = 'agents'\nmaximum = 50", RATES);
     let values = |settings: &[&str]| -> Vec<String> {
         let names = offered(&plan(&text, settings).unwrap()).into_iter();
-        names.map(|(name, _)| name.trim_start_matches("eda, users=").to_owned()).collect()
+        names.map(|(name, _)| name.trim_start_matches("eda, agents=").to_owned()).collect()
     };
     assert_eq!(values(&[]), ["5", "10", "15", "20", "25", "30", "35", "40", "45", "50"]);
     assert_eq!(values(&["metric.load_points=2"]), ["25", "50"]);
@@ -84,18 +84,18 @@ fn a_maximum_has_ten_load_points_and_the_command_line_sets_keys() {
 
 #[test]
 fn a_single_value_is_a_parameter_too_and_the_metric_changes_fastest() {
-    let text = experiment("name = 'users'\nvalues = 7", RATES);
-    assert_eq!(offered(&plan(&text, &[]).unwrap())[0].0, "eda, users=7");
-    let text = experiment("name = 'users'\nvalues = [1, 2]", RATES);
+    let text = experiment("name = 'agents'\nvalues = 7", RATES);
+    assert_eq!(offered(&plan(&text, &[]).unwrap())[0].0, "eda, agents=7");
+    let text = experiment("name = 'agents'\nvalues = [1, 2]", RATES);
     let names: Vec<String> = offered(&plan(&text, &["queue_depth=8,16"]).unwrap())
         .into_iter()
         .map(|(name, _)| name)
         .collect();
     let expected = [
-        "eda, queue_depth=8, users=1",
-        "eda, queue_depth=8, users=2",
-        "eda, queue_depth=16, users=1",
-        "eda, queue_depth=16, users=2",
+        "eda, queue_depth=8, agents=1",
+        "eda, queue_depth=8, agents=2",
+        "eda, queue_depth=16, agents=1",
+        "eda, queue_depth=16, agents=2",
     ];
     assert_eq!(names, expected);
 }
@@ -103,14 +103,14 @@ fn a_single_value_is_a_parameter_too_and_the_metric_changes_fastest() {
 #[test]
 fn closed_streams_are_refused_with_their_line() {
     refused(
-        "name = 'users'\nvalues = [1, 2]",
+        "name = 'agents'\nvalues = [1, 2]",
         ["arrival = 'closed'", RATES[1]],
         expect![[r#"
         x.toml:11:1: stream `small` is a closed loop, whose rate [metric] cannot set, found `arrival`, allowed: the rate that the stream offers for one unit (for example arrival = { constant = "450/s" }; `poisson` and `schedule` work as well)
     "#]],
     );
     refused(
-        "name = 'users'\nvalues = [1, 2]",
+        "name = 'agents'\nvalues = [1, 2]",
         ["", RATES[1]],
         expect![[r#"
         x.toml:5:9: stream `small` is a closed loop, whose rate [metric] cannot set, found `small`, allowed: the rate that the stream offers for one unit (for example arrival = { constant = "450/s" }; `poisson` and `schedule` work as well)
@@ -121,18 +121,18 @@ fn closed_streams_are_refused_with_their_line() {
 #[test]
 fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
     refused(
-        "name = 'users'\nvalue = [1, 2]",
+        "name = 'agents'\nvalue = [1, 2]",
         RATES,
         expect![[r#"
         x.toml:4:1: unknown key in [metric], found `value`, allowed: name, values, maximum, load_points, rate_min, response_time_max, response_time (did you mean `values`?)
     "#]],
     );
     refused(
-        "name = 'users'",
+        "name = 'agents'",
         RATES,
         expect![[r#"
-        x.toml:3:1: [metric] lacks `values`, found nothing, allowed: a whole number from 1 to 1000000000 (for example values = [10, 20, 30, 40])
-    "#]],
+            x.toml:3:1: [metric] lacks `values`, found nothing, allowed: a whole number from 1 to 1000000000, such as 5000, "250k" or "1M" (for example values = [10, 20, 30, 40])
+        "#]],
     );
     refused(
         "values = [1, 2]",
@@ -142,35 +142,35 @@ fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
     "#]],
     );
     refused(
-        "name = 'users'\nvalues = [0, 2]",
+        "name = 'agents'\nvalues = [0, 2]",
         RATES,
         expect![[r#"
-        x.toml:4:11: wrong value for `values`, found `0`, allowed: a whole number from 1 to 1000000000
-    "#]],
+            x.toml:4:11: wrong value for `values`, found `0`, allowed: a whole number from 1 to 1000000000, such as 5000, "250k" or "1M"
+        "#]],
     );
     refused(
-        "name = 'users'\nvalues = [2, 2]",
+        "name = 'agents'\nvalues = [2, 2]",
         RATES,
         expect![[r#"
         x.toml:4:14: `values` has the value 2 twice, found `2`, allowed: each value once (to run every load point several times, set `repeats` in [run])
     "#]],
     );
     refused(
-        "name = 'users'\nvalues = [2]\nmaximum = 3",
+        "name = 'agents'\nvalues = [2]\nmaximum = 3",
         RATES,
         expect![[r#"
         x.toml:5:1: the metric has `values` and a `maximum`, found `maximum`, allowed: `values` or `maximum` (omit one of them)
     "#]],
     );
     refused(
-        "name = 'users'\nmaximum = 3",
+        "name = 'agents'\nmaximum = 3",
         RATES,
         expect![[r#"
         x.toml:4:1: 10 load points of a maximum of 3 are not whole, found `maximum`, allowed: at least 10 (lower `load_points` to 3, or list `values`)
     "#]],
     );
     refused(
-        "name = 'users'\nvalues = [2]\nload_points = 3",
+        "name = 'agents'\nvalues = [2]\nload_points = 3",
         RATES,
         expect![[r#"
         x.toml:5:1: `load_points` divides a `maximum`, and there is none, found `load_points`, allowed: `maximum` (add `maximum`)
@@ -180,8 +180,8 @@ fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
         "name = 'queue_depth'\nvalues = [2]",
         RATES,
         expect![[r#"
-        x.toml:3:8: the metric has the name of the key `queue_depth`, found `'queue_depth'`, allowed: up to 40 letters, digits, spaces, `-` and `_`, such as "job sets"
-    "#]],
+            x.toml:3:8: the metric has the name of the key `queue_depth`, found `'queue_depth'`, allowed: up to 40 letters, digits, spaces, `-` and `_`, such as "job sets" (qualify it, such as "active queue_depth")
+        "#]],
     );
     refused(
         "name = 'a.b'\nvalues = [2]",
@@ -191,14 +191,14 @@ fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
     "#]],
     );
     refused(
-        "name = 'users'\nvalues = [2]",
+        "name = 'agents'\nvalues = [2]",
         ["arrival = { poisson = '0/s' }", RATES[1]],
         expect![[r#"
             x.toml:11:23: wrong value for `poisson`, found `'0/s'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (per second), from 0.001/s to 1000000000/s
         "#]],
     );
     refused(
-        "name = 'users'\nvalues = [9000000]",
+        "name = 'agents'\nvalues = [9000000]",
         RATES,
         expect![[r#"
         x.toml:11:1: 9000000 times the rate of stream `small` is too much, found 2700000000/s, allowed: up to 1000000000/s

@@ -63,7 +63,7 @@ fn a_wrong_requirement_is_refused_with_its_position() {
     refused(
         "require = ['log.write.p98 < 10ms']\n",
         expect![[r#"
-            x.toml:2:23: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved; did you mean `p90`?, found `p98`
+            x.toml:2:23: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, metric, ort; did you mean `p90`?, found `p98`
         "#]],
     );
     refused(

@@ -48,7 +48,7 @@ fn a_metric_is_planned_run_exported_compared_and_kept_as_a_baseline() {
     assert_eq!(offered, [Some(500.0), Some(1000.0)]);
     let compared = dir.run(&["compare", "last~1", "last"]).stdout;
     let words = compared.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("largest passing job sets"), "{compared}");
+    assert!(words.contains("Largest passing job sets of eda: "), "{compared}");
     dir.ok(&["baseline", "save", "main", "last"]);
 }
 
