@@ -222,11 +222,11 @@ fn caveats_are_between_the_words_and_the_numbers() {
         B compared with A: not comparable, with caveats
           No winner is named: A and B also differ in cache, so the cause of different
           figures cannot be determined. To compare them anyway, use
-          `--allow-different cache`. Figures served from a client cache are not
-          those of the storage (use direct I/O, or files larger than memory).
+          `--allow-different cache`. Figures served from a client cache are not those of
+          the storage (use direct I/O, or files larger than memory).
           Caveats:
-          - B was partly served from a client cache in 1 of 1 load point: random
-            read 8 KiB, queue_depth=4 (97.0 % of the bytes read never reached this host:
+          - B was partly served from a client cache in 1 of 1 load point: random read
+            8 KiB, queue_depth=4 (97.0 % of the bytes read never reached this host:
             operations moved 525.02 MiB, but the NFS mount delivered 15.75 MiB)
           Other differences (A | B):
           - cache: bytes from a client cache none | 97 % (in 1 load point)"#]]
@@ -243,8 +243,8 @@ fn caveats_are_between_the_words_and_the_numbers() {
           - B's p99 response time is 10.8 % (7.2 to 14.3 %) shorter: 356 vs 399 µs in
             random read 8 KiB, queue_depth=4
           Caveats:
-          - B was partly served from a client cache in 1 of 1 load point: random
-            read 8 KiB, queue_depth=4 (97.0 % of the bytes read never reached this host:
+          - B was partly served from a client cache in 1 of 1 load point: random read
+            8 KiB, queue_depth=4 (97.0 % of the bytes read never reached this host:
             operations moved 525.02 MiB, but the NFS mount delivered 15.75 MiB)
           Other differences (A | B):
           - cache: bytes from a client cache none | 97 % (in 1 load point) (allowed)"#]]
