@@ -88,7 +88,8 @@ function expectedCells(document, row, nsPerUnit) {
   return {
     "achieved rate": rate?.value ?? null,
     uncertainty: relative,
-    throughput: operation.throughput_bytes_per_sec ? operation.throughput_bytes_per_sec.value / 2 ** 20 : null,
+    // An operation that moves no data, such as an fsync, has no throughput to print.
+    throughput: operation.throughput_bytes_per_sec?.value ? operation.throughput_bytes_per_sec.value / 2 ** 20 : null,
     mean: mean ? mean.value / nsPerUnit : null,
     p50: percentile(operation, "p50", nsPerUnit),
     p99: percentile(operation, "p99", nsPerUnit),
