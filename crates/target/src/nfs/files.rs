@@ -12,7 +12,7 @@ use nfs3::arguments::stable_how;
 use nfs3::rpc::MAX_AUTH_BYTES;
 use nfs3::types::{Handle, NFS3_FHSIZE};
 use workload::connection::ConnectionCounters;
-use workload::op::{Op, OpKind};
+use workload::op::Op;
 use workload::plan::WriteStability;
 
 use super::calls::Calls;
@@ -25,7 +25,6 @@ use super::names::{EXTRA_CALL_BYTES, Names};
 use super::session::Mounted;
 use super::sockets::Sockets;
 use crate::names::content::WrongByte;
-use crate::names::writes_content;
 use crate::{Completion, Fault, Target, TargetError, Wait, slot_buffers};
 
 /// Maximum number of uncommitted operations: 2 GiB of 8 KiB writes in 10 MiB of memory. At half of
@@ -184,12 +183,9 @@ fn stability(stability: WriteStability) -> stable_how {
 impl Target for NfsFiles {
     #[inline]
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
-        // The core's time is that of the last reap. Update it if nothing was outstanding or data
-        // was generated or verified since, so that this time is not counted as outstanding.
-        let after_data = op.kind == OpKind::Write
-            || writes_content(op.kind)
-            || self.core.settings.keep_read_data;
-        if !self.is_time_set && (after_data || self.outstanding == 0) {
+        // The core's time is that of the last reap. Data may have been generated since, even for an
+        // operation that is sent with this one, so that this time must not be counted as outstanding.
+        if !self.is_time_set {
             self.core.set_time(self.now_ns());
             self.is_time_set = true;
         }
