@@ -32,9 +32,10 @@ fn a_metric_is_planned_run_exported_compared_and_kept_as_a_baseline() {
     let plan = dir.ok(&["plan", "null:", "-w", "eda.toml", "--set", "metric.rate_min=90%"]);
     assert!(plan.contains("job sets; passes with 90 % of the offered rate"), "{plan}");
     assert!(plan.contains("eda, job sets=2") && plan.contains("constant 1,000 ops/s"), "{plan}");
-    for _ in 0..2 {
-        dir.ok(&["run", "null:", "-w", "eda.toml", "--no-report"]);
-    }
+    // Two records to compare.
+    let run = ["run", "null:", "-w", "eda.toml", "--no-report"];
+    dir.ok(&run);
+    dir.ok(&run);
     let exported: Value =
         serde_json::from_str(&dir.ok(&["export", "last", "--format", "json"])).expect("JSON");
     let metric = &exported["metric"];
