@@ -25,6 +25,8 @@ mod rounds;
 mod rusage;
 mod waits;
 
+use rounds::GroupOptions;
+
 const USAGE: &str = "\
 Measures the cost and the performance of fourcorners. Each bench writes a folder in bench/runs/.
 
@@ -67,8 +69,12 @@ fn run(words: &[&str]) -> Result<()> {
     let root = root();
     let parsed = anyhow::Error::msg::<String>;
     match words {
-        ["nfs", words @ ..] => nfs::run(&root, &nfs::Options::parse(words).map_err(parsed)?),
-        ["names", words @ ..] => names::run(&root, &names::Options::parse(words).map_err(parsed)?),
+        ["nfs", words @ ..] => {
+            nfs::run(&root, &GroupOptions::parse(words, nfs::DEFAULTS).map_err(parsed)?)
+        }
+        ["names", words @ ..] => {
+            names::run(&root, &GroupOptions::parse(words, names::DEFAULTS).map_err(parsed)?)
+        }
         ["waits", only @ ..] => waits::run(&root, only),
         ["near-far", words @ ..] => {
             near_far::run(&root, &near_far::Options::parse(words).map_err(parsed)?)

@@ -1,4 +1,4 @@
-//! The options `--rounds` and `--seconds`.
+//! The options `--rounds` and `--seconds`, and those of benches with groups.
 
 /// `--rounds N` and `--seconds S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,31 @@ impl Rounds {
     /// As on the command line: ` --rounds 5 --seconds 4`.
     pub(crate) fn flags(self) -> String {
         format!(" --rounds {} --seconds {}", self.rounds, self.seconds)
+    }
+}
+
+/// Options of a bench with groups: `[--rounds N] [--seconds S] [GROUP...]`.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupOptions {
+    /// Rounds per group, duration of each measurement.
+    pub(crate) repetition: Rounds,
+    /// Only what has one of these in its name; if empty, all.
+    pub(crate) only: Vec<String>,
+    /// The unparsed options, for the process inside the namespaces.
+    pub(crate) words: Vec<String>,
+}
+
+impl GroupOptions {
+    /// Parses `words`.
+    pub(crate) fn parse(words: &[&str], defaults: Rounds) -> Result<GroupOptions, String> {
+        let (repetition, only) = defaults.parse(words)?;
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Ok(GroupOptions { repetition, only: owned(&only), words: owned(words) })
+    }
+
+    /// Whether what has this name is to be measured.
+    pub(crate) fn selects(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
 }
 

@@ -21,34 +21,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::machine::Machine;
-use crate::rounds::Rounds;
+use crate::rounds::{GroupOptions, Rounds};
 use crate::{nfs, process, product};
 use groups::{Group, groups};
 use results::{Measured, Results};
 
-/// Options of the command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Rounds per group, duration of each measurement.
-    repetition: Rounds,
-    /// Only groups whose name contains one of these; if empty, all.
-    only: Vec<String>,
-    /// The unparsed options, for the process inside the namespaces.
-    words: Vec<String>,
-}
-
-impl Options {
-    /// Parses `[--rounds N] [--seconds S] [GROUP...]`.
-    pub(crate) fn parse(words: &[&str]) -> Result<Options, String> {
-        let (repetition, only) = Rounds { rounds: 9, seconds: 2 }.parse(words)?;
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Ok(Options { repetition, only: owned(&only), words: owned(words) })
-    }
-
-    fn selects(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
-    }
-}
+/// How often and for how long each group is measured by default.
+pub(crate) const DEFAULTS: Rounds = Rounds { rounds: 9, seconds: 2 };
 
 /// What the programs of all groups need.
 pub(crate) struct Bench {
@@ -104,7 +83,7 @@ impl Bench {
 }
 
 /// Measures the selected groups and writes the dated folder.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &GroupOptions) -> Result<()> {
     if std::env::var_os(nfs::INSIDE).is_none() {
         product::build(root)?;
         product::build_example(root, "bench", "floor")?;

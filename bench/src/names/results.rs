@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use statistics::average::median;
 
-use super::Options;
 use super::groups::{Group, Side};
 use crate::child::PROCESSOR;
 use crate::folder::Folder;
 use crate::machine::Machine;
 use crate::nfs::servers;
 use crate::process::SERVER_PROCESSOR;
+use crate::rounds::GroupOptions;
 
 /// What a program did in one run.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +156,7 @@ impl Results {
         &self,
         root: &Path,
         machine: &Machine,
-        options: &Options,
+        options: &GroupOptions,
     ) -> Result<PathBuf> {
         let folder = Folder::make(root, machine, Some("names"))?;
         let mut readme = format!(

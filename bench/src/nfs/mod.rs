@@ -21,7 +21,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::machine::Machine;
-use crate::rounds::Rounds;
+use crate::rounds::{GroupOptions, Rounds};
 use crate::{process, product};
 use judge::Measurements;
 use trials::GROUPS;
@@ -29,29 +29,8 @@ use trials::GROUPS;
 /// Environment variable that is set in the process inside the namespaces.
 pub(crate) const INSIDE: &str = "FOURCORNERS_BENCH_NAMESPACES";
 
-/// Options of the command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Rounds per group, duration per trial.
-    repetition: Rounds,
-    /// Only trials whose `GROUP/TRIAL` contains one of these; if empty, all.
-    only: Vec<String>,
-    /// The unparsed options, for the process inside the namespaces.
-    words: Vec<String>,
-}
-
-impl Options {
-    /// Parses `[--rounds N] [--seconds S] [GROUP|GROUP/TRIAL...]`.
-    pub(crate) fn parse(words: &[&str]) -> Result<Options, String> {
-        let (repetition, only) = Rounds { rounds: 5, seconds: 4 }.parse(words)?;
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Ok(Options { repetition, only: owned(&only), words: owned(words) })
-    }
-
-    fn selects(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
-    }
-}
+/// How often and for how long each group is measured by default.
+pub(crate) const DEFAULTS: Rounds = Rounds { rounds: 5, seconds: 4 };
 
 /// The programs and the folder that trials use.
 pub(crate) struct Paths {
@@ -60,7 +39,7 @@ pub(crate) struct Paths {
 }
 
 /// Measures every selected group and writes the dated folder.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &GroupOptions) -> Result<()> {
     if std::env::var_os(INSIDE).is_none() {
         product::build(root)?;
         for example in ["floor", "load"] {

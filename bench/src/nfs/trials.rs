@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use super::judge::{Measurements, Sample};
 use super::servers::{self, BackEnd, Server};
-use super::{Options, Paths, client};
+use super::{Paths, client};
 use crate::process::CLIENT_PROCESSOR;
 use crate::product::example;
+use crate::rounds::GroupOptions;
 
 /// An NFS call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ pub(crate) const GROUPS: &[Group] = &[
 pub(crate) fn measure(
     group: &Group,
     paths: &Paths,
-    options: &Options,
+    options: &GroupOptions,
     measurements: &mut Measurements,
 ) -> Result<()> {
     for round in 0..options.repetition.rounds {
@@ -147,7 +148,12 @@ pub(crate) fn measure(
     Ok(())
 }
 
-fn measure_once(group: &Group, trial: &Trial, paths: &Paths, options: &Options) -> Result<Sample> {
+fn measure_once(
+    group: &Group,
+    trial: &Trial,
+    paths: &Paths,
+    options: &GroupOptions,
+) -> Result<Sample> {
     let scratch = &paths.scratch;
     match trial.pair {
         Pair::Floor => {
@@ -181,7 +187,7 @@ fn measure_once(group: &Group, trial: &Trial, paths: &Paths, options: &Options) 
 }
 
 /// Runs the call generator.
-fn load(server: &Server, group: &Group, trial: &Trial, options: &Options) -> Result<Sample> {
+fn load(server: &Server, group: &Group, trial: &Trial, options: &GroupOptions) -> Result<Sample> {
     let transfer = group.transfer.max(8192).to_string();
     let order = if group.sequential { "sequential" } else { "random" };
     let mut words = vec![group.call.word(), "--export", &server.export];
@@ -199,7 +205,7 @@ fn call(
     server: &Server,
     group: &Group,
     trial: &Trial,
-    options: &Options,
+    options: &GroupOptions,
 ) -> Result<Sample> {
     let output = Command::new(program)
         .args(words)

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::judge::{Figure, Judged, Measurements, lines};
-use super::{Options, servers};
+use super::servers;
 use crate::folder::{Folder, quoted};
 use crate::machine::Machine;
 use crate::process::{CLIENT_PROCESSOR, SERVER_PROCESSOR};
+use crate::rounds::GroupOptions;
 
 /// Writes the folder; returns its path.
 pub(crate) fn write(
     root: &Path,
     machine: &Machine,
-    options: &Options,
+    options: &GroupOptions,
     measurements: &Measurements,
     judged: &[Judged],
 ) -> Result<PathBuf> {

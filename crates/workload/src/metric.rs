@@ -210,6 +210,12 @@ pub(crate) fn scale(
             problems.push(wrong.with_hint("run the replay without [metric]"));
             continue;
         }
+        if stream.arrival.users().is_some() {
+            let wrong = format!("stream `{}` has users, whose pauses set its rate", stream.name);
+            let wrong = span.diagnostic(wrong, "[metric] with streams that have an `arrival`");
+            problems.push(wrong.with_hint("omit [metric] and give several `users`"));
+            continue;
+        }
         if !stream.arrival.is_open() {
             let wrong = format!(
                 "stream `{}` is a closed loop, whose rate [metric] cannot set",

@@ -119,6 +119,15 @@ fn closed_streams_are_refused_with_their_line() {
 }
 
 #[test]
+fn streams_of_users_are_refused_with_their_load_axis() {
+    let text = "name = 'office'\n[metric]\nname = 'agents'\nvalues = [1, 2]\n[stream.home]\n\
+                names = { files = 1000 }\nusers = 10\ncycle = '10s'\nscenario = [{ stat = 1 }]\n";
+    let message = plan(text, &[]).unwrap_err();
+    assert!(message.contains("stream `home` has users, whose pauses set its rate"), "{message}");
+    assert!(message.contains("give several `users`"), "{message}");
+}
+
+#[test]
 fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
     refused(
         "name = 'agents'\nvalue = [1, 2]",

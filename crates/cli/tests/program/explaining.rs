@@ -143,9 +143,13 @@ fn the_plan_lists_possible_changes_and_unsuitable_loads_are_refused() {
 
     let two = LARGE.to_owned() + &LARGE[LARGE.find("[stream").expect("a stream")..];
     dir.file("two.toml", &two.replacen("stream.main", "stream.other", 1));
+    let on_names = "name = \"n\"\n[stream.n]\nnames = { files = 100 }\nmix = { stat = \"100%\" }\n\
+                    queue_depth = 4\n";
+    dir.file("names.toml", on_names);
     let large = ["-w", "large.toml"];
     for (arguments, words) in [
         (&["-w", "two.toml"][..], "2 concurrent streams"),
+        (&["-w", "names.toml"], "which has operations on names"),
         (&[&large[..], &["--set", "transfer_size=8KiB,64KiB"]].concat(), "`transfer_size`"),
         (
             &[&large[..], &["--set", "arrival={ poisson = \"100/s\" }"]].concat(),

@@ -104,6 +104,14 @@ fn templates(plan: &Plan) -> Result<Vec<Run>, Failure> {
                 run.variant
             )));
         }
+        if stream.names.is_some() {
+            return Err(refused(&format!(
+                "of `{}`, which has operations on names: scaling experiments change transfer size, \
+                 order and direction, which these do not have; measure them at several depths \
+                 (--set queue_depth=1,4,16,64)",
+                run.variant
+            )));
+        }
         if stream.arrival != (Arrival::Closed { think_time_ns: 0 }) {
             return Err(refused(&format!(
                 "of `{}`, which offers a fixed rate or waits between operations: only a closed load \

@@ -63,6 +63,9 @@ pub(crate) fn next_command(findings: &Findings, verdict: &Verdict) -> Option<Str
 fn of_limit(findings: &Findings, verdict: &Verdict, limit: Limit, count: usize) -> Vec<String> {
     let mut advice = match limit {
         Limit::VolumeThroughput => volume(findings, verdict),
+        other if findings.load_points[verdict.top()].merged.total.is_on_names() => {
+            on_names(other).iter().map(|sentence| (*sentence).to_owned()).collect()
+        }
         other => words(other).iter().map(|sentence| (*sentence).to_owned()).collect(),
     };
     if count > 1 {
@@ -110,6 +113,33 @@ fn twice_the_throughput(level: ServiceLevel, quota: Bytes, twice_bytes_per_s: f6
         None => "Spread the load over several volumes.".to_owned(),
     };
     format!("No quota gives twice the throughput ({twice}): {why}. {instead}")
+}
+
+/// The words for operations on names, which have neither transfer size nor order.
+const fn on_names(limit: Limit) -> &'static [&'static str] {
+    match limit {
+        Limit::ClientCpu => &[
+            "Free processors of this host, use more workers where processors are idle, or more \
+             hosts: the target may be capable of more.",
+            "Until then the result describes this host, not the target.",
+        ],
+        Limit::ServerSlots => {
+            &["Open more connections (`nconnect`): most servers have request slots for each \
+             connection."]
+        }
+        Limit::ServerCpu => &[
+            "Use a server with more processors, or spread the load over several.",
+            "More concurrency only raises latency.",
+        ],
+        Limit::Disk => &[
+            "Use more volumes, or a faster class of storage.",
+            "More concurrency only raises latency.",
+        ],
+        Limit::OperationsPerSecond => {
+            &["Spread the load over more volumes, if the limit is each volume's."]
+        }
+        other => words(other),
+    }
 }
 
 const fn words(limit: Limit) -> &'static [&'static str] {
@@ -256,6 +286,14 @@ mod tests {
     use super::*;
 
     const MIB: f64 = 1_048_576.0;
+
+    #[test]
+    fn operations_on_names_are_not_advised_to_use_larger_or_sequential_transfers() {
+        for limit in Limit::ALL {
+            let sentences = on_names(limit);
+            assert!(!sentences.iter().any(|one| one.contains("transfers")), "{sentences:?}");
+        }
+    }
 
     #[test]
     fn twice_the_throughput_takes_the_least_quota_that_gives_it() {

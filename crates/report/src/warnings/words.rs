@@ -277,7 +277,8 @@ pub fn advice(warning: &Warning) -> Advice {
             "Use at most as many `workers` as processors, over all targets of the host, or allow \
              the process more processors (affinity, the CPU quota of its container). With \
              `--engine psync` on a directory every outstanding operation needs a thread: leave it \
-             out, because io_uring sustains a queue depth with one.",
+             out for reads and writes, because io_uring sustains a queue depth with one. \
+             Operations on names use threads by default: lower `queue_depth`.",
         ),
         Warning::ScheduleDelayHigh { .. } => (
             "Response times are measured from when an operation was due, so they include this \
