@@ -74,6 +74,8 @@ pub struct OverloadPoint {
     pub passes: Option<usize>,
     /// The lowest point with more; `None` if no point has.
     pub fails: Option<usize>,
+    /// Whether the 95 % interval of each of these two points is on its side of the tolerance.
+    pub is_certain: bool,
 }
 
 /// The overload point of a curve's load points, in ascending number of users; `None` if one has no users
@@ -91,7 +93,24 @@ pub(crate) fn overload_point(points: &[&LoadPoint], overload_max: f64) -> Option
     let exceeds = |overload: &Option<f64>| overload.is_some_and(|share| share > overload_max);
     let fails = overloads.iter().position(exceeds);
     let below = &overloads[..fails.unwrap_or(overloads.len())];
-    Some(OverloadPoint { overload_max, passes: below.iter().rposition(Option::is_some), fails })
+    let passes = below.iter().rposition(Option::is_some);
+    let is_certain =
+        passes.into_iter().chain(fails).all(|index| is_decided(points[index], overload_max));
+    Some(OverloadPoint { overload_max, passes, fails, is_certain })
+}
+
+/// Whether the 95 % interval of a load point's overload is on one side of `overload_max`. If no start of `due` was
+/// late, it ends at `3 / due` (rule of three: the chance of none at a larger share is below 5 %).
+fn is_decided(point: &LoadPoint, overload_max: f64) -> bool {
+    let Some(users) = &point.merged.total.users else { return false };
+    if users.late == 0 {
+        return users.due > 0 && 3.0 / users.due as f64 <= overload_max;
+    }
+    let ends = users.overload.and_then(|one| Some((one.value, one.uncertainty?)));
+    ends.is_some_and(|(value, half)| match value <= overload_max {
+        true => value + half <= overload_max,
+        false => value - half > overload_max,
+    })
 }
 
 /// The overload of a load point; `None` if it was not measured, or hosts were lost.

@@ -61,11 +61,26 @@ fn the_overload_point_is_between_the_last_point_that_passes_and_the_first_that_f
     let findings = analyze(&experiment(runs));
     let [curve] = &findings.curves[..] else { panic!("one curve") };
     assert_eq!((curve.axis.as_str(), curve.points.len()), ("users", 4));
-    let point = OverloadPoint { overload_max: 0.01, passes: Some(1), fails: Some(2) };
+    let point =
+        OverloadPoint { overload_max: 0.01, passes: Some(1), fails: Some(2), is_certain: false };
     assert_eq!(curve.overload_point, Some(point));
     // The number in flight is no load that users set.
     assert_eq!(curve.plateau, Err(Missing::NotALoad));
     assert!(findings.verdicts.is_empty());
+}
+
+#[test]
+fn the_overload_point_is_certain_if_the_intervals_of_both_ends_exclude_the_tolerance() {
+    let is_certain = |runs: Vec<RunRecord>| {
+        analyze(&experiment(runs)).curves[0].overload_point.expect("users").is_certain
+    };
+    let many = [5, 4, 5, 6, 5, 4, 5, 6, 5, 5];
+    // No start of 400 was late: with 95 % confidence fewer than 0.75 %. Of 100: fewer than 3 %.
+    assert!(is_certain(vec![run_of(100, &[0; 40]), run_of(200, &many)]));
+    assert!(!is_certain(vec![run_of(100, &[0; 10]), run_of(200, &many)]));
+    // 2 % in the mean, with single late starts.
+    let few = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
+    assert!(!is_certain(vec![run_of(100, &[0; 40]), run_of(200, &few)]));
 }
 
 #[test]

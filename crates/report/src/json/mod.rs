@@ -19,6 +19,7 @@ mod searches;
 mod series;
 mod steadiness;
 mod summary;
+mod trees;
 mod tune;
 mod users;
 pub(crate) mod verdicts;
@@ -43,6 +44,7 @@ use scaling::{ScalingJson, scaling};
 use searches::{MixJson, SearchJson, mixes, searches};
 use series::{SeriesJson, series};
 use steadiness::{SteadinessJson, steadiness};
+use trees::{TreesJson, trees};
 use tune::{TuneJson, tune};
 use verdicts::{VerdictJson, verdicts};
 use warning::{WarningJson, warning};
@@ -51,7 +53,6 @@ use wire::{RunWireJson, wire};
 use crate::conditions::{self, ConditionJson};
 use crate::expect::json::{PublishedJson, published};
 use crate::record::Record;
-use crate::trees::{self, TreesJson};
 
 /// Increased when a reader of the previous version would misread the new one.
 const SCHEMA_VERSION: u32 = 2;
@@ -230,7 +231,7 @@ impl<'a> Document<'a> {
             verdicts: verdicts(findings),
             wire: wire(findings),
             service_counters: findings.service_check.map(service_counters),
-            trees: findings.tree_check.map(trees::json),
+            trees: findings.tree_check.map(trees),
         }
     }
 }

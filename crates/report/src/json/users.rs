@@ -53,6 +53,8 @@ pub(super) struct OverloadPointJson {
     passing_point: Option<usize>,
     /// The point with the fewest users that has more; null if none has.
     failing_point: Option<usize>,
+    /// Whether the 95 % interval of each of both excludes the tolerated overload.
+    is_certain: bool,
 }
 
 pub(super) fn users(users: &UsersSummary) -> UsersJson {
@@ -83,5 +85,6 @@ pub(super) fn overload_point(found: OverloadPoint) -> OverloadPointJson {
         overload_max_fraction: exported(found.overload_max),
         passing_point: found.passes,
         failing_point: found.fails,
+        is_certain: found.is_certain,
     }
 }

@@ -104,7 +104,7 @@ pub(crate) fn overload_point(findings: &Findings, curve: &Curve) -> Option<Strin
         let point = &findings.load_points[curve.points[point].load_point];
         point.merged.total.users.as_ref()
     };
-    let count = |point: usize| users(point).map_or(0, |users| users.users);
+    let count = |point: usize| thousands(users(point).map_or(0, |users| users.users).into());
     let share = |point: usize| {
         let Some(overload) = users(point).and_then(|users| users.overload) else {
             return NONE.to_owned();
@@ -113,24 +113,33 @@ pub(crate) fn overload_point(findings: &Findings, curve: &Curve) -> Option<Strin
         let half = half.map(|_| format!(" ± {}", half_width(overload.relative().unwrap_or(0.0))));
         format!("{}{}", percent(overload.value), half.unwrap_or_default())
     };
-    Some(match (found.passes, found.fails) {
-        (Some(passes), Some(fails)) => format!(
-            "Overload point: between {} and {} users (overload {} and {}; {most}).",
-            thousands(count(passes).into()),
-            thousands(count(fails).into()),
+    let (range, shares) = match (found.passes, found.fails) {
+        (Some(passes), Some(fails)) => (
+            format!("between {} and {} users", count(passes), count(fails)),
+            format!("{} and {}", share(passes), share(fails)),
+        ),
+        (Some(passes), None) if passes + 1 == curve.points.len() => {
+            (format!("above {} users, the most that were measured", count(passes)), share(passes))
+        }
+        (Some(passes), None) => (
+            format!("above {} users, the most whose overload was measured", count(passes)),
             share(passes),
-            share(fails)
         ),
-        (Some(passes), None) => format!(
-            "Overload point: above {} users, the most that were measured (overload {}; {most}).",
-            thousands(count(passes).into()),
-            share(passes)
-        ),
-        (None, Some(fails)) => format!(
-            "Overload point: below {} users, the fewest that were measured (overload {}; {most}).",
-            thousands(count(fails).into()),
-            share(fails)
-        ),
+        (None, Some(fails)) => {
+            (format!("below {} users, the fewest that were measured", count(fails)), share(fails))
+        }
         (None, None) => return None,
-    })
+    };
+    let found_with = match found.is_certain {
+        true => "Overload point",
+        false => "Likely overload point",
+    };
+    let mut sentence = format!("{found_with}: {range} (overload {shares}; {most}).");
+    if !found.is_certain {
+        sentence.push_str(
+            " The 95 % CI includes the tolerated overload, or there is none; measure longer \
+             (`--measure`).",
+        );
+    }
+    Some(sentence)
 }
