@@ -87,7 +87,13 @@ impl Glance {
             tone = if metric::is_known(found) { Tone::Good } else { Tone::Warning };
         }
         let of_users = findings.curves.iter();
-        sentences.extend(of_users.filter_map(|curve| users::overload_point(findings, curve)));
+        let of_users: Vec<String> =
+            of_users.filter_map(|curve| users::overload_point(findings, curve)).collect();
+        if !of_users.is_empty() {
+            // The overload point is the question of a population.
+            sentences.splice(0..0, of_users);
+            tone = if users::is_known(findings) { Tone::Good } else { Tone::Warning };
+        }
         let (caveats, caveats_left_out) = caveats::caveats(findings);
         let curves = &findings.summary.curves;
         let causes = if is_one_answer { Causes::InVerdict } else { Causes::Each };

@@ -365,11 +365,16 @@ pub fn load_point_name(load_point: &LoadPoint) -> String {
 /// The load of a curve's point: `queue depth 16`, `offered rate 500 ops/s`, or `mixed load`.
 pub(crate) fn load_in_words(curve: &Curve, point: usize) -> String {
     let label = &curve.points[point].label;
-    match curve.axis == MIXED_LOAD {
-        true => format!("{label} load"),
-        false => format!("{} {label}", curve.axis),
+    match curve.axis.as_str() {
+        MIXED_LOAD => format!("{label} load"),
+        USERS if label == "1" => "1 user".to_owned(),
+        USERS => format!("{label} users"),
+        axis => format!("{axis} {label}"),
     }
 }
+
+/// The axis of a curve along which the number of users rises.
+pub(crate) const USERS: &str = "users";
 
 /// A part of a run: `10s to 40s`.
 pub(crate) fn time_words(time: &Range<u64>) -> String {

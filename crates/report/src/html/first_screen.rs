@@ -13,6 +13,7 @@ use crate::drawing::sparkline::sparkline;
 use crate::glance::{Caveat, CurveGlance, Glance};
 use crate::look::Tone;
 use crate::prose;
+use crate::results::USERS;
 use crate::sections::bottleneck::{Proven, proven};
 
 /// More cards have two rows.
@@ -74,6 +75,8 @@ fn card(findings: &Findings, shown: &CurveGlance) -> Value {
         floor => &shown.floor,
         floor_load => &shown.floor_load,
         floor_at_limit => shown.floor_at_limit,
+        // One operation at a time is no load that users offer.
+        has_floor => curve.axis != USERS,
         at_limit => shown.at_limit,
         saturation => shown.saturation.as_ref().map(ToString::to_string),
         sparkline => Value::from_safe_string(sparkline(&rates)),

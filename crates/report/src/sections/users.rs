@@ -96,6 +96,11 @@ fn overload(users: &UsersSummary) -> String {
     percent(overload.value)
 }
 
+/// Whether every overload point that was found is certain.
+pub(crate) fn is_known(findings: &Findings) -> bool {
+    findings.curves.iter().filter_map(|curve| curve.overload_point).all(|found| found.is_certain)
+}
+
 /// `Overload point: between 800 and 900 users (overload 0.4 % and 2.1 %; at most 1.0 % is tolerated).`
 pub(crate) fn overload_point(findings: &Findings, curve: &Curve) -> Option<String> {
     let found = curve.overload_point?;
