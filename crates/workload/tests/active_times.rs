@@ -1,5 +1,4 @@
 //! Streams that begin and end within a run: what they resolve to, and how wrong times are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use workload::active_time::ActiveTime;

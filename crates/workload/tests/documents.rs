@@ -1,5 +1,4 @@
 //! Every experiment in a document parses.
-#![expect(clippy::unwrap_used, reason = "a test that cannot read a document fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

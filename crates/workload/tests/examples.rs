@@ -1,11 +1,12 @@
 //! Every example and profile parses, resolves, follows the schema, and has unchanged operations.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::schema_check;
 use sha2::{Digest, Sha256};
+
 use workload::experiment::{parse, parse_with_files};
 use workload::keys::{KEYS, Section};
 use workload::names::NameStream;
@@ -14,8 +15,6 @@ use workload::plan::{Plan, Stream, TargetSpec};
 use workload::profiles::{PROFILES, profile};
 use workload::resolve::{PlanTargets, ResolveOptions, resolve};
 use workload::schema::json_schema;
-
-mod schema_check;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,6 +1,5 @@
 //! Replays the corpus of the fuzz target `experiment`, also with small damage: the parser never
 //! panics, and accepted experiments resolve.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../../fuzz/src/experiment.rs"]
 mod experiment;

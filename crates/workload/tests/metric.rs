@@ -1,5 +1,4 @@
 //! A business metric as the load: its load points scale every stream, and wrong ones are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use workload::arrival::Arrival;

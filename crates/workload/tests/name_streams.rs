@@ -1,5 +1,4 @@
 //! Streams on names in experiment files: what they resolve to, and how wrong ones are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use workload::experiment::parse_with_files;

@@ -1,5 +1,4 @@
 //! Plans for NFS exports: durability of writes, and connections.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use settings::Diagnostic;

@@ -1,5 +1,4 @@
 //! Resolving experiments into plans: precedence of settings, sweeps, and the order of runs.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use units::OpsPerSec;

@@ -1,6 +1,5 @@
 //! The operations that profiles generate, compared with the text of their files and with the figures of
 //! their sources. The text is read here without the product's parser.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use workload::names::{FileSizes, NameStream};

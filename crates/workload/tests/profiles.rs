@@ -1,5 +1,4 @@
 //! The built-in experiments are as described.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! The written data: as compressible and repetitive as configured, and every damage is detected.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 

@@ -1,6 +1,5 @@
 //! Lists to replay in experiment files: what they resolve to, what each worker does, and how wrong ones
 //! are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write;
 

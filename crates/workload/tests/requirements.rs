@@ -1,5 +1,4 @@
 //! `require` in an experiment: what it becomes in the plan, and how wrong ones are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use workload::condition::{Comparison, Metric, parse, parse_requirement};

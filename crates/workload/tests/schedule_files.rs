@@ -1,6 +1,5 @@
 //! Schedules, think times, shared rates and partly ordered patterns in experiment files: what they
 //! resolve to, and how wrong ones are refused.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{Expect, expect};
 use workload::arrival::{Arrival, Process};

@@ -11,9 +11,7 @@ use workload::op::{Op, OpKind, OpStream};
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
 
-mod base_stream;
-
-use base_stream::base_stream;
+use crate::base_stream::base_stream;
 
 fn patterns() -> impl Strategy<Value = AccessPattern> {
     prop_oneof![

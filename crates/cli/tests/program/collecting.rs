@@ -134,9 +134,13 @@ impl Bench {
     }
 
     fn state(&self) -> String {
-        let listed: Value = serde_json::from_str(&self.dir.ok(&["list", "--json"])).expect("JSON");
-        let last = listed.as_array().and_then(|all| all.last()).expect("a record");
-        last["state"].as_str().expect("text").to_owned()
+        self.listed()["state"].as_str().expect("text").to_owned()
+    }
+
+    fn listed(&self) -> Value {
+        let mut listed: Vec<Value> =
+            serde_json::from_str(&self.dir.ok(&["list", "--json"])).expect("JSON");
+        listed.pop().expect("a record")
     }
 
     fn point(&self) -> Value {
@@ -201,7 +205,7 @@ fn a_record_whose_controller_was_killed_is_completed_and_equals_what_the_hosts_d
     let words = unwrapped(&ended.stdout);
     assert!(words.contains("the record has every interval of all hosts"), "{words}");
     assert_eq!(bench.recorded_writes(), bench.writes_since(before));
-    assert_eq!(bench.state(), "done");
+    assert_eq!(bench.state(), "done", "{}", bench.listed());
     let point = bench.point();
     let completed = |summary: &Value| summary["total"]["data"]["completed"].as_u64();
     let hosts = point["hosts"].as_array().expect("a list").iter();

@@ -11,7 +11,7 @@ use workload::op::OpKind;
 use workload::random::{self, CounterRng};
 use workload::scenario::{Scenario, ScenarioStep};
 
-use crate::load;
+use crate::names::load;
 
 /// What the model remembers of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use workload::names::{NameClass, NameStream};
 use workload::op::OpKind;
 
-use crate::load;
+use crate::names::load;
 
 const MIX: [(OpKind, u16); 7] = [
     (OpKind::Create, 30),

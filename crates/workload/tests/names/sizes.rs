@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use workload::names::{FileSizes, NameSize, WeightedFileSize};
 use workload::random;
 
-use crate::statistics::{
+use crate::randomness::statistics::{
     FALSE_ALARM, assert_plausible, chi_square, kolmogorov, kolmogorov_probability,
 };
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 use workload::names::{Name, NameClass, NameSize, NameSpread, NameTree, TreeShape};
 
-use crate::statistics::{assert_plausible, chi_square};
+use crate::randomness::statistics::{assert_plausible, chi_square};
 
 const CLASSES: [NameClass; 7] = [
     NameClass::File,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use workload::arrival::{ThinkTime, constant_due_ns, poisson_gap_ns};
 use workload::random;
 
-use crate::statistics::kolmogorov;
+use crate::randomness::statistics::kolmogorov;
 
 /// The instants of all lanes within `seconds`, in order.
 fn poisson_instants(seed: u64, rate: f64, lanes: u32, seconds: f64) -> Vec<f64> {

@@ -1,6 +1,6 @@
 //! Tests of binary sequences for random order.
 
-use crate::statistics::{assert_plausible, assert_standard_normal, chi_square};
+use crate::randomness::statistics::{assert_plausible, assert_standard_normal, chi_square};
 
 /// The largest lag between two compared draws.
 const LAG_MAX: usize = 64;
@@ -212,7 +212,10 @@ pub(crate) fn assert_blocks_vary(sequences: &[Bits], law: Law, lags: &[usize], w
         // The variance of a squared standard normal is 2.
         scores.push((squares / variance - count) / (2.0 * count).sqrt());
     }
-    assert_plausible(crate::statistics::largest_score(&scores), &format!("{what}: {scores:?}"));
+    assert_plausible(
+        crate::randomness::statistics::largest_score(&scores),
+        &format!("{what}: {scores:?}"),
+    );
 }
 
 /// Asserts that the sequences of a pair are uncorrelated, up to a lag of `lag_max` in both directions.

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use workload::mix::Mix;
 
-use crate::bits::{Bits, Law, assert_blocks_vary, assert_independent, assert_random_order};
+use crate::randomness::bits::{
+    Bits, Law, assert_blocks_vary, assert_independent, assert_random_order,
+};
 
 /// Runs with neighbouring seeds.
 const SEEDS: u64 = 16;

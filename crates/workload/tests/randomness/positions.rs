@@ -6,8 +6,10 @@ use workload::pattern::AccessPattern;
 use workload::plan::{Stream, WeightedSize, WorkingSet};
 
 use crate::base_stream::base_stream;
-use crate::bits::{Bits, Law, assert_independent, assert_random_order};
-use crate::statistics::{assert_plausible, chi_square, kolmogorov, kolmogorov_probability};
+use crate::randomness::bits::{Bits, Law, assert_independent, assert_random_order};
+use crate::randomness::statistics::{
+    assert_plausible, chi_square, kolmogorov, kolmogorov_probability,
+};
 
 /// Runs with neighbouring seeds.
 const SEEDS: u64 = 8;

@@ -1,9 +1,5 @@
 //! Operations on names, compared with a model that remembers every name, and with formulas.
 
-#[path = "../randomness/statistics.rs"]
-#[expect(dead_code, reason = "the tests of randomness use the rest")]
-mod statistics;
-
 mod model;
 mod order;
 mod sizes;

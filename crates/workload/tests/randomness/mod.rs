@@ -4,9 +4,7 @@
 //! below [`statistics::FALSE_ALARM`]. Seeds are fixed, so the outcome never changes.
 
 mod arrivals;
-#[path = "../base_stream/mod.rs"]
-mod base_stream;
 mod bits;
 mod kinds;
 mod positions;
-mod statistics;
+pub(crate) mod statistics;
