@@ -140,7 +140,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         let begun = Instant::now();
         let result = match step {
             Step::Packages { by, install } => install::provide(by, install),
-            Step::Tidy => tidy::run(root),
+            Step::Tidy => tidy::run(root, tidy::When::Always),
             Step::Deny => deny::run(root),
             Step::Package => dist::check_built(root),
             Step::Clippy { guest } => clippy(root, guest),

@@ -30,7 +30,8 @@ The tools of the repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  tidy               check the repository rules (ARCHITECTURE.md, CONTRIBUTING.md)
+  tidy [--release]   check the repository rules (ARCHITECTURE.md, CONTRIBUTING.md); with
+                     --release, old records of benches are errors instead of warnings
   check              check everything: format, tidy, dependencies (cargo deny), clippy, tests, fuzz
                      targets, the kernel's NFS client, reports in a browser
   check --fast       check only format, tidy, clippy and tests
@@ -75,7 +76,8 @@ fn main() -> ExitCode {
 
 fn run(root: &Path, words: &[&str]) -> Result<()> {
     match words {
-        ["tidy"] => tidy::run(root),
+        ["tidy"] => tidy::run(root, tidy::When::Always),
+        ["tidy", "--release"] => tidy::run(root, tidy::When::BeforeRelease),
         ["check", flags @ ..] => {
             check::run(root, check::Options::parse(flags).map_err(anyhow::Error::msg)?)
         }

@@ -2,7 +2,7 @@
 //!
 //! A rule is a function from the [`Tree`] to diagnostics. It never reads the disk, so that a test
 //! can break it on purpose. To add a rule: a module here, a line in [`RULES`], and a test that
-//! breaks it.
+//! breaks it. The rule `records` also needs the history of the repository.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,6 +17,7 @@ mod edges;
 mod form;
 mod links;
 mod purity;
+mod records;
 mod retired;
 mod rust_text;
 mod sizes;
@@ -48,25 +49,46 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: claims::RULE, check: claims::check },
 ];
 
+/// When the check is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// At the desk and in CI.
+    Always,
+    /// Before a release, when old records of benches are errors.
+    BeforeRelease,
+}
+
 /// Names of all rules, for the rule `claims`.
 fn rule_names() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|rule| rule.name)
+    RULES.iter().map(|rule| rule.name).chain([records::RULE])
 }
 
 /// Checks the whole tree, prints all diagnostics, and fails if there is one.
-pub(crate) fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(root: &Path, when: When) -> Result<()> {
     let tree = Tree::read(root).context("read the tree")?;
-    let diagnostics: Vec<Diagnostic> = RULES.iter().flat_map(|rule| (rule.check)(&tree)).collect();
+    let mut diagnostics: Vec<Diagnostic> =
+        RULES.iter().flat_map(|rule| (rule.check)(&tree)).collect();
+    let old_records = records::check(&tree, &|commit| records::commits_since(root, commit));
+    let warnings = match when {
+        When::Always => old_records,
+        When::BeforeRelease => {
+            diagnostics.extend(old_records);
+            Vec::new()
+        }
+    };
 
     let mut out = std::io::stdout().lock();
     for diagnostic in &diagnostics {
         writeln!(out, "{diagnostic}")?;
     }
+    for warning in &warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
     writeln!(out, "{}", sizes::report(&tree))?;
     if !diagnostics.is_empty() {
         bail!("tidy found {} violations, listed above", diagnostics.len());
     }
-    writeln!(out, "tidy: {} files, {} rules, no violations", tree.len(), RULES.len())?;
+    writeln!(out, "tidy: {} files, {} rules, no violations", tree.len(), rule_names().count())?;
     Ok(())
 }
 
@@ -79,6 +101,6 @@ mod tests {
         let mut names: Vec<_> = rule_names().collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), RULES.len());
+        assert_eq!(names.len(), rule_names().count());
     }
 }
