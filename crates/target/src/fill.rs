@@ -1,17 +1,19 @@
 //! Writes the files that a plan needs: every byte, durably, with the data that reads are verified
 //! against.
 //!
-//! Several large aligned direct writes are outstanding, so that the storage limits the fill. Space
-//! is reserved first (`fallocate`): a lack of space is found early and the layout is contiguous.
-//! Then all bytes are written in order. At every checkpoint, and when the fill stops early, the
-//! written data is synced and recorded in the manifest, so that the next fill resumes inside the
-//! file. Verification of files: [`crate::verification`].
+//! Several large aligned direct writes are outstanding, so that the storage limits the fill. Those to
+//! the page cache of a file take turns, while the next data is generated. Space is reserved first
+//! (`fallocate`): a lack of space is found early and the layout is contiguous. Then all bytes are
+//! written in order. At every checkpoint, and when the fill stops early, the written data is synced
+//! and recorded in the manifest, so that the next fill resumes inside the file. Verification of
+//! files: [`crate::verification`].
 
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use units::Bytes;
@@ -89,6 +91,8 @@ struct OpenFile {
     identity: Identity,
     /// Bytes from its start that were durable when it was opened.
     durable_bytes: u64,
+    /// Held by the writer whose turn it is, if [`FillFile::writes_exclude_each_other`].
+    turn: Option<Mutex<()>>,
 }
 
 /// A file's identity, if the file system provides one.
@@ -318,12 +322,16 @@ impl TargetDirectory {
         if found.size_bytes > set.file_size_bytes {
             file.truncate(set.file_size_bytes).map_err(failed)?;
         }
-        if let DirectIo::Supported { offset_align_bytes } = self.storage().direct {
+        // In memory there is no cache to bypass: the kernel accepts the flag and ignores it.
+        if let DirectIo::Supported { offset_align_bytes } = self.storage().direct
+            && !self.storage().in_memory
+        {
             file.write_directly(offset_align_bytes).map_err(failed)?;
         }
         file.reserve(set.file_size_bytes)
             .map_err(|error| failure("reserve space for", &path, written_bytes, error))?;
-        Ok(OpenFile { index, path, file, identity, durable_bytes })
+        let turn = file.writes_exclude_each_other().then(|| Mutex::new(()));
+        Ok(OpenFile { index, path, file, identity, durable_bytes, turn })
     }
 }
 
@@ -454,7 +462,11 @@ impl Portion<'_> {
         // A tile that the end of the file truncates is generated completely.
         let in_tiles = len.next_multiple_of(self.maker.tile_bytes());
         self.maker.fill(file.index, chunk.range.start, 0, &mut buffer[..in_tiles]);
+        // A writer that panicked ends the fill, so its turn is over.
+        let turn =
+            file.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         let written = file.file.write_all_at(&buffer[..len], chunk.range.start);
+        drop(turn);
         written.map_err(|error| failure("write", &file.path, 0, error))
     }
 }
@@ -485,5 +497,90 @@ impl FillError {
             }
             other => other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use workload::data::DataPattern;
+
+    use super::*;
+    use crate::folder::Entry;
+
+    /// A file that counts concurrent writes.
+    #[derive(Default)]
+    struct CountingFile {
+        writing: AtomicUsize,
+        writing_max: Arc<AtomicUsize>,
+    }
+
+    impl FillFile for CountingFile {
+        fn attributes(&self) -> io::Result<Entry> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn truncate(&self, _size_bytes: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_directly(&mut self, _offset_align_bytes: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn writes_exclude_each_other(&self) -> bool {
+            true
+        }
+
+        fn reserve(&self, _size_bytes: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_all_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+            let writing = self.writing.fetch_add(1, Ordering::SeqCst) + 1;
+            self.writing_max.fetch_max(writing, Ordering::SeqCst);
+            // Another writer that does not wait for its turn begins meanwhile.
+            thread::yield_now();
+            self.writing.fetch_sub(1, Ordering::SeqCst);
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<Synced> {
+            Ok(Synced::Durable)
+        }
+    }
+
+    #[test]
+    fn writers_of_a_file_whose_writes_exclude_each_other_take_turns() {
+        const CHUNKS: u64 = 200;
+        let file = CountingFile::default();
+        let writing_max = Arc::clone(&file.writing_max);
+        let files = [OpenFile {
+            index: 0,
+            path: PathBuf::from("file"),
+            identity: None,
+            durable_bytes: 0,
+            turn: file.writes_exclude_each_other().then(|| Mutex::new(())),
+            file: Box::new(file),
+        }];
+        let chunk = |number: u64| Chunk {
+            file: 0,
+            range: number * 4096..(number + 1) * 4096,
+            is_written: AtomicBool::new(false),
+        };
+        let portion = Portion {
+            maker: &TileMaker::new(1, DataPattern::default(), 4096),
+            files: &files,
+            chunks: (0..CHUNKS).map(chunk).collect(),
+            writers: 4,
+            before_bytes: 0,
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            stop: &|| false,
+        };
+        let written = portion.write(&mut |_| {}).expect("nothing fails");
+        assert_eq!(written, CHUNKS * 4096);
+        assert_eq!(writing_max.load(Ordering::SeqCst), 1);
     }
 }

@@ -240,6 +240,9 @@ pub(crate) trait FillFile: Send + Sync {
     /// Makes later writes bypass all caches if their size is a multiple of `offset_align_bytes`.
     fn write_directly(&mut self, offset_align_bytes: u64) -> io::Result<()>;
 
+    /// Whether the file system performs one write at a time.
+    fn writes_exclude_each_other(&self) -> bool;
+
     /// Preallocates the file's space, if the file system supports it.
     fn reserve(&self, size_bytes: u64) -> io::Result<()>;
 

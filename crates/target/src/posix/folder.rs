@@ -205,6 +205,12 @@ impl FillFile for LocalFile {
         Ok(())
     }
 
+    /// A write to the page cache holds the lock of its inode. Threads that wait for this lock in the
+    /// kernel spin while its owner runs (`kernel/locking/rwsem.c`), those of this program sleep.
+    fn writes_exclude_each_other(&self) -> bool {
+        self.direct.is_none()
+    }
+
     fn reserve(&self, size_bytes: u64) -> io::Result<()> {
         if size_bytes == 0 {
             return Ok(());

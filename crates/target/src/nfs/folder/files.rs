@@ -91,6 +91,10 @@ impl FillFile for ExportFile {
         Ok(())
     }
 
+    fn writes_exclude_each_other(&self) -> bool {
+        false
+    }
+
     fn reserve(&self, _size_bytes: u64) -> io::Result<()> {
         // NFSv3 has no procedure for it.
         Ok(())
