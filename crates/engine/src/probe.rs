@@ -14,12 +14,20 @@ use workload::random;
 
 use crate::request::THREADS_MAX;
 
-/// Duration of one method's trial in a round.
-const TRIAL: Duration = Duration::from_millis(20);
+/// Maximum duration of one method's trial in a round.
+const TRIAL_MAX: Duration = Duration::from_millis(20);
+/// A trial with at least [`TRIAL_READS`] ends after this time.
+const TRIAL_MIN: Duration = Duration::from_millis(4);
+/// Reads of a trial whose rate is precise to some percent.
+const TRIAL_READS: u64 = 400;
 /// Maximum number of rounds with both methods; the best result of each counts.
-const ROUNDS: usize = 6;
-/// A round in which one method is faster by this factor decides. Trials of this length differ by
-/// less than that between rounds, and every further round delays the start by 40 ms.
+const ROUNDS_MAX: usize = 6;
+/// If the first so many rounds have the same result, it decides. The best results have it, too.
+const ROUNDS_ALIKE: usize = 3;
+/// The same if one method is faster by [`CLEAR`] in each of them. One round is not enough, because a
+/// busy system may have used the processor during a trial.
+const ROUNDS_CLEAR: usize = 2;
+/// Trials differ by less than this factor between rounds on an idle system.
 const CLEAR: f64 = 1.5;
 /// One thread with io_uring sustains any queue depth, so blocking calls must be faster by this
 /// factor to be chosen.
@@ -57,9 +65,10 @@ pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, Targ
         });
     }
     let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
-    for _ in 0..ROUNDS {
-        match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
-            Ok(rate) => ring_best = ring_best.max(rate),
+    let mut rounds = Rounds::default();
+    while !rounds.are_enough() {
+        let ring = match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
+            Ok(rate) => rate,
             Err(TargetError::Drive { source, .. }) => {
                 return Ok(ChosenIoMethod {
                     io_method: IoMethodUsed::Psync,
@@ -67,11 +76,10 @@ pub fn choose(requested: IoMethod, trial: &Trial) -> Result<ChosenIoMethod, Targ
                 });
             }
             Err(error) => return Err(error),
-        }
-        psync_best = psync_best.max(rate(Psync::open(&trial.access)?, 1, trial)?);
-        if is_clear(ring_best, psync_best) {
-            break;
-        }
+        };
+        let psync = rate(Psync::open(&trial.access)?, 1, trial)?;
+        rounds.add(ring, psync);
+        (ring_best, psync_best) = (ring_best.max(ring), psync_best.max(psync));
     }
     let result = format!(
         "probe: {ring_best:.0} reads/s with io_uring at queue depth {depth}, \
@@ -107,10 +115,32 @@ pub fn choose_for_names(
     ChosenIoMethod { io_method, reason }
 }
 
-/// Whether the rates are so far from the threshold that further rounds would not change the choice.
-fn is_clear(ring_rate: f64, psync_rate: f64) -> bool {
-    let threshold = ring_rate * PSYNC_GAIN;
-    psync_rate > threshold * CLEAR || threshold > psync_rate * CLEAR
+/// The rounds so far.
+#[derive(Debug, Default)]
+struct Rounds {
+    count: usize,
+    /// Rounds in which blocking calls were faster by more than [`PSYNC_GAIN`].
+    for_psync: usize,
+    /// Rounds that were far from that threshold.
+    clear: usize,
+}
+
+impl Rounds {
+    /// Adds a round with these rates.
+    fn add(&mut self, ring_rate: f64, psync_rate: f64) {
+        let threshold = ring_rate * PSYNC_GAIN;
+        let is_clear = psync_rate > threshold * CLEAR || threshold > psync_rate * CLEAR;
+        self.count += 1;
+        self.for_psync += usize::from(psync_rate > threshold);
+        self.clear += usize::from(is_clear);
+    }
+
+    /// Whether no further round is needed: the choice is certain, or the last one was made.
+    fn are_enough(&self) -> bool {
+        let needed = if self.clear == self.count { ROUNDS_CLEAR } else { ROUNDS_ALIKE };
+        let are_alike = self.for_psync == 0 || self.for_psync == self.count;
+        self.count >= ROUNDS_MAX || (are_alike && self.count >= needed)
+    }
 }
 
 /// The better method for the plan, given the rates of both. If blocking threads outnumber the
@@ -151,7 +181,11 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
     let (mut index, mut completed) = (0u64, 0u64);
     let mut refused = None;
     let began = Instant::now();
-    while began.elapsed() < TRIAL {
+    let is_over = |completed| {
+        let elapsed = began.elapsed();
+        elapsed >= TRIAL_MAX || (elapsed >= TRIAL_MIN && completed >= TRIAL_READS)
+    };
+    while !is_over(completed) {
         while let Some(tag) = free.pop() {
             let bits = random::at(0x70_0BE, index);
             let op = Op {
@@ -164,7 +198,7 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
             target.submit(tag, &op)?;
             index += 1;
         }
-        target.reap(Wait::Precise(TRIAL), &mut done)?;
+        target.reap(Wait::Precise(TRIAL_MAX), &mut done)?;
         let succeeded = done.iter().filter(|completion| completion.result == size as i32);
         completed += succeeded.count() as u64;
         let errno = done.iter().map(|completion| -completion.result).find(|number| *number > 0);
@@ -173,7 +207,7 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
     }
     let rate = completed as f64 / began.elapsed().as_secs_f64();
     while free.len() < depth as usize {
-        target.reap(Wait::Precise(TRIAL), &mut done)?;
+        target.reap(Wait::Precise(TRIAL_MAX), &mut done)?;
         if done.is_empty() && began.elapsed() > Duration::from_secs(60) {
             break;
         }
@@ -217,13 +251,38 @@ mod tests {
         assert_eq!(chosen(1151.0, 32, None).io_method, IoMethodUsed::Psync);
     }
 
+    /// The number of rounds until the choice is certain, with these rates of blocking calls.
+    fn rounds_needed(ring_rate: f64, psync_rates: &[f64]) -> usize {
+        let mut rounds = Rounds::default();
+        for psync_rate in psync_rates.iter().cycle() {
+            if rounds.are_enough() {
+                break;
+            }
+            rounds.add(ring_rate, *psync_rate);
+        }
+        rounds.count
+    }
+
     #[test]
-    fn a_round_decides_if_the_rates_are_far_from_the_threshold() {
+    fn two_rounds_decide_if_the_rates_are_far_from_the_threshold() {
         let threshold = 1000.0 * PSYNC_GAIN;
-        assert!(!is_clear(1000.0, threshold));
-        assert!(!is_clear(1000.0, threshold * 1.49) && !is_clear(1000.0, threshold / 1.49));
-        assert!(is_clear(1000.0, threshold * 1.51) && is_clear(1000.0, threshold / 1.51));
-        assert!(!is_clear(0.0, 0.0));
+        assert_eq!(rounds_needed(1000.0, &[threshold * 1.51]), ROUNDS_CLEAR);
+        assert_eq!(rounds_needed(1000.0, &[threshold / 1.51]), ROUNDS_CLEAR);
+        assert_eq!(rounds_needed(1000.0, &[threshold * 1.49]), ROUNDS_ALIKE);
+        assert_eq!(rounds_needed(1000.0, &[threshold * 1.51, threshold * 1.49]), ROUNDS_ALIKE);
+        assert_eq!(rounds_needed(0.0, &[0.0]), ROUNDS_ALIKE);
+    }
+
+    #[test]
+    fn rounds_with_the_same_result_decide_and_others_do_not() {
+        let threshold = 1000.0 * PSYNC_GAIN;
+        let (faster, slower) = (threshold * 1.01, threshold / 1.01);
+        assert_eq!(rounds_needed(1000.0, &[faster]), ROUNDS_ALIKE);
+        assert_eq!(rounds_needed(1000.0, &[slower]), ROUNDS_ALIKE);
+        assert_eq!(rounds_needed(1000.0, &[faster, slower]), ROUNDS_MAX);
+        assert_eq!(rounds_needed(1000.0, &[slower, slower, faster]), ROUNDS_MAX);
+        // One trial during which a busy system used the processor.
+        assert_eq!(rounds_needed(1000.0, &[faster * 3.0, slower]), ROUNDS_MAX);
     }
 
     #[test]
