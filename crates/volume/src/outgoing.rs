@@ -49,6 +49,11 @@ impl<D: AsRef<[u8]>> Outgoing<D> {
         self.own.len()
     }
 
+    /// Pieces with pending bytes.
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// Whether nothing is pending.
     pub(crate) const fn is_empty(&self) -> bool {
         self.bytes == 0

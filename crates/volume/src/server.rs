@@ -365,6 +365,11 @@ impl Server {
         self.ready.clear();
     }
 
+    /// How many slices the bytes to send fill.
+    pub fn pending_pieces(&self, id: ConnectionId) -> usize {
+        self.connections.get(id).map_or(0, |connection| connection.outgoing.pieces())
+    }
+
     /// Fills `slices` from the front with bytes to send, and returns how many slices it filled.
     pub fn gather<'a>(&'a self, id: ConnectionId, slices: &mut [IoSlice<'a>]) -> usize {
         self.connections.get(id).map_or(0, |connection| connection.outgoing.gather(slices))

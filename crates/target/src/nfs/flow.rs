@@ -104,6 +104,12 @@ impl Flow {
         !self.unsent.is_empty()
     }
 
+    /// How many calls are queued to be sent.
+    #[inline]
+    pub(super) fn unsent_calls(&self) -> usize {
+        self.unsent.len()
+    }
+
     /// Updates the time integral of outstanding calls to `now_ns`. Called before their number
     /// changes.
     #[inline]

@@ -23,6 +23,10 @@ use crate::{TargetError, Wait};
 const RECEIVE_BYTES: usize = 256 << 10;
 /// Pieces sent with one system call.
 const PIECES: usize = 128;
+/// The same for a few calls: making an array of [`PIECES`] takes longer than gathering them.
+const PIECES_OF_FEW: usize = 16;
+/// A call with data has three pieces.
+const FEW_CALLS: usize = PIECES_OF_FEW / 3;
 /// Events returned by one system call.
 const EVENTS: usize = 64;
 /// Receive timeout of the sockets. Changing it per call would need another system call, so shorter
@@ -163,11 +167,12 @@ impl Sockets {
         }
         let descriptor = socket.descriptor.as_ref().expect("a connection that is up has one");
         while core.flows[connection].has_unsent() {
-            let mut pieces = [IoSlice::new(&[]); PIECES];
-            let filled = core.flows[connection].gather(&core.calls, &core.buffers, &mut pieces);
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            let mut control = SendAncillaryBuffer::default();
-            match sendmsg(descriptor, &pieces[..filled], &mut control, flags) {
+            let sent = if core.flows[connection].unsent_calls() <= FEW_CALLS {
+                send_pieces::<PIECES_OF_FEW>(descriptor, core, connection)
+            } else {
+                send_pieces::<PIECES>(descriptor, core, connection)
+            };
+            match sent {
                 Ok(bytes) => core.flows[connection].sent(&core.calls, bytes, core.now_ns),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
@@ -364,6 +369,19 @@ impl Sockets {
             }
         }
     }
+}
+
+/// Sends the next calls of a connection, at most `N` pieces.
+#[inline]
+fn send_pieces<const N: usize>(
+    socket: &OwnedFd,
+    core: &Core,
+    connection: usize,
+) -> rustix::io::Result<usize> {
+    let mut pieces = [IoSlice::new(&[]); N];
+    let filled = core.flows[connection].gather(&core.calls, &core.buffers, &mut pieces);
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    sendmsg(socket, &pieces[..filled], &mut SendAncillaryBuffer::default(), flags)
 }
 
 /// Nanoseconds in the kernel's microseconds.

@@ -31,6 +31,9 @@ const RECEIVE_BYTES: usize = 1 << 20;
 /// Most pieces in one system call.
 const SEND_PIECES: usize = 256;
 
+/// The same for a few replies: making an array of [`SEND_PIECES`] takes longer than gathering them.
+const SEND_PIECES_OF_FEW: usize = 32;
+
 /// Most connections accepted from one listener in a turn.
 const ACCEPTS: usize = 64;
 
@@ -481,25 +484,32 @@ fn cpu_ns() -> u64 {
 /// Sends a connection's pending bytes; true if its socket does not take all of them.
 fn send(server: &mut Server, socket: &Socket) -> io::Result<bool> {
     loop {
-        let mut slices = [IoSlice::new(&[]); SEND_PIECES];
-        let count = server.gather(socket.id, &mut slices);
-        if count == 0 {
-            return Ok(false);
+        let is_full = match server.pending_pieces(socket.id) {
+            0 => return Ok(false),
+            1..=SEND_PIECES_OF_FEW => send_pieces::<SEND_PIECES_OF_FEW>(server, socket)?,
+            _ => send_pieces::<SEND_PIECES>(server, socket)?,
+        };
+        if is_full {
+            return Ok(true);
         }
-        let slices = &slices[..count];
-        let pending: usize = slices.iter().map(|slice| slice.len()).sum();
-        let mut none = SendAncillaryBuffer::default();
-        match sendmsg(&socket.stream, slices, &mut none, SendFlags::NOSIGNAL) {
-            Ok(sent) => {
-                server.sent(socket.id, sent);
-                if sent < pending {
-                    return Ok(true);
-                }
-            }
-            Err(Errno::AGAIN) => return Ok(true),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    }
+}
+
+/// Sends at most `N` pieces; true if the socket does not take all of them.
+fn send_pieces<const N: usize>(server: &mut Server, socket: &Socket) -> io::Result<bool> {
+    let mut slices = [IoSlice::new(&[]); N];
+    let count = server.gather(socket.id, &mut slices);
+    let slices = &slices[..count];
+    let pending: usize = slices.iter().map(|slice| slice.len()).sum();
+    let mut none = SendAncillaryBuffer::default();
+    match sendmsg(&socket.stream, slices, &mut none, SendFlags::NOSIGNAL) {
+        Ok(sent) => {
+            server.sent(socket.id, sent);
+            Ok(sent < pending)
         }
+        Err(Errno::AGAIN) => Ok(true),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
