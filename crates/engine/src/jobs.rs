@@ -48,7 +48,7 @@ pub(crate) enum Work {
     /// Operations on names.
     Names(NameJob),
     /// Operations of a list, on files that are open.
-    Replay { opener: Opener, lane: LaneReplay, data: Option<ReplayData> },
+    Replay { opener: Opener, lane: LaneReplay, data: Option<ReplayData>, verify: bool },
 }
 
 /// Operations on names of one lane, which several threads may share.
@@ -108,7 +108,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
             };
             let target = request.targets.get(at.target as usize);
             let missing = || EngineError::NoFiles { stream: stream.name.clone() };
-            let work = target.and_then(|target| part.work(target.as_ref(), &share, at.lane));
+            let work = target.and_then(|target| part.work(target.as_ref(), &share, lane));
             let work = work.ok_or_else(missing)?;
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
@@ -159,29 +159,44 @@ struct ReplayPart {
 
 impl ReplayPart {
     /// The list of a stream that replays one.
-    fn of(request: &Request<'_>, stream: &Stream, moves_data: bool) -> Option<ReplayPart> {
+    ///
+    /// * `numbers` - the parts of all workers of the stream, on all its targets
+    fn of(
+        request: &Request<'_>,
+        stream: &Stream,
+        moves_data: bool,
+        numbers: &[Arc<[u32]>],
+    ) -> Option<ReplayPart> {
         let list = Arc::clone(stream.replay.as_ref()?.source()?);
-        let writes = moves_data && stream.read_permille < 1000;
-        let run_seed = request.assignment.run.seed;
+        let (run_seed, verify) = (request.assignment.run.seed, request.verify);
+        let has_data = moves_data && (stream.read_permille < 1000 || verify);
         Some(ReplayPart {
-            numbers: list.split(stream.workers),
-            data: writes.then(|| ReplayData::new(stream, request.data_seed, run_seed)),
+            numbers: numbers.to_vec(),
+            data: has_data.then(|| ReplayData::new(stream, request.data_seed, run_seed, verify)),
             list,
         })
     }
 }
 
 impl StreamPart {
-    /// What the worker `lane` sends to `target`; `None` if the target does not have its files.
-    fn work(&self, target: &dyn RunTarget, share: &WorkerShare<'_>, lane: u32) -> Option<Work> {
+    /// What a worker sends to `target`; `None` if the target does not have its files.
+    ///
+    /// * `of_stream` - its number in the whole stream, as a list is divided among all its workers
+    fn work(
+        &self,
+        target: &dyn RunTarget,
+        share: &WorkerShare<'_>,
+        of_stream: u32,
+    ) -> Option<Work> {
         if let Some(replay) = &self.stream.replay {
             // A plan that was stored lacks the list.
             let part = self.replay.as_ref()?;
-            let numbers = Arc::clone(part.numbers.get(lane as usize)?);
+            let numbers = Arc::clone(part.numbers.get(of_stream as usize)?);
             return Some(Work::Replay {
                 opener: target.opener(share)?,
                 lane: LaneReplay::new(replay, Arc::clone(&part.list), numbers),
                 data: part.data.clone(),
+                verify: share.verify,
             });
         }
         let Some(work) = self.names.clone() else {
@@ -217,6 +232,8 @@ impl StreamParts {
             let tile_bytes = u64::from(set.tile_bytes);
             Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
         };
+        let list = stream.replay.as_ref().and_then(|replay| replay.source());
+        let numbers = list.map_or_else(Vec::new, |list| list.split(stream.workers));
         let part = |target: &u32| {
             let stream = stream.on_target(request.assignment.run.hosts, *target);
             StreamPart {
@@ -227,7 +244,7 @@ impl StreamParts {
                     request.data_seed,
                     request.verify,
                 ),
-                replay: ReplayPart::of(request, &stream, moves_data),
+                replay: ReplayPart::of(request, &stream, moves_data, &numbers),
                 stream,
                 maker: maker.clone(),
                 generations: (data && request.verify).then(generations),

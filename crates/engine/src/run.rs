@@ -446,7 +446,7 @@ impl Watch {
         let on_target = stream.on_target(run.hosts, at.target);
         let stalled_ns = pulse.stalled_ns(now_ns);
         let names = NameStream::new(&on_target, run.seed, request.data_seed);
-        let described = match (names, LaneReplay::of(&on_target, at.lane)) {
+        let described = match (names, LaneReplay::of(stream, *lane)) {
             (Some(names), _) => {
                 let op = match on_target.arrival.users() {
                     Some(_) => names.at(pulse.step()).op(),

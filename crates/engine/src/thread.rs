@@ -194,7 +194,12 @@ impl UseTarget for Drive<'_> {
                 let with = OfReplay { thread, target, files: files(), lane, data: Plain };
                 with.run(job, handover, tally)
             }
-            Work::Replay { lane, data: Some(data), .. } => {
+            Work::Replay { lane, data: Some(data), verify, .. } => {
+                let data = match verify {
+                    false => data,
+                    true => data
+                        .verifying(job.assigned.queue_depth, job.stream.transfer_size_max_bytes()),
+                };
                 let with = OfReplay { thread, target, files: files(), lane, data };
                 with.run(job, handover, tally)
             }
@@ -337,7 +342,13 @@ impl<T: Target, D: DataPath> OfReplay<'_, T, D> {
         let OfReplay { thread, target, files, lane, data } = self;
         let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
         let worker = Worker::new(job.assigned, lane, steps, schedule, data, handover, tally);
-        Ok(thread.start(worker, target, &files)?.0)
+        let (mut ended, data, ..) = thread.start(worker, target, &files)?;
+        ended.mismatches = data
+            .into_mismatches()
+            .iter()
+            .map(|mismatch| format!("{} {mismatch}", files.file(mismatch.file)))
+            .collect();
+        Ok(ended)
     }
 }
 

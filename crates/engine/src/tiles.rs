@@ -6,6 +6,7 @@
 //! workers. For other tiles any generation is accepted, but the tile must be complete and at its
 //! offset.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,9 +100,8 @@ impl Generations {
 }
 
 /// The verification state of one worker.
-#[derive(Debug)]
-struct Verifier {
-    generations: Arc<Generations>,
+#[derive(Clone, Debug)]
+pub(crate) struct Verifier {
     /// `seen[tag * tiles_per_op + tile]`: the tile's state when the read was issued.
     seen: Vec<u64>,
     tiles_per_op: usize,
@@ -109,9 +109,50 @@ struct Verifier {
     mismatches: Vec<Mismatch>,
 }
 
+/// Files of one size, with what verifies them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VerifiedFiles<'a> {
+    pub(crate) maker: &'a TileMaker,
+    pub(crate) generations: &'a Generations,
+    /// The number of the first of them in the stream.
+    pub(crate) first: u32,
+}
+
+impl VerifiedFiles<'_> {
+    /// The tiles of which an operation has every byte: all of its tiles, unless it is of a list.
+    fn whole_tiles(&self, op: &Op) -> Range<u64> {
+        let tile_bytes = self.maker.tile_bytes() as u64;
+        let first = op.offset_bytes.div_ceil(tile_bytes);
+        first..first.max((op.offset_bytes + u64::from(op.size_bytes)) / tile_bytes)
+    }
+
+    fn state(&self, op: &Op, tile: u64) -> &AtomicU64 {
+        self.generations.state(op.file - self.first, tile)
+    }
+}
+
 impl Verifier {
+    /// Of a worker with `queue_depth` slots and operations of at most `tiles_per_op` tiles.
+    pub(crate) fn new(
+        tile_bytes: usize,
+        queue_depth: u32,
+        transfer_size_max_bytes: u64,
+    ) -> Verifier {
+        let tiles_per_op = (transfer_size_max_bytes as usize).div_ceil(tile_bytes);
+        Verifier {
+            seen: vec![0; tiles_per_op * queue_depth as usize],
+            tiles_per_op,
+            scratch: vec![0; tile_bytes],
+            mismatches: Vec::with_capacity(MISMATCHES_KEPT),
+        }
+    }
+
+    pub(crate) fn into_mismatches(self) -> Vec<Mismatch> {
+        self.mismatches
+    }
+
     /// Records a mismatch, once for each offset.
-    fn note(&mut self, mismatch: Mismatch) {
+    pub(crate) fn note(&mut self, mismatch: Mismatch) {
         let same = |known: &&mut Mismatch| {
             (known.file, known.offset_bytes) == (mismatch.file, mismatch.offset_bytes)
         };
@@ -121,6 +162,73 @@ impl Verifier {
             self.mismatches.push(mismatch);
         }
     }
+
+    pub(crate) fn note_issue(&mut self, tag: u32, op: &Op, files: VerifiedFiles<'_>) {
+        for (number, tile) in files.whole_tiles(op).enumerate() {
+            match op.kind {
+                OpKind::Write => files.generations.write_begins(op.file - files.first, tile),
+                OpKind::Read => {
+                    self.seen[tag as usize * self.tiles_per_op + number] =
+                        files.state(op, tile).load(Ordering::Acquire);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Ends a write; `generation` is what it wrote if it succeeded.
+    pub(crate) fn end_write(op: &Op, generation: Option<u32>, files: VerifiedFiles<'_>) {
+        if op.kind == OpKind::Write {
+            for tile in files.whole_tiles(op) {
+                files.generations.write_ends(op.file - files.first, tile, generation);
+            }
+        }
+    }
+
+    /// Compares what a read returned.
+    pub(crate) fn check_read(
+        &mut self,
+        tag: u32,
+        op: &Op,
+        data: &[u8],
+        files: VerifiedFiles<'_>,
+    ) -> Result<(), ErrorKind> {
+        let tile_bytes = files.maker.tile_bytes();
+        let mut verdict = Ok(());
+        for (number, tile) in files.whole_tiles(op).enumerate() {
+            let offset_bytes = tile * tile_bytes as u64;
+            let at = (offset_bytes - op.offset_bytes) as usize;
+            let bytes = &data[at..at + tile_bytes];
+            let before = self.seen[tag as usize * self.tiles_per_op + number];
+            let after = files.state(op, tile).load(Ordering::Acquire);
+            let unchanged = before == after && after & OUTSTANDING_MASK == 0;
+            let known = (after & GENERATION_MASK) as u32;
+            let expected = (unchanged && known != 0 && known != MIXED).then_some(known);
+            let file = op.file - files.first;
+            let found = files.maker.inspect(file, offset_bytes, bytes, &mut self.scratch);
+            // A read concurrent with a write may return part of it.
+            let good = !unchanged
+                || match found {
+                    TileFound::Good { generation } => expected.is_none_or(|e| e == generation),
+                    TileFound::GoodDuplicate => true,
+                    TileFound::Corrupt { .. } => known == MIXED,
+                    _ => false,
+                };
+            if !good {
+                verdict = Err(ErrorKind::Corrupt);
+                self.note(Mismatch {
+                    file: op.file,
+                    offset_bytes,
+                    op_index: op.index,
+                    expected_generation: expected,
+                    found,
+                    first_bytes: bytes[..8].try_into().expect("a tile has eight bytes"),
+                    times: 1,
+                });
+            }
+        }
+        verdict
+    }
 }
 
 /// Fills and verifies tiles.
@@ -128,7 +236,7 @@ impl Verifier {
 pub struct Tiles {
     maker: Arc<TileMaker>,
     generation_seed: u64,
-    verifier: Option<Verifier>,
+    verifier: Option<(Verifier, Arc<Generations>)>,
     /// Whether data was generated or verified since the last call of `took_time`.
     took_time: bool,
 }
@@ -161,31 +269,13 @@ impl Tiles {
         queue_depth: u32,
         transfer_size_max_bytes: u64,
     ) -> Tiles {
-        let tiles_per_op = (transfer_size_max_bytes as usize).div_ceil(maker.tile_bytes());
-        let verifier = Verifier {
-            generations,
-            seen: vec![0; tiles_per_op * queue_depth as usize],
-            tiles_per_op,
-            scratch: vec![0; maker.tile_bytes()],
-            mismatches: Vec::with_capacity(MISMATCHES_KEPT),
-        };
-        Tiles { verifier: Some(verifier), ..Tiles::filling(maker, run_seed) }
-    }
-
-    /// The first mismatches.
-    pub fn into_mismatches(self) -> Vec<Mismatch> {
-        self.verifier.map(|verifier| verifier.mismatches).unwrap_or_default()
+        let verifier = Verifier::new(maker.tile_bytes(), queue_depth, transfer_size_max_bytes);
+        Tiles { verifier: Some((verifier, generations)), ..Tiles::filling(maker, run_seed) }
     }
 
     /// Never 0, which is the fill's generation and the table's "unknown".
     fn generation(&self, op_index: u64) -> u32 {
         (random::at(self.generation_seed, op_index) as u32) | 1
-    }
-
-    fn tile_numbers(&self, op: &Op) -> std::ops::Range<u64> {
-        let tile_bytes = self.maker.tile_bytes() as u64;
-        let first = op.offset_bytes / tile_bytes;
-        first..first + u64::from(op.size_bytes) / tile_bytes
     }
 }
 
@@ -202,104 +292,48 @@ impl DataPath for Tiles {
             self.maker.fill(op.file, op.offset_bytes, generation, data);
             self.took_time = true;
         }
-        if self.verifier.is_some() {
-            self.note_issue(tag, op);
+        if let Some((verifier, generations)) = &mut self.verifier {
+            verifier.note_issue(
+                tag,
+                op,
+                VerifiedFiles { maker: &self.maker, generations, first: 0 },
+            );
         }
     }
 
     #[inline]
     fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
-        if self.verifier.is_none() {
-            return Ok(());
+        let generation = self.generation(op.index);
+        let Some((verifier, generations)) = &mut self.verifier else { return Ok(()) };
+        let files = VerifiedFiles { maker: &self.maker, generations, first: 0 };
+        match op.kind {
+            OpKind::Write => Verifier::end_write(op, Some(generation), files),
+            OpKind::Read => {
+                if let Some(data) = target.buffer(tag) {
+                    self.took_time = true;
+                    return verifier.check_read(tag, op, data, files);
+                }
+            }
+            _ => {}
         }
-        self.check(tag, op, target)
+        Ok(())
     }
 
     fn failed(&mut self, _tag: u32, op: &Op) {
         // It is unknown whether a failed write reached the storage.
-        self.end_write(op, None);
+        if let Some((_, generations)) = &self.verifier {
+            let files = VerifiedFiles { maker: &self.maker, generations, first: 0 };
+            Verifier::end_write(op, None, files);
+        }
     }
 
     #[inline]
     fn took_time(&mut self) -> bool {
         std::mem::take(&mut self.took_time)
     }
-}
 
-impl Tiles {
-    fn note_issue(&mut self, tag: u32, op: &Op) {
-        let tiles = self.tile_numbers(op);
-        let Some(verifier) = &mut self.verifier else { return };
-        for (number, tile) in tiles.enumerate() {
-            match op.kind {
-                OpKind::Write => verifier.generations.write_begins(op.file, tile),
-                OpKind::Read => {
-                    let state = verifier.generations.state(op.file, tile);
-                    verifier.seen[tag as usize * verifier.tiles_per_op + number] =
-                        state.load(Ordering::Acquire);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn end_write(&mut self, op: &Op, generation: Option<u32>) {
-        let tiles = self.tile_numbers(op);
-        let Some(verifier) = &mut self.verifier else { return };
-        if op.kind == OpKind::Write {
-            for tile in tiles {
-                verifier.generations.write_ends(op.file, tile, generation);
-            }
-        }
-    }
-
-    fn check(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
-        match op.kind {
-            OpKind::Write => {
-                self.end_write(op, Some(self.generation(op.index)));
-                return Ok(());
-            }
-            OpKind::Read => {}
-            _ => return Ok(()),
-        }
-        let tile_bytes = self.maker.tile_bytes();
-        let tiles = self.tile_numbers(op);
-        let (Some(verifier), Some(data)) = (&mut self.verifier, target.buffer(tag)) else {
-            return Ok(());
-        };
-        self.took_time = true;
-        let mut verdict = Ok(());
-        for (number, tile) in tiles.enumerate() {
-            let offset_bytes = tile * tile_bytes as u64;
-            let bytes = &data[number * tile_bytes..(number + 1) * tile_bytes];
-            let before = verifier.seen[tag as usize * verifier.tiles_per_op + number];
-            let after = verifier.generations.state(op.file, tile).load(Ordering::Acquire);
-            let unchanged = before == after && after & OUTSTANDING_MASK == 0;
-            let known = (after & GENERATION_MASK) as u32;
-            let expected = (unchanged && known != 0 && known != MIXED).then_some(known);
-            let found = self.maker.inspect(op.file, offset_bytes, bytes, &mut verifier.scratch);
-            // A read concurrent with a write may return part of it.
-            let good = !unchanged
-                || match found {
-                    TileFound::Good { generation } => expected.is_none_or(|e| e == generation),
-                    TileFound::GoodDuplicate => true,
-                    TileFound::Corrupt { .. } => known == MIXED,
-                    _ => false,
-                };
-            if !good {
-                verdict = Err(ErrorKind::Corrupt);
-                verifier.note(Mismatch {
-                    file: op.file,
-                    offset_bytes,
-                    op_index: op.index,
-                    expected_generation: expected,
-                    found,
-                    first_bytes: bytes[..8].try_into().expect("a tile has eight bytes"),
-                    times: 1,
-                });
-            }
-        }
-        verdict
+    fn into_mismatches(self) -> Vec<Mismatch> {
+        self.verifier.map(|(verifier, _)| verifier.into_mismatches()).unwrap_or_default()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::operations::Operations;
 use crate::schedule::Schedule;
 use crate::slots::{NOT_ISSUED_NS, Slot, Slots};
 use crate::steps::Steps;
+use crate::tiles::Mismatch;
 
 /// Longest time between two checks for overdue operations.
 const OVERDUE_CHECK_MAX_NS: u64 = 500_000_000;
@@ -58,6 +59,13 @@ pub trait DataPath {
     fn failed(&mut self, tag: u32, op: &Op);
     /// Whether data was generated or verified since the last call, so that time has passed.
     fn took_time(&mut self) -> bool;
+    /// The first differences between the data that was read and the expected data.
+    fn into_mismatches(self) -> Vec<Mismatch>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
 }
 
 /// Moves no data: for targets without buffers, and for reads that are not verified.

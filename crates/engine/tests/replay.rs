@@ -230,7 +230,7 @@ fn real_files_are_read_and_written_as_listed_and_keep_recognisable_data() {
         let replay = stream.replay.as_ref().expect("it replays");
         for engine in [IoMethodUsed::IoUring, IoMethodUsed::Psync] {
             let (intervals, end) =
-                measure(&run, Some(folder.path()), &Setting { engine, verify: false });
+                measure(&run, Some(folder.path()), &Setting { engine, verify: true });
             assert_eq!(
                 (end.outcome, end.details),
                 (metrics::run_record::Outcome::Done, Vec::new())
@@ -257,5 +257,36 @@ fn real_files_are_read_and_written_as_listed_and_keep_recognisable_data() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn damaged_data_is_found_by_verified_reads_with_its_file_and_offset() {
+    // Of blocks, and of bytes whose writes write the fill's data again.
+    let blocks = "0 write 0 0 4096\n1000 read 0 0 16384\n2000 read 1 0 8192\n";
+    let bytes = "0 write 0 5 7\n1000 read 0 1 16000\n2000 read 1 0 8192\n";
+    let settings = "replay = { list = 'l', speed = 'max' }\nqueue_depth = 1\n[run]\n\
+                    interval = '10ms'\nmeasure = '100ms'\nwarm_up = '0s'\n";
+    for lines in [blocks, bytes] {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let run = replaying(lines, settings);
+        fill(folder.path(), &run);
+        let setting = Setting { engine: IoMethodUsed::Psync, verify: true };
+        let found = |damage: &[u8]| {
+            let paths = file_paths(folder.path(), &run.streams[0]);
+            let path = &paths[paths.len() - 1];
+            let mut data = std::fs::read(path).expect("the file is there");
+            data[9000..9000 + damage.len()].copy_from_slice(damage);
+            std::fs::write(path, data).expect("it is written");
+            let (intervals, end) = measure(&run, Some(folder.path()), &setting);
+            let read = sum(&intervals, 0).kinds[OpKind::Read].clone();
+            assert!(read.completed > 0, "{lines}");
+            (read.failed_total(), end.mismatches)
+        };
+        assert_eq!(found(&[]), (0, Vec::new()), "{lines}");
+        let (failed, mismatches) = found(b"damaged!");
+        assert!(failed > 0, "{lines}");
+        assert_eq!(mismatches.len(), 1, "only the damaged block: {mismatches:?}");
+        assert!(mismatches[0].contains("offset 8192"), "{mismatches:?}");
     }
 }

@@ -101,7 +101,7 @@ fn refuse_described_operations(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnos
     }
 }
 
-/// A list is replayed by one host on one target, with each file by one worker.
+/// A list is replayed by one host, with each file by one worker and so on one target.
 fn refuse_split(
     at: &StreamAt<'_, '_>,
     replay: &Replay,
@@ -113,21 +113,25 @@ fn refuse_split(
         let wrong = format!("stream `{name}` replays a list on several hosts");
         let wrong = span.diagnostic(wrong, "`replay` with one host");
         problems.push(wrong.with_hint("leave out `--hosts`, or use one host"));
-    }
-    if at.targets(&mut Vec::new()).is_some_and(|targets| targets.count() > 1) {
-        let wrong = format!("stream `{name}` replays a list on several targets");
-        let wrong = span.diagnostic(wrong, "`replay` with one target");
-        problems.push(wrong.with_hint("name one of them in `targets`, or use a stream for each"));
+        return;
     }
     let files = replay.files_total();
-    if let (Some(workers), Some((_, span))) = (at.count("workers"), at.at("workers"))
-        && workers > files
-    {
+    let targets = at.targets(&mut Vec::new());
+    let Some((Value::Count(workers), workers_span)) = at.at("workers") else { return };
+    let Some((workers, targets)) = u32::try_from(*workers).ok().zip(targets) else { return };
+    let Some(all) = targets.workers(workers, 1).filter(|all| *all > files) else { return };
+    let hint = "operations on a file are sent by one worker, in order; raise `queue_depth`";
+    if all == workers {
         let wrong = format!("stream `{name}` has more workers than its list has files");
         let allowed = format!("at most {}", counted(u64::from(files), "worker"));
-        let hint = "operations on a file are sent by one worker, in order; raise `queue_depth`";
-        problems.push(span.diagnostic(wrong, allowed).with_hint(hint));
+        problems.push(workers_span.diagnostic(wrong, allowed).with_hint(hint));
+        return;
     }
+    let wrong =
+        format!("stream `{name}` has more workers on its targets together than its list has files");
+    let allowed = format!("at most {} on all targets", counted(u64::from(files), "worker"));
+    let wrong = span.diagnostic(wrong, allowed).with_found(counted(all.into(), "worker"));
+    problems.push(wrong.with_hint(hint));
 }
 
 fn check_times(

@@ -92,13 +92,6 @@ pub fn resolve(
         let wrong = option.diagnostic("the target `null:` stores no data to verify", "");
         problems.push(wrong);
     }
-    let replays = |point: &LoadPoint| point.streams.iter().any(|stream| stream.replay.is_some());
-    if options.verify && points.iter().any(replays) {
-        let option = Source::option("--verify", "").span(0..0);
-        let wrong = "what a read of a replayed list must return is not known";
-        let wrong = option.diagnostic(wrong, "`--verify` only without `replay`");
-        problems.push(wrong.with_hint("leave out `--verify`"));
-    }
     let is_shared_write = |point: &LoadPoint| {
         // Workers change different names.
         let writes = |stream: &Stream| stream.names.is_none() && stream.read_permille < 1000;

@@ -8,9 +8,9 @@ use workload::arrival::Arrival;
 use workload::experiment::parse_with_files;
 use workload::op::OpKind;
 use workload::overrides::Override;
-use workload::plan::{Plan, Run, TargetSpec};
+use workload::plan::{Plan, Run, Spread, StreamTargets, TargetSpec};
 use workload::replay::LaneReplay;
-use workload::resolve::{ResolveOptions, resolve};
+use workload::resolve::{PlanTargets, ResolveOptions, resolve};
 
 const MS: u64 = 1_000_000;
 
@@ -145,9 +145,15 @@ fn speeds_are_a_sweep_and_a_stored_plan_has_the_figures() {
 
 #[test]
 fn workers_have_each_operation_once_with_those_of_a_file_in_order() {
-    for (workers, speed) in [(1, 1.0), (2, 1.0), (3, 2.0)] {
+    let two = StreamTargets { positions: vec![0, 1], spread: Spread::Worker };
+    let one = StreamTargets::only(0);
+    for (workers, speed, targets) in
+        [(1, 1.0, &one), (2, 1.0, &one), (2, 1.0, &two), (3, 2.0, &two)]
+    {
         let set = format!("app.workers={workers}");
-        let run = run(&format!("{{ list = 'app.replay', speed = {speed:.1} }}"), &[&set]);
+        let mut run = run(&format!("{{ list = 'app.replay', speed = {speed:.1} }}"), &[&set]);
+        // A list is divided among all workers, whatever their target.
+        run.streams[0].targets = targets.clone();
         let stream = &run.streams[0];
         let list = stream.replay.as_ref().unwrap().source().unwrap();
         let mut seen = vec![None; list.operations().len()];
@@ -180,6 +186,29 @@ fn workers_have_each_operation_once_with_those_of_a_file_in_order() {
             assert_eq!(lanes.len(), 1, "a file has one worker");
         }
     }
+}
+
+#[test]
+fn each_target_of_a_list_needs_a_file_for_each_worker() {
+    let on_targets = |count: usize| {
+        let tables: String =
+            (0..count).map(|at| format!("[target.t{at}]\nlocation = '/mnt/{at}'\n")).collect();
+        let text = format!("{}{tables}", text("'app.replay'"));
+        let shown = |found: Vec<settings::Diagnostic>| -> String {
+            found.iter().map(|one| format!("{one}\n")).collect()
+        };
+        let experiment = parse_with_files(&text, "x.toml", &[], &read_file).map_err(shown)?;
+        let specs = (0..count).map(|at| TargetSpec::Directory { path: format!("/mnt/{at}") });
+        let names = (0..count).map(|at| format!("t{at}")).collect();
+        let targets = PlanTargets { specs: specs.collect(), names };
+        resolve(&experiment, "x.toml", targets, &ResolveOptions::LOCAL).map_err(shown)
+    };
+    let plan = on_targets(3).unwrap();
+    let stream = &plan.known_runs().next().unwrap().streams[0];
+    assert_eq!((stream.workers, stream.targets.count()), (3, 3));
+    expect![[r#"
+        x.toml:3:10: stream `app` has more workers on its targets together than its list has files, found 4 workers, allowed: at most 3 workers on all targets (operations on a file are sent by one worker, in order; raise `queue_depth`)
+    "#]].assert_eq(&on_targets(4).unwrap_err());
 }
 
 #[test]
@@ -308,9 +337,11 @@ fn what_cannot_be_replayed_is_refused_with_line_and_remedy() {
     expect![[r#"
         x.toml:3:10: stream `app` replays a list on several hosts, found `'app.replay'`, allowed: `replay` with one host (leave out `--hosts`, or use one host)
     "#]].assert_eq(&hosts);
-    let verify = ResolveOptions { verify: true, ..ResolveOptions::LOCAL };
-    let verified = planned(&text("'app.replay'"), &[], &verify);
-    assert!(verified.unwrap_err().contains("`--verify` only without `replay`"));
+    let metric = text("'app.replay'")
+        .replace("[stream", "[metric]\nname = 'jobs'\nvalues = [1, 2]\n[stream");
+    expect![[r#"
+        x.toml:5:9: stream `app` replays a list, whose rate [metric] cannot set, found `app`, allowed: streams with `arrival` and without `replay` (run the replay without [metric])
+    "#]].assert_eq(&planned(&metric, &[], &ResolveOptions::LOCAL).unwrap_err());
     let search = format!("{}[search]\nmethod = 'curve'\n", text("'app.replay'"));
     expect![[r#"
         x.toml:3:1: a search chooses the load itself, and a replay is that of a trace, found `replay`, allowed: a stream without `replay` (sweep `speed` instead: `speed = [1, 2, 4]`)

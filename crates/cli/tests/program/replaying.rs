@@ -122,3 +122,37 @@ fn what_cannot_be_replayed_is_refused_before_anything_is_written() {
     assert!(ended.stderr.contains("the list was cut"), "{}", ended.stderr);
     assert!(!dir.target().join("fourcorners").exists(), "nothing was written");
 }
+
+#[test]
+fn volumes_perform_a_list_together_and_verify_what_it_reads() {
+    let dir = TestDir::new();
+    // 240 reads and writes of four files in 120 ms; the run ends seconds later, so that a busy machine
+    // performs all of them.
+    let mut list = "fourcorners replay 1\nfile 0 /a\nfile 1 /b\nfile 2 /c\nfile 3 /d\n".to_owned();
+    for number in 0..240u64 {
+        let kind = if number % 3 == 0 { "write" } else { "read" };
+        let (ns, file, offset) = (number * 500_000, number % 4, number / 8 * 8192);
+        list.push_str(&format!("{ns} {kind} {file} {offset} 8192\n"));
+    }
+    list.push_str("3500000000 fsync 0\nend 241\n");
+    dir.file("app.replay", &list);
+    let stream = "[stream.db]\nreplay = 'app.replay'\nqueue_depth = 16\n";
+    dir.file("app.toml", &format!("name = 'app'\n[target.vol1]\n[target.vol2]\n{stream}"));
+    dir.measured(&["run", "-w", "app.toml", "--verify", "--no-report"]);
+    let exported = dir.ok(&["export", "last", "--format", "json"]);
+    let exported: Value = serde_json::from_str(&exported).expect("JSON");
+    let point = &exported["load_points"][0];
+    assert_eq!(point["merged"]["total"]["data"]["completed"], 240);
+    let of_targets: Vec<Option<u64>> = point["targets"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["summary"]["total"]["data"]["completed"].as_u64())
+        .collect();
+    assert_eq!(of_targets, [Some(120), Some(120)], "the files are divided evenly");
+    // Three workers on each volume are more than there are files.
+    let more = ["plan", "-w", "app.toml", "--set", "db.workers=3"];
+    let ended = dir.run(&more);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("more workers on its targets together"), "{}", ended.stderr);
+}
