@@ -3,7 +3,8 @@
 //!
 //! A user has at most one operation in flight. The next operation of a scenario is due one think time
 //! after the one before has completed. A scenario starts when it is due, or as soon as the user's earlier
-//! one has ended; then it is late. Starts that are due are never skipped.
+//! one has ended; then it is late. Starts that are due are never skipped. An operation at an offset is due
+//! that long after the scenario was due, so a scenario that is late by less than its pauses catches up.
 //!
 //! Not for: what the operations are (`workload::names`), the kinds of think times
 //! (`workload::scenario`).
@@ -13,9 +14,9 @@ use std::collections::BinaryHeap;
 
 use metrics::recorder::Recorder;
 use target::tree::LaneSteps;
-use workload::arrival::ThinkTime;
 use workload::plan::Stream;
 use workload::random;
+use workload::scenario::Wait;
 
 use crate::schedule::Schedule;
 
@@ -25,7 +26,7 @@ const THINK_TIMES: u64 = 0x7417;
 /// The users of one worker, or of one of its threads.
 #[derive(Debug)]
 pub struct UserSchedule {
-    scenario: ThinkTimes,
+    scenario: Waits,
     /// Users of the stream on this target.
     count: u64,
     share: UserShare,
@@ -62,6 +63,8 @@ struct User {
     steps: u64,
     /// When the scenario started, in nanoseconds from the run's start.
     started_ns: u64,
+    /// When it was due to start.
+    due_ns: u64,
     /// Starts that were due while an earlier scenario ran, and are not made up for.
     late_starts: u32,
     /// A scenario runs.
@@ -70,26 +73,26 @@ struct User {
     is_waiting: bool,
 }
 
-/// The think times before each operation of a scenario.
+/// What a user waits for before each operation of a scenario.
 #[derive(Debug)]
-struct ThinkTimes {
-    /// By operation: where its think times end in `times`.
+struct Waits {
+    /// By operation: where its waits end in `waits`.
     ends: Box<[u32]>,
-    times: Box<[ThinkTime]>,
+    waits: Box<[Wait]>,
 }
 
-impl ThinkTimes {
-    fn of(stream: &Stream) -> ThinkTimes {
+impl Waits {
+    fn of(stream: &Stream) -> Waits {
         let scenario = stream.names.as_ref().and_then(|load| load.scenario.as_ref());
-        let before = scenario.map_or_else(Vec::new, |scenario| scenario.think_times());
-        let mut times = Vec::new();
-        let mut end_after = |before: Vec<ThinkTime>| {
-            times.extend(before);
-            times.len() as u32
+        let before = scenario.map_or_else(Vec::new, |scenario| scenario.waits());
+        let mut waits = Vec::new();
+        let mut end_after = |before: Vec<Wait>| {
+            waits.extend(before);
+            waits.len() as u32
         };
-        ThinkTimes {
+        Waits {
             ends: before.into_iter().map(&mut end_after).collect(),
-            times: times.into_boxed_slice(),
+            waits: waits.into_boxed_slice(),
         }
     }
 
@@ -98,9 +101,9 @@ impl ThinkTimes {
         self.ends.len() as u64
     }
 
-    fn before(&self, operation: usize) -> &[ThinkTime] {
+    fn before(&self, operation: usize) -> &[Wait] {
         let start = operation.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.times[start as usize..self.ends[operation] as usize]
+        &self.waits[start as usize..self.ends[operation] as usize]
     }
 }
 
@@ -115,7 +118,7 @@ impl UserSchedule {
     /// The stream has no users, which the plan excludes.
     pub fn new(stream: &Stream, seed: u64, share: UserShare, end_ns: u64) -> UserSchedule {
         let users = stream.arrival.users().expect("the plan has users for this stream");
-        let scenario = ThinkTimes::of(stream);
+        let scenario = Waits::of(stream);
         assert!(scenario.operations() > 0, "the plan has a scenario for users");
         let count = users.of_worker(share.first, share.distance);
         let start_of = |local: u32| {
@@ -159,20 +162,29 @@ impl UserSchedule {
         let user = &mut self.users[local as usize];
         user.is_running = true;
         user.started_ns = at_ns;
+        // Starts are never skipped, so only the first has no start a cycle before.
+        user.due_ns = if user.steps == 0 { at_ns } else { user.due_ns + self.cycle_ns };
         let step = user.steps;
         recorder.scenario_started();
-        self.await_think_time(local, step, at_ns);
+        self.schedule_step(local, step, at_ns);
     }
 
-    /// Makes a user's operation of this step due one think time after `from_ns`.
+    /// Makes a user's operation of this step due when the waits before it, which begin at `from_ns`, have
+    /// ended.
     #[inline]
-    fn await_think_time(&mut self, local: u32, step: u64, from_ns: u64) {
+    fn schedule_step(&mut self, local: u32, step: u64, from_ns: u64) {
         let index = step * self.count + u64::from(self.number(local));
         let before = self.scenario.before((step % self.scenario.operations()) as usize);
         let mut due_ns = from_ns;
-        for (number, time) in (0..).zip(before) {
-            let bits = random::at(self.think_seed ^ number, index);
-            due_ns = due_ns.saturating_add(time.draw_ns(bits));
+        let scenario_due_ns = self.users[local as usize].due_ns;
+        for (number, wait) in (0..).zip(before) {
+            due_ns = match wait {
+                Wait::Think(time) => {
+                    let bits = random::at(self.think_seed ^ number, index);
+                    due_ns.saturating_add(time.draw_ns(bits))
+                }
+                Wait::Until(offset_ns) => due_ns.max(scenario_due_ns.saturating_add(*offset_ns)),
+            };
         }
         self.due.push(Reverse((due_ns, local)));
     }
@@ -246,7 +258,7 @@ impl Schedule for UserSchedule {
         user.is_waiting = false;
         user.steps = step;
         if !step.is_multiple_of(self.scenario.operations()) {
-            self.await_think_time(local, step, now_ns);
+            self.schedule_step(local, step, now_ns);
             return;
         }
         recorder.scenario_completed(now_ns.saturating_sub(user.started_ns));

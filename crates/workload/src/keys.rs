@@ -174,6 +174,8 @@ pub(crate) const FILE_SIZE_MAX: u64 = 1 << 30;
 pub(crate) const APPEND: Kind = Kind::Bytes { multiple_of: 1, max: 64 << 20 };
 /// The standard deviation of a lognormal distribution.
 pub(crate) const SIGMA: Kind = Kind::Skew;
+/// The offset of a scenario's step in the cycle.
+pub(crate) const OFFSET: Kind = Kind::Duration { min_ns: 0, max_ns: 24 * HOUR };
 /// Operations of a step of a scenario.
 pub(crate) const SCENARIO_COUNT: Kind = Kind::Count { min: 1, max: SCENARIO_OPERATIONS_MAX };
 /// The share that compression or deduplication can remove; above 95 % a tile has no room for its
@@ -677,8 +679,9 @@ pub const KEYS: &[Key] = &[
         presence: Absent("required with `users`"),
         sweep: false,
         doc: "With `users`: what a user does once in each cycle, one operation after the other. A \
-              step is a kind of operation with its number, and `think`, the time before each of \
-              them; or `think` alone, a pause. Names are removed as often as they are added, as in \
+              step is a kind of operation with its number, `think`, the time before each of \
+              them, and `at`, the time in the cycle from which they are due; or `think` or `at` \
+              alone, a pause. Names are removed as often as they are added, as in \
               `mix`.",
         example: "[{ readdirplus = 1 }, { think = \"2s\" }, { stat = 5, think = \"1s\" }, { read_file = 1 }]",
     },
@@ -1011,7 +1014,7 @@ impl Kind {
             Kind::Scenario => {
                 let kinds: Vec<&str> = on_names().map(OpKind::name).collect();
                 format!(
-                    "a list of steps, each with `think` or one of {} and its number, such as \
+                    "a list of steps, each with `think`, `at` or one of {} and its number, such as \
                      [{{ readdirplus = 1 }}, {{ think = \"2s\" }}, {{ stat = 5, think = \"1s\" }}]",
                     kinds.join(", ")
                 )

@@ -106,6 +106,9 @@ pub struct Scenario {
 pub enum ScenarioStep {
     /// Time without an operation.
     Pause(ThinkTime),
+    /// Until this many nanoseconds after the start of the user's cycle, unless the operations before take
+    /// longer.
+    At(u64),
     /// Operations of one kind, one after the other.
     Operations {
         /// The kind, one of those on names.
@@ -117,11 +120,20 @@ pub enum ScenarioStep {
     },
 }
 
+/// What a user waits for before an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A think time.
+    Think(ThinkTime),
+    /// This many nanoseconds after the start of the user's cycle.
+    Until(u64),
+}
+
 impl Scenario {
     /// The kinds of its operations, in order.
     pub fn kinds(&self) -> impl Iterator<Item = OpKind> + '_ {
         self.steps.iter().flat_map(|step| match step {
-            ScenarioStep::Pause(_) => std::iter::repeat_n(OpKind::Statfs, 0),
+            ScenarioStep::Pause(_) | ScenarioStep::At(_) => std::iter::repeat_n(OpKind::Statfs, 0),
             ScenarioStep::Operations { kind, count, .. } => {
                 std::iter::repeat_n(*kind, usize::from(*count))
             }
@@ -138,16 +150,17 @@ impl Scenario {
         NameMix::of(&counts)
     }
 
-    /// For each operation, in order, the think times before it.
-    pub fn think_times(&self) -> Vec<Vec<ThinkTime>> {
-        let (mut all, mut pauses) = (Vec::new(), Vec::new());
+    /// For each operation, in order, what the user waits for before it, one after the other.
+    pub fn waits(&self) -> Vec<Vec<Wait>> {
+        let (mut all, mut waits) = (Vec::new(), Vec::new());
         for step in &self.steps {
             match step {
-                ScenarioStep::Pause(pause) => pauses.push(*pause),
+                ScenarioStep::Pause(pause) => waits.push(Wait::Think(*pause)),
+                ScenarioStep::At(ns) => waits.push(Wait::Until(*ns)),
                 ScenarioStep::Operations { count, think_time, .. } => {
                     for _ in 0..*count {
-                        let mut before = std::mem::take(&mut pauses);
-                        before.extend(think_time);
+                        let mut before = std::mem::take(&mut waits);
+                        before.extend(think_time.map(Wait::Think));
                         all.push(before);
                     }
                 }
@@ -156,26 +169,38 @@ impl Scenario {
         all
     }
 
-    /// The mean of all think times together, in nanoseconds.
-    pub fn think_time_mean_ns(&self) -> u64 {
-        let means = self.steps.iter().map(|step| match step {
-            ScenarioStep::Pause(pause) => pause.mean_ns(),
+    /// How long it takes with operations that take no time and think times of their means, in
+    /// nanoseconds.
+    pub fn length_mean_ns(&self) -> u64 {
+        self.steps.iter().fold(0, |ns, step| step.end_mean_ns(ns))
+    }
+}
+
+impl ScenarioStep {
+    /// When it ends if it begins at `ns` nanoseconds, its operations take no time, and think times are of
+    /// their means.
+    pub(crate) fn end_mean_ns(&self, ns: u64) -> u64 {
+        match self {
+            ScenarioStep::Pause(pause) => ns.saturating_add(pause.mean_ns()),
+            ScenarioStep::At(at_ns) => ns.max(*at_ns),
             ScenarioStep::Operations { count, think_time, .. } => {
                 let each = think_time.map_or(0, ThinkTime::mean_ns);
-                each.saturating_mul(u64::from(*count))
+                ns.saturating_add(each.saturating_mul(u64::from(*count)))
             }
-        });
-        means.fold(0, u64::saturating_add)
+        }
     }
 }
 
 impl fmt::Display for Scenario {
-    /// `readdirplus, think 2s, 5 x (think 1s exponential, stat), read_file`
+    /// `readdirplus, think 2s, 5 x (think 1s exponential, stat), at 1m, read_file`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.steps.iter().enumerate() {
             f.write_str(if at == 0 { "" } else { ", " })?;
             match step {
                 ScenarioStep::Pause(pause) => write!(f, "think {pause}")?,
+                ScenarioStep::At(ns) => {
+                    write!(f, "at {}", print_duration(Duration::from_nanos(*ns)))?;
+                }
                 ScenarioStep::Operations { kind, count: 1, think_time: None } => {
                     f.write_str(kind.name())?;
                 }
@@ -211,6 +236,7 @@ mod tests {
                 operations(OpKind::Readdirplus, 1, None),
                 ScenarioStep::Pause(constant(2000)),
                 operations(OpKind::Stat, 2, Some(exponential)),
+                ScenarioStep::At(60_000_000_000),
                 operations(OpKind::ReadFile, 1, None),
             ],
         }
@@ -221,13 +247,14 @@ mod tests {
         let scenario = scenario();
         let kinds: Vec<OpKind> = scenario.kinds().collect();
         assert_eq!(kinds, [OpKind::Readdirplus, OpKind::Stat, OpKind::Stat, OpKind::ReadFile]);
-        let counts: Vec<usize> = scenario.think_times().iter().map(Vec::len).collect();
-        assert_eq!(counts, [0, 2, 1, 0]);
-        assert_eq!(scenario.think_time_mean_ns(), 4_000_000_000);
+        let counts: Vec<usize> = scenario.waits().iter().map(Vec::len).collect();
+        assert_eq!(counts, [0, 2, 1, 1]);
+        assert_eq!(scenario.waits()[3], [Wait::Until(60_000_000_000)]);
+        assert_eq!(scenario.length_mean_ns(), 60_000_000_000);
         assert_eq!(scenario.mix().permille(OpKind::Stat), 2);
         assert_eq!(
             scenario.to_string(),
-            "readdirplus, think 2s, 2 x (think 1s exponential, stat), read_file"
+            "readdirplus, think 2s, 2 x (think 1s exponential, stat), at 1m, read_file"
         );
     }
 

@@ -1,10 +1,13 @@
 //! Reads the scenario of users: a list of steps.
 
+use std::time::Duration;
+
 use settings::{Node, did_you_mean};
 use toml::de::{DeTable, DeValue};
+use units::print_duration;
 
 use crate::arrival::{Arrival, ThinkTime};
-use crate::keys::{Kind, SCENARIO_COUNT};
+use crate::keys::{Kind, OFFSET, SCENARIO_COUNT};
 use crate::name_reader::on_names;
 use crate::op::OpKind;
 use crate::reader::Reader;
@@ -20,16 +23,24 @@ impl Reader<'_, '_> {
             self.refuse(node, "`scenario` is not a list of steps", &allowed);
             return None;
         };
-        let steps: Vec<ScenarioStep> =
-            items.iter().filter_map(|item| self.scenario_step(item)).collect();
+        let mut steps: Vec<ScenarioStep> = Vec::new();
+        let mut end_ns = 0;
+        for item in items {
+            for step in self.scenario_steps(item, end_ns) {
+                end_ns = step.end_mean_ns(end_ns);
+                steps.push(step);
+            }
+        }
         if self.problems.len() > before {
             return None;
         }
         let scenario = Scenario { steps };
         let operations = scenario.kinds().count() as u64;
         let last = items.iter().next_back();
-        if let (Some(ScenarioStep::Pause(_)), Some(last)) = (scenario.steps.last(), last) {
-            let wrong = "the scenario ends with a think time, and no operation follows";
+        if let (Some(ScenarioStep::Pause(_) | ScenarioStep::At(_)), Some(last)) =
+            (scenario.steps.last(), last)
+        {
+            let wrong = "the scenario ends with a pause, and no operation follows";
             self.refuse(last, wrong, "an operation as the last step");
         } else if operations == 0 {
             self.refuse(node, "the scenario has no operations", &allowed);
@@ -43,21 +54,24 @@ impl Reader<'_, '_> {
         (self.problems.len() == before).then_some(scenario)
     }
 
-    /// `{ stat = 5, think = "1s" }`
-    fn scenario_step(&mut self, node: &Node<'_>) -> Option<ScenarioStep> {
+    /// `{ stat = 5, at = "60s", think = "1s" }`: at most two steps, the offset first.
+    ///
+    /// * `earliest_ns` - when the steps before have ended, at the earliest
+    fn scenario_steps(&mut self, node: &Node<'_>, earliest_ns: u64) -> Vec<ScenarioStep> {
         let allowed = Kind::Scenario.allowed();
         let DeValue::Table(table) = node.get_ref() else {
             self.refuse(node, "a step of the scenario is not a table", &allowed);
-            return None;
+            return Vec::new();
         };
         let before = self.problems.len();
         let think_time = table.get("think").and_then(|node| self.think_time(node));
+        let at = table.get("at").and_then(|node| self.offset(node, earliest_ns));
         let mut operations: Option<(OpKind, u16)> = None;
         for (name, count) in kinds_of(table) {
             let Some(kind) = OpKind::named(name.get_ref()).filter(|kind| kind.is_on_names()) else {
                 let span = self.source.span(name.span());
                 let mut wrong = span.diagnostic("unknown kind of operation", allowed.clone());
-                let known = on_names().map(OpKind::name).chain(["think"]);
+                let known = on_names().map(OpKind::name).chain(["think", "at"]);
                 wrong.hint = match name.get_ref().as_ref() {
                     "read" => Some("whole files are read by `read_file`".to_owned()),
                     "write" => Some("whole files are written by `write_file`".to_owned()),
@@ -77,18 +91,34 @@ impl Reader<'_, '_> {
             }
         }
         if self.problems.len() > before {
-            return None;
+            return Vec::new();
         }
-        match (operations, think_time) {
+        let rest = match (operations, think_time) {
             (Some((kind, count)), think_time) => {
                 Some(ScenarioStep::Operations { kind, count, think_time })
             }
-            (None, Some(pause)) => Some(ScenarioStep::Pause(pause)),
-            (None, None) => {
-                self.refuse(node, "a step of the scenario is empty", &allowed);
-                None
-            }
+            (None, pause) => pause.map(ScenarioStep::Pause),
+        };
+        if at.is_none() && rest.is_none() {
+            self.refuse(node, "a step of the scenario is empty", &allowed);
         }
+        at.map(ScenarioStep::At).into_iter().chain(rest).collect()
+    }
+
+    /// An offset in the cycle, in nanoseconds. One that the steps before it pass is refused.
+    fn offset(&mut self, node: &Node<'_>, earliest_ns: u64) -> Option<u64> {
+        let Value::Duration(ns) = self.one("at", OFFSET, node)? else { return None };
+        if ns < earliest_ns {
+            let earliest = print_duration(Duration::from_nanos(earliest_ns));
+            let wrong =
+                "a step of the scenario is at an offset before the end of the steps above it";
+            let wrong =
+                self.source.span(node.span()).diagnostic(wrong, format!("{earliest} or more"));
+            let hint = "raise the offset, put the steps in the order of their offsets, or shorten the \
+                        think times before it";
+            self.problems.push(wrong.with_hint(hint));
+        }
+        Some(ns)
     }
 
     fn think_time(&mut self, node: &Node<'_>) -> Option<ThinkTime> {
@@ -102,11 +132,14 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The entries of a step other than its think time, in the order of the text.
+/// The entries of a step other than its times, in the order of the text.
 fn kinds_of<'t, 'i>(
     table: &'t DeTable<'i>,
 ) -> Vec<(&'t toml::Spanned<std::borrow::Cow<'i, str>>, &'t Node<'i>)> {
-    let mut kinds: Vec<_> = table.iter().filter(|(name, _)| name.get_ref() != "think").collect();
+    let mut kinds: Vec<_> = table
+        .iter()
+        .filter(|(name, _)| !["think", "at"].contains(&name.get_ref().as_ref()))
+        .collect();
     kinds.sort_by_key(|(name, _)| name.span().start);
     kinds
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::arrival::Process;
 use crate::keys::{
     self, APPEND, DEPTH, DUTY, FILE_SIZE_MAX, FILES, FILES_PER_DIRECTORY, HOT_SHARE, Key, Kind,
-    NAME_LENGTH, Presence, SCENARIO_COUNT, SCHEDULE_TIME, SEEKS, SIGMA, STRIDE, Section,
+    NAME_LENGTH, OFFSET, Presence, SCENARIO_COUNT, SCHEDULE_TIME, SEEKS, SIGMA, STRIDE, Section,
     THINK_TIME, TRANSFER, WEIGHT, WIDTH,
 };
 use crate::name_reader::on_names;
@@ -176,6 +176,7 @@ fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
             let mut fields: Vec<(&str, Json)> =
                 on_names().map(|kind| (kind.name(), count.clone())).collect();
             fields.push(("think", json!({ "anyOf": self::forms(Kind::ThinkTime, false) })));
+            fields.push(("at", json!({ "anyOf": self::forms(OFFSET, false) })));
             vec![json!({ "type": "array", "items": table(&fields, &[]), "minItems": 1 })]
         }
         Kind::Count { min, max } => {

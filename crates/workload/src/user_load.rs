@@ -9,7 +9,7 @@ use crate::combination::StreamAt;
 use crate::layer::DEFAULTS_FILE;
 use crate::names::{NameLoad, NameProblem};
 use crate::run::Spread;
-use crate::scenario::{Scenario, Starts, Users};
+use crate::scenario::{Scenario, ScenarioStep, Starts, Users};
 use crate::value::Value;
 
 /// Keys that only streams with users have.
@@ -80,7 +80,7 @@ pub(crate) fn users(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Op
     Some(Users { count, cycle_ns: *cycle_ns, starts })
 }
 
-/// Refuses a scenario whose think times alone take longer than the cycle, or than the run.
+/// Refuses a scenario whose think times and offsets alone take longer than the cycle, or than the run.
 fn check_length(
     at: &StreamAt<'_, '_>,
     scenario: &Scenario,
@@ -89,28 +89,43 @@ fn check_length(
     problems: &mut Vec<Diagnostic>,
 ) -> Option<()> {
     let shown = |ns| print_duration(Duration::from_nanos(ns));
-    let think_ns = scenario.think_time_mean_ns();
-    if think_ns >= cycle_ns {
+    let offsets = scenario.steps.iter().filter_map(|step| match step {
+        ScenarioStep::At(ns) => Some(*ns),
+        _ => None,
+    });
+    if let Some(last_ns) = offsets.max().filter(|last_ns| *last_ns >= cycle_ns) {
+        let wrong = format!(
+            "a step of the scenario of stream `{}` is at an offset after the end of its cycle",
+            at.name
+        );
+        let allowed = format!("`at` below {}", shown(cycle_ns));
+        let wrong = span.diagnostic(wrong, allowed).with_found(shown(last_ns));
+        let hint = format!("lower the offset, or raise `cycle` above {}", shown(last_ns));
+        problems.push(wrong.with_hint(hint));
+        return None;
+    }
+    let length_ns = scenario.length_mean_ns();
+    if length_ns >= cycle_ns {
         let wrong = format!(
             "the think times of the scenario of stream `{}` take longer than its cycle, so every \
              scenario would be late",
             at.name
         );
-        let wrong = cycle_span.diagnostic(wrong, format!("`cycle` above {}", shown(think_ns)));
+        let wrong = cycle_span.diagnostic(wrong, format!("`cycle` above {}", shown(length_ns)));
         let wrong = wrong.with_found(shown(cycle_ns));
         problems.push(wrong.with_hint("raise `cycle`, or shorten the think times of `scenario`"));
         return None;
     }
     let active = at.phases.map(|phases| phases.total_ns());
-    if let Some(run_ns) = active.filter(|run_ns| think_ns > *run_ns) {
+    if let Some(run_ns) = active.filter(|run_ns| length_ns > *run_ns) {
         let wrong = format!(
-            "the think times of the scenario of stream `{}` take longer than the run, so no \
+            "the think times and offsets of the scenario of stream `{}` take longer than the run, so no \
              scenario would end",
             at.name
         );
-        let allowed = format!("think times of at most {} together", shown(run_ns));
-        let wrong = span.diagnostic(wrong, allowed).with_found(shown(think_ns));
-        let hint = format!("raise `measure` in [run] to {} or more", shown(think_ns));
+        let allowed = format!("a scenario of at most {}", shown(run_ns));
+        let wrong = span.diagnostic(wrong, allowed).with_found(shown(length_ns));
+        let hint = format!("raise `measure` in [run] to {} or more", shown(length_ns));
         problems.push(wrong.with_hint(hint));
         return None;
     }

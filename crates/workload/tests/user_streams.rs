@@ -133,8 +133,8 @@ fn scenarios_that_cannot_be_done_are_refused() {
     refused(
         &long,
         expect![[r#"
-        x.toml:8:12: the think times of the scenario of stream `home` take longer than the run, so no scenario would end, found 1m40s, allowed: think times of at most 1m5s together (raise `measure` in [run] to 1m40s or more)
-    "#]],
+            x.toml:8:12: the think times and offsets of the scenario of stream `home` take longer than the run, so no scenario would end, found 1m40s, allowed: a scenario of at most 1m5s (raise `measure` in [run] to 1m40s or more)
+        "#]],
     );
     refused(
         &keys("scenario = [{ stat = 1001 }]"),
@@ -151,18 +151,68 @@ fn scenarios_that_cannot_be_done_are_refused() {
 }
 
 #[test]
+fn offsets_are_steps_of_their_own_and_may_have_a_think_time() {
+    let scenario = "scenario = [{ stat = 1 }, { open = 2, at = '10s', think = '1s' }, \
+                    { at = '20s' }, { readdir = 1 }]";
+    let stream = stream(&keys(scenario));
+    let shown = stream.names.unwrap().scenario.unwrap().to_string();
+    assert_eq!(shown, "stat, at 10s, 2 x (think 1s, open), at 20s, readdir");
+}
+
+#[test]
+fn offsets_out_of_order_or_beyond_the_cycle_are_refused() {
+    refused(
+        &keys("scenario = [{ stat = 1, at = '20s' },\n { open = 1, at = '10s' }]"),
+        expect![[r#"
+            x.toml:9:19: a step of the scenario is at an offset before the end of the steps above it, found `'10s'`, allowed: 20s or more (raise the offset, put the steps in the order of their offsets, or shorten the think times before it)
+        "#]],
+    );
+    refused(
+        &keys("scenario = [{ stat = 3, think = '5s' }, { open = 1, at = '10s' }]"),
+        expect![[r#"
+            x.toml:8:58: a step of the scenario is at an offset before the end of the steps above it, found `'10s'`, allowed: 15s or more (raise the offset, put the steps in the order of their offsets, or shorten the think times before it)
+        "#]],
+    );
+    refused(
+        &keys("scenario = [{ stat = 1 }, { open = 1, at = '30s' }]"),
+        expect![[r#"
+        x.toml:8:12: a step of the scenario of stream `home` is at an offset after the end of its cycle, found 30s, allowed: `at` below 30s (lower the offset, or raise `cycle` above 30s)
+    "#]],
+    );
+    refused(
+        &keys("scenario = [{ stat = 1 }, { at = '5s' }]"),
+        expect![[r#"
+        x.toml:8:27: the scenario ends with a pause, and no operation follows, found `{ at = '5s' }`, allowed: an operation as the last step
+    "#]],
+    );
+    refused(
+        &keys("scenario = [{ stat = 1, at = 5 }]"),
+        expect![[r#"
+        x.toml:8:30: wrong value for `at`, found `5`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h (add a unit: `"5s"` for 5 seconds)
+    "#]],
+    );
+    let long = keys("scenario = [{ stat = 1 }, { open = 1, at = '200s' }]").replace("30s", "900s");
+    refused(
+        &long,
+        expect![[r#"
+        x.toml:8:12: the think times and offsets of the scenario of stream `home` take longer than the run, so no scenario would end, found 3m20s, allowed: a scenario of at most 1m5s (raise `measure` in [run] to 3m20s or more)
+    "#]],
+    );
+}
+
+#[test]
 fn wrong_steps_are_reported_with_their_position() {
     refused(
         &keys("scenario = [{ stats = 1 }]"),
         expect![[r#"
-        x.toml:8:15: unknown kind of operation, found `stats`, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (did you mean `stat`?)
-    "#]],
+            x.toml:8:15: unknown kind of operation, found `stats`, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (did you mean `stat`?)
+        "#]],
     );
     refused(
         &keys("scenario = [{ read = 1 }]"),
         expect![[r#"
-        x.toml:8:15: unknown kind of operation, found `read`, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (whole files are read by `read_file`)
-    "#]],
+            x.toml:8:15: unknown kind of operation, found `read`, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (whole files are read by `read_file`)
+        "#]],
     );
     refused(
         &keys("scenario = [{ stat = 1, open = 1 }]"),
@@ -173,8 +223,8 @@ fn wrong_steps_are_reported_with_their_position() {
     refused(
         &keys("scenario = [{ stat = 1 }, { think = '1s' }]"),
         expect![[r#"
-        x.toml:8:27: the scenario ends with a think time, and no operation follows, found `{ think = '1s' }`, allowed: an operation as the last step
-    "#]],
+            x.toml:8:27: the scenario ends with a pause, and no operation follows, found `{ think = '1s' }`, allowed: an operation as the last step
+        "#]],
     );
     refused(
         &keys("scenario = [{ stat = 1, think = 2 }]"),
@@ -185,20 +235,20 @@ fn wrong_steps_are_reported_with_their_position() {
     refused(
         &keys("scenario = [{}]"),
         expect![[r#"
-        x.toml:8:13: a step of the scenario is empty, found `{}`, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
-    "#]],
+            x.toml:8:13: a step of the scenario is empty, found `{}`, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
+        "#]],
     );
     refused(
         &keys("scenario = []"),
         expect![[r#"
-        x.toml:8:12: the scenario has no operations, found `[]`, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
-    "#]],
+            x.toml:8:12: the scenario has no operations, found `[]`, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
+        "#]],
     );
     refused(
         &keys("scenario = { stat = 1 }"),
         expect![[r#"
-        x.toml:8:12: `scenario` is not a list of steps, found `{ stat = 1 }`, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
-    "#]],
+            x.toml:8:12: `scenario` is not a list of steps, found `{ stat = 1 }`, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }]
+        "#]],
     );
 }
 
@@ -213,8 +263,9 @@ fn keys_that_do_not_fit_users_are_refused() {
     refused(
         &format!("{}\narrival = {{ poisson = '10/s' }}", keys(SCENARIO)),
         expect![[r#"
-        x.toml:9:11: stream `home` has `users` and `arrival`, found `{ poisson = '10/s' }`, allowed: `arrival` only without `users` (`cycle` and the think times of `scenario` set when operations are due; omit it)
-    "#]],
+            x.toml:4:9: stream `home` lacks `cycle`, found nothing, allowed: a duration such as "30s", "2m" or "500ms", from 1ms to 24h (for example cycle = "900s")
+            x.toml:4:9: stream `home` lacks `scenario`, found nothing, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (for example scenario = [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }, { read_file = 1 }])
+        "#]],
     );
     refused(
         &format!("{}\nmix = {{ stat = '100%' }}", keys(SCENARIO)),
@@ -225,9 +276,9 @@ fn keys_that_do_not_fit_users_are_refused() {
     refused(
         "names = { files = 1000 }\nusers = 100",
         expect![[r#"
-        x.toml:4:9: stream `home` lacks `cycle`, found nothing, allowed: a duration such as "30s", "2m" or "500ms", from 1ms to 24h (for example cycle = "900s")
-        x.toml:4:9: stream `home` lacks `scenario`, found nothing, allowed: a list of steps, each with `think` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (for example scenario = [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }, { read_file = 1 }])
-    "#]],
+            x.toml:4:9: stream `home` lacks `cycle`, found nothing, allowed: a duration such as "30s", "2m" or "500ms", from 1ms to 24h (for example cycle = "900s")
+            x.toml:4:9: stream `home` lacks `scenario`, found nothing, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (for example scenario = [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }, { read_file = 1 }])
+        "#]],
     );
     refused(
         SCENARIO,

@@ -153,6 +153,77 @@ fn a_population_that_the_service_can_serve_starts_every_scenario_in_time() {
 }
 
 #[test]
+fn steps_at_offsets_are_due_at_them_unless_the_operations_before_take_longer() {
+    // 10 users, one each 1 s of the cycle: an operation immediately, one 300 ms into the cycle, two 600 ms
+    // into it of which the second follows 50 ms after the first.
+    let population = Users { count: 10, cycle_ns: 10 * S, starts: Starts::Even };
+    let pause = ThinkTime::Uniform { min_ns: 50 * MS, max_ns: 50 * MS };
+    let steps = vec![
+        step(OpKind::Stat, 1, None),
+        ScenarioStep::At(300 * MS),
+        step(OpKind::Open, 1, None),
+        ScenarioStep::At(600 * MS),
+        step(OpKind::Readdir, 1, None),
+        step(OpKind::Lookup, 1, Some(pause)),
+    ];
+    for (service_ms, duration_ms) in [
+        // 600 + 100 + 50 + 100.
+        (100, 850),
+        // 350 ms: the second, due at 300 ms, waits for the first, and the third for the second.
+        (350, 1450),
+    ] {
+        let run = run(vec![users("home", population, steps.clone())], 30 * S, 100 * MS);
+        let demand = Demand::Deterministic { ns: service_ms * MS };
+        // Enough servers for operations never to wait.
+        let record = simulate(&run, &Model::queue(20, demand), 1);
+        let sum = of_users(&record, 0);
+        assert_eq!((sum.started, sum.late), (30, 0), "{service_ms}");
+        let duration = (sum.duration_us.min_ns, sum.duration_us.max_ns);
+        assert_eq!(duration, (duration_ms * 1000, duration_ms * 1000), "{service_ms}");
+        // Due when it was sent, in every case: no wait is in the response time.
+        for kind in [OpKind::Stat, OpKind::Open, OpKind::Readdir, OpKind::Lookup] {
+            let response = &whole(&record, 0).kinds[kind].response;
+            assert_eq!(response.max_ns, service_ms * MS, "{}", kind.name());
+        }
+        if service_ms == 100 {
+            // Opens end in the fourth interval after the start of a user, that of 300 to 400 ms.
+            let opens = |interval: usize| {
+                record.intervals[interval].streams[0].kinds[OpKind::Open].completed
+            };
+            let ended: Vec<usize> = (0..100).filter(|at| opens(*at) > 0).collect();
+            let expected: Vec<usize> = (0..10).map(|user| user * 10 + 3).collect();
+            assert!(
+                ended == expected || ended.iter().zip(&expected).all(|(a, b)| *a == b + 1),
+                "{ended:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_late_scenario_catches_up_by_its_offsets() {
+    // The service stalls for 1.5 s, longer than the cycle of 1 s: the scenario of 0 s ends late, so the
+    // next one starts late. Its second operation is due 500 ms into its own cycle, which has passed.
+    let population = Users { count: 1, cycle_ns: S, starts: Starts::Even };
+    let steps =
+        vec![step(OpKind::Stat, 1, None), ScenarioStep::At(500 * MS), step(OpKind::Open, 1, None)];
+    let run = run(vec![users("home", population, steps)], 10 * S, S);
+    let stalled = Fault {
+        from_ns: 0,
+        until_ns: 10 * MS,
+        kind: Some(OpKind::Stat),
+        probability: 1.0,
+        effect: Effect::Slow { factor: 1500.0 },
+    };
+    let demand = Demand::Deterministic { ns: MS };
+    let model = Model { faults: vec![stalled], ..Model::queue(1, demand) };
+    let sum = of_users(&simulate(&run, &model, 1), 0);
+    // The scenario due at 1 s starts at 1.501 s and ends 2 ms later: that of 2 s is in time again.
+    assert_eq!((sum.due, sum.late, sum.completed), (9, 1, 10));
+    assert_eq!((sum.duration_us.min_ns, sum.duration_us.max_ns), (2_000, 1_501_000));
+}
+
+#[test]
 fn users_wait_for_a_free_slot_and_the_wait_is_part_of_the_response_time() {
     // Four users start together; one operation may be in flight.
     let population = Users { count: 4, cycle_ns: S, starts: Starts::Even };
