@@ -69,8 +69,8 @@ const FIGURES: [Figure; 9] = [
     Figure::Cpu,
 ];
 
-/// What operations per second are called.
-pub(crate) const fn rate_unit(is_on_names: bool) -> &'static str {
+/// What operations per second are called: IOPS, except of operations on names.
+pub const fn rate_unit(is_on_names: bool) -> &'static str {
     if is_on_names { "ops/s" } else { "IOPS" }
 }
 

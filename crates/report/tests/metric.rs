@@ -68,15 +68,15 @@ fn every_output_states_the_largest_passing_value_and_the_next_that_fails() {
     ];
     for text in &shown {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("largest passing load 20 job sets"), "{text}");
-        assert!(words.contains("30 job sets fail: 81 % of the offered rate"), "{text}");
+        assert!(words.contains("eda, job sets: the largest passing load is 20 ("), "{text}");
+        assert!(words.contains("; 30 fails: 81 % of the offered rate"), "{text}");
         // Trapezoids from the origin: (9,000 x 1 ms - 4,500 x 0.5 ms) / 9,000.
         assert!(
             words.contains("Overall response time 0.750 ms") || words.contains("750 µs"),
             "{text}"
         );
     }
-    assert!(page.contains("largest passing load 20 job sets"));
+    assert!(page.contains("job sets: the largest passing load is 20 ("));
     let mut file = Vec::new();
     json::write(&findings, &mut file).unwrap();
     let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
@@ -94,7 +94,7 @@ fn the_chart_of_a_metric_has_both_bounds_and_the_largest_passing_value() {
     let findings = findings(11_000);
     let drawn = pictures(&[&findings], Theme::Light);
     let chart = drawn.iter().find(|picture| picture.name == "metric-job-sets").unwrap();
-    for words in ["at most 20.0 ms", "at least 95 %", "20 pass", "job sets"] {
+    for words in ["at most 20.0 ms", "at least 95 %", "20 passes", "job sets"] {
         assert!(chart.svg.contains(words), "{words}: {}", chart.svg);
     }
 }
@@ -102,7 +102,7 @@ fn the_chart_of_a_metric_has_both_bounds_and_the_largest_passing_value() {
 #[test]
 fn all_values_that_pass_are_a_lower_bound() {
     let shown = text::summary(&findings(100_000), 200);
-    assert!(shown.contains("at least 40 job sets"), "{shown}");
+    assert!(shown.contains("eda, job sets: at least 40 ("), "{shown}");
 }
 
 #[test]

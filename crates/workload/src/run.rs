@@ -380,6 +380,21 @@ impl Stream {
         occurs.into_iter().filter_map(|(kind, occurs)| occurs.then_some(kind)).collect()
     }
 
+    /// Whether it performs operations on names, which operations per second measure.
+    pub const fn is_on_names(&self) -> bool {
+        self.names.is_some()
+    }
+
+    /// Whether any of its operations moves data.
+    pub fn moves_data(&self) -> bool {
+        let Some(load) = &self.names else { return true };
+        let has_content = load.tree.sizes.max_bytes() > 0;
+        load.mix.kinds().any(|kind| match kind {
+            OpKind::Append => load.append_bytes > 0,
+            _ => has_content && (kind.reads_data() || kind.writes_data()),
+        })
+    }
+
     /// The seed of this stream in a run with `run_seed`, so that the streams of a run have different
     /// operations and arrivals, and so has a stream on each of its targets.
     pub fn seed(&self, run_seed: u64) -> u64 {

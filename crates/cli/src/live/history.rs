@@ -1,4 +1,4 @@
-//! Throughput and p99 of the last intervals, as sparklines.
+//! Throughput (or rate, if no operation moves data) and p99 of the last intervals, as sparklines.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,6 +8,8 @@ use analysis::series::SeriesPoint;
 use report::number::{TimeUnit, plain};
 use report::sparkline;
 use units::print_whole_seconds;
+
+use super::quantities::Quantities;
 
 /// More intervals than a terminal has columns.
 const INTERVALS_MAX: usize = 400;
@@ -30,9 +32,15 @@ impl History {
         self.points.push_back((point, missing));
     }
 
-    /// The sparkline of the throughput and that of the p99 in `unit`, with the fewest hosts that are in
-    /// them if some were lost; empty before the first interval.
-    pub(super) fn lines(&self, unit: TimeUnit, width: usize) -> Vec<String> {
+    /// The sparkline of the throughput, or of the rate if the operations of the plan move no data, and
+    /// that of the p99 in `unit`, with the fewest hosts that are in them if some were lost; empty before
+    /// the first interval.
+    pub(super) fn lines(
+        &self,
+        quantities: Quantities,
+        unit: TimeUnit,
+        width: usize,
+    ) -> Vec<String> {
         let of_missing = |missing: MissingHosts| format!(", down to {missing}");
         let fewest = |columns: usize| {
             let shown = self.points.iter().rev().take(columns);
@@ -50,13 +58,17 @@ impl History {
         }
         let time: u64 = shown.iter().map(|point| point.end_ns - point.start_ns).sum();
         let time = print_whole_seconds(Duration::from_nanos(time));
-        let throughput: Vec<f64> = shown.iter().map(|point| point.throughput.as_mib()).collect();
+        let (name, load): (&str, fn(&SeriesPoint) -> f64) = match quantities.move_data {
+            true => ("MiB/s", |point| point.throughput.as_mib()),
+            false => (quantities.rate_unit(), |point| point.achieved_rate.get()),
+        };
+        let load: Vec<f64> = shown.iter().map(|point| load(point)).collect();
         let p99 = |point: &&SeriesPoint| {
             point.response_p99_ns.map_or(f64::NAN, |ns| unit.scale(ns as f64))
         };
         let p99: Vec<f64> = shown.iter().map(p99).collect();
         vec![
-            format!("{}, last {time}{hosts}", line("MiB/s", &throughput, columns)),
+            format!("{}, last {time}{hosts}", line(name, &load, columns)),
             format!("{}{hosts}", line(&format!("p99, {}", unit.symbol()), &p99, columns)),
         ]
     }

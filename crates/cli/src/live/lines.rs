@@ -17,6 +17,7 @@ use workload::plan::{Plan, Run};
 
 use super::fill::Fill;
 use super::position::Position;
+use super::quantities::Quantities;
 use super::{HostNews, ended_words, engine_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 use crate::terminal::Terminal;
@@ -30,6 +31,8 @@ pub(super) struct PlainLines {
     /// A line for each interval.
     is_verbose: bool,
     position: Position,
+    /// Those of all streams of the plan.
+    quantities: Quantities,
     run: Option<Box<Run>>,
     window: WindowSoFar,
     fill: Option<Fill>,
@@ -47,6 +50,7 @@ impl PlainLines {
             terminal: *terminal,
             is_verbose,
             position: Position::new(plan),
+            quantities: Quantities::of(plan.model_streams()),
             run: None,
             window: WindowSoFar::default(),
             fill: None,
@@ -67,10 +71,11 @@ impl PlainLines {
         if self.is_verbose {
             let point = point_words(run);
             self.line(&format!("\nrun {runs_started} of {at_most}{runs_total}: {point}"));
-            self.line(INTERVAL_HEADING);
+            self.line(&interval_heading(Quantities::of(&run.streams)));
         } else if *runs_started == 1 {
             let time = self.position.left_words(None, 0);
-            self.line(&format!("\n{at_most}{runs_total} runs, {time}\n{POINT_HEADING}"));
+            let heading = point_heading(self.quantities);
+            self.line(&format!("\n{at_most}{runs_total} runs, {time}\n{heading}"));
         }
         self.run = Some(Box::new(run.clone()));
         self.window = WindowSoFar::default();
@@ -104,9 +109,11 @@ impl PlainLines {
         if is_short || (is_idle && is_down) {
             return;
         }
+        let quantities = Quantities::of(&run.streams);
         for (index, point) in points.iter().enumerate() {
             let time = time_words(point.end_ns, run.phases.interval_ns);
-            let line = interval_line(&time, &run.streams[index].name, point, index == 0);
+            let name = &run.streams[index].name;
+            let line = interval_line(&time, name, point, quantities, index == 0);
             self.line(&format!("{line}{}", hosts_words(self.lost.missing_from(interval))));
         }
     }
@@ -137,7 +144,7 @@ impl PlainLines {
                 if run.streams.len() > 1 {
                     words = format!("{}: {words}", run.streams[*index].name);
                 }
-                self.line(&point_line(&number, point, &words));
+                self.line(&point_line(&number, point, self.quantities, &words));
             }
         }
         if let Some(words) = ended_words(outcome) {
@@ -190,27 +197,40 @@ fn point_words(run: &Run) -> String {
 }
 
 /// The heading over the lines of [`point_line`].
-const POINT_HEADING: &str = "    run      IOPS   MiB/s  mean µs   p99 µs errors  load point";
+fn point_heading(quantities: Quantities) -> String {
+    let (rate, throughput) =
+        (quantities.rate_unit(), throughput(quantities, || "MiB/s".to_owned()));
+    format!("    run {rate:>9}{throughput}  mean µs   p99 µs errors  load point")
+}
 
 /// The window of a stream at one load point.
-fn point_line(number: &str, point: &SeriesPoint, words: &str) -> String {
+fn point_line(number: &str, point: &SeriesPoint, quantities: Quantities, words: &str) -> String {
     format!(
-        "{number:>7} {:>9} {:>7} {:>8} {:>8} {:>6}  {words}",
+        "{number:>7} {:>9}{} {:>8} {:>8} {:>6}  {words}",
         rate(point),
-        mib(point.throughput.get()),
+        throughput(quantities, || mib(point.throughput.get())),
         mean(point),
         p99(point),
         thousands(point.failed),
     )
 }
 
-/// The heading over the lines of [`interval_line`]; 79 columns.
-const INTERVAL_HEADING: &str =
-    "  time phase   stream       IOPS   MiB/s mean µs  p99 µs in flight   cpu errors";
+/// The heading over the lines of [`interval_line`]; up to 79 columns.
+fn interval_heading(quantities: Quantities) -> String {
+    let (rate, throughput) =
+        (quantities.rate_unit(), throughput(quantities, || "MiB/s".to_owned()));
+    format!("  time phase   stream  {rate:>9}{throughput} mean µs  p99 µs in flight   cpu errors")
+}
 
 /// One stream in one interval: reads and writes together. `cpu` is the CPU time of the process in
 /// percent of one processor, once per interval.
-fn interval_line(time: &str, name: &str, point: &SeriesPoint, with_cpu: bool) -> String {
+fn interval_line(
+    time: &str,
+    name: &str,
+    point: &SeriesPoint,
+    quantities: Quantities,
+    with_cpu: bool,
+) -> String {
     let phase = match point.phase {
         PointPhase::WarmUp => "warm up",
         PointPhase::Measure => "measure",
@@ -218,14 +238,19 @@ fn interval_line(time: &str, name: &str, point: &SeriesPoint, with_cpu: bool) ->
     };
     let cpu = if with_cpu { format!("{:.0}%", point.cpu_used * 100.0) } else { String::new() };
     format!(
-        "{time:>6} {phase:<7} {name:<7.7} {:>9} {:>7} {:>7} {:>7} {:>9.1} {cpu:>5} {:>6}",
+        "{time:>6} {phase:<7} {name:<7.7} {:>9}{} {:>7} {:>7} {:>9.1} {cpu:>5} {:>6}",
         rate(point),
-        mib(point.throughput.get()),
+        throughput(quantities, || mib(point.throughput.get())),
         mean(point),
         p99(point),
         point.outstanding_mean,
         point.failed,
     )
+}
+
+/// A cell of the column of throughputs; there is none if no operation moves data.
+fn throughput(quantities: Quantities, cell: impl FnOnce() -> String) -> String {
+    if quantities.move_data { format!(" {:>7}", cell()) } else { String::new() }
 }
 
 fn rate(point: &SeriesPoint) -> String {
@@ -279,19 +304,29 @@ mod tests {
             response_p99_ns: None,
             ..POINT
         };
+        let of = |are_on_names, move_data| Quantities { are_on_names, move_data };
+        let [data, on_names] = [of(false, true), of(true, false)];
         let lines = [
-            INTERVAL_HEADING.to_owned(),
-            interval_line("12s", "db", &POINT, true),
-            interval_line("12s", "a-very-long-name", &none, false),
-            POINT_HEADING.to_owned(),
-            point_line("7/16", &POINT, "random read 8 KiB"),
+            interval_heading(data),
+            interval_line("12s", "db", &POINT, data, true),
+            interval_line("12s", "a-very-long-name", &none, data, false),
+            point_heading(data),
+            point_line("7/16", &POINT, data, "random read 8 KiB"),
+            interval_heading(on_names),
+            interval_line("12s", "db", &POINT, on_names, true),
+            point_heading(on_names),
+            point_line("7/16", &POINT, on_names, "builds"),
         ];
         expect_test::expect![[r#"
             |  time phase   stream       IOPS   MiB/s mean µs  p99 µs in flight   cpu errors
             |   12s measure db        102,345     799    60.3   1,909      32.0   98%      3
             |   12s warm up a-very-   102,345     799       -       -      32.0            3
             |    run      IOPS   MiB/s  mean µs   p99 µs errors  load point
-            |   7/16   102,345     799     60.3    1,909      3  random read 8 KiB"#]]
+            |   7/16   102,345     799     60.3    1,909      3  random read 8 KiB
+            |  time phase   stream      ops/s mean µs  p99 µs in flight   cpu errors
+            |   12s measure db        102,345    60.3   1,909      32.0   98%      3
+            |    run     ops/s  mean µs   p99 µs errors  load point
+            |   7/16   102,345     60.3    1,909      3  builds"#]]
         .assert_eq(&format!("|{}", lines.join("\n|")));
         assert!(lines.iter().all(|line| line.chars().count() <= 80));
     }

@@ -11,6 +11,7 @@ mod lines;
 mod model;
 pub(crate) mod painter;
 mod position;
+mod quantities;
 mod screen;
 mod table;
 #[cfg(test)]

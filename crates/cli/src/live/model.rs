@@ -16,6 +16,7 @@ use workload::plan::{Plan, Run};
 use super::fill::Fill;
 use super::history::History;
 use super::position::Position;
+use super::quantities::Quantities;
 use super::{HostNews, ended_words, engine_words, hosts_words, prepared_words};
 use crate::connection_state::ConnectionState;
 
@@ -25,6 +26,8 @@ pub(super) struct LiveModel {
     /// The experiment and its target.
     pub(super) title: String,
     pub(super) position: Position,
+    /// Those of all streams of the plan.
+    pub(super) quantities: Quantities,
     pub(super) phase: Phase,
     /// The fill in progress.
     pub(super) fill: Option<Fill>,
@@ -61,7 +64,9 @@ pub(super) struct DoneVariant {
     pub(super) name: String,
     /// The number of its latest run.
     pub(super) latest_run: u32,
-    /// The load and its IOPS: `QD 4` and `8,534`, or `8,534 (23/24 hosts)`.
+    /// What its operations per second are called.
+    pub(super) rate_unit: &'static str,
+    /// The load and its rate: `QD 4` and `8,534`, or `8,534 (23/24 hosts)`.
     pub(super) points: Vec<(String, String)>,
 }
 
@@ -78,6 +83,7 @@ impl LiveModel {
         LiveModel {
             title: format!("{} on {}", plan.name, targets.join(" and ")),
             position: Position::new(plan),
+            quantities: Quantities::of(plan.model_streams()),
             phase: Phase::Prepare,
             fill: None,
             run: None,
@@ -170,7 +176,9 @@ impl LiveModel {
                 Some(variant) => variant.add(point, latest_run),
                 None => {
                     let name = run.variant.clone();
-                    self.done.push(DoneVariant { name, latest_run, points: vec![point] });
+                    let rate_unit = Quantities::of(&run.streams).rate_unit();
+                    let points = vec![point];
+                    self.done.push(DoneVariant { name, latest_run, rate_unit, points });
                 }
             }
         }

@@ -11,6 +11,7 @@ use super::history::History;
 use super::hosts_words;
 use super::model::{CurrentRun, DoneVariant, LiveModel, point_words};
 use super::painter::{Emphasis, Line, Size};
+use super::quantities::Quantities;
 use super::table;
 use crate::terminal::wrapped;
 
@@ -44,7 +45,7 @@ impl LiveModel {
         if let Some(current) = &self.run {
             streams(current, self.time_unit(), &mut lines);
         }
-        history(&self.history, self.time_unit(), &mut lines);
+        history(&self.history, self.quantities, self.time_unit(), &mut lines);
         done(&self.done, &mut lines);
         if let Some(notice) = &self.notice {
             let emphasis = if notice.is_warning { Emphasis::Alert } else { Emphasis::Faint };
@@ -144,7 +145,8 @@ impl Layout {
 
 fn streams(current: &CurrentRun, unit: TimeUnit, lines: &mut Layout) {
     lines.blank();
-    let rows = table::lines(&current.streams, unit, lines.width);
+    let quantities = Quantities::of(&current.run.streams);
+    let rows = table::lines(&current.streams, quantities, unit, lines.width);
     let emphasis = |point: &Option<SeriesPoint>| match point {
         Some(point) if point.failed > 0 => Emphasis::Alert,
         _ => Emphasis::Normal,
@@ -157,9 +159,10 @@ fn streams(current: &CurrentRun, unit: TimeUnit, lines: &mut Layout) {
     }
 }
 
-fn history(history: &History, unit: TimeUnit, lines: &mut Layout) {
+fn history(history: &History, quantities: Quantities, unit: TimeUnit, lines: &mut Layout) {
     let ranks = [rank::THROUGHPUT, rank::P99];
-    for (index, (line, rank)) in history.lines(unit, lines.width).iter().zip(ranks).enumerate() {
+    let of_history = history.lines(quantities, unit, lines.width);
+    for (index, (line, rank)) in of_history.iter().zip(ranks).enumerate() {
         if index == 0 {
             lines.blank();
         }
@@ -182,7 +185,7 @@ fn done(done: &[DoneVariant], lines: &mut Layout) {
 
 /// The latest load points of a variant that fit: `done: random read 8 KiB, IOPS: QD 1 2,267  ...`.
 fn done_line(variant: &DoneVariant, width: usize) -> String {
-    let lead = format!("done: {}, IOPS:", variant.name);
+    let lead = format!("done: {}, {}:", variant.name, variant.rate_unit);
     let points: Vec<String> =
         variant.points.iter().map(|(load, rate)| format!(" {load} {rate} ")).collect();
     let mut room = width.saturating_sub(lead.chars().count());

@@ -1,5 +1,5 @@
-//! The table of streams on the live screen: fixed columns (offered rates if there are any), of which a narrow terminal shows the most
-//! important ones.
+//! The table of streams on the live screen: fixed columns (offered rates and throughputs if there are any), of which a narrow
+//! terminal shows the most important ones.
 //!
 //! Not for: results, which `report::table` lays out. Here a column keeps its width from interval to
 //! interval, so that the numbers do not move.
@@ -7,6 +7,8 @@
 use analysis::series::SeriesPoint;
 use report::number::{NONE, TimeUnit, mib};
 use units::thousands;
+
+use super::quantities::Quantities;
 
 /// A column: a narrow terminal keeps those with the smallest rank.
 struct Column {
@@ -22,10 +24,11 @@ type Cell = Box<dyn Fn(&str, Option<&SeriesPoint>) -> String>;
 /// The heading and a line for each stream, of at most `width` columns.
 pub(super) fn lines(
     streams: &[(String, Option<SeriesPoint>)],
+    quantities: Quantities,
     unit: TimeUnit,
     width: usize,
 ) -> Vec<String> {
-    let columns = fitting(columns(streams, unit), width);
+    let columns = fitting(columns(streams, quantities, unit), width);
     let heading = columns.iter().map(|column| column.heading.clone()).collect();
     let rows = streams.iter().map(|(name, point)| {
         columns.iter().map(|column| (column.cell)(name, point.as_ref())).collect::<Vec<String>>()
@@ -33,7 +36,11 @@ pub(super) fn lines(
     std::iter::once(heading).chain(rows).map(|cells: Vec<String>| row(&columns, &cells)).collect()
 }
 
-fn columns(streams: &[(String, Option<SeriesPoint>)], unit: TimeUnit) -> Vec<Column> {
+fn columns(
+    streams: &[(String, Option<SeriesPoint>)],
+    quantities: Quantities,
+    unit: TimeUnit,
+) -> Vec<Column> {
     let names = streams.iter().map(|(name, _)| name.chars().count());
     let name_width = names.max().unwrap_or(0).clamp("stream".len(), 12);
     let number = |heading: &str, width, rank, cell: fn(&SeriesPoint) -> String| Column {
@@ -69,13 +76,18 @@ fn columns(streams: &[(String, Option<SeriesPoint>)], unit: TimeUnit) -> Vec<Col
             rank: 0,
             cell: Box::new(move |name, _| name.chars().take(name_width).collect()),
         },
-        number("IOPS", 9, 1, |point| thousands(point.achieved_rate.get().round() as u64)),
+        number(quantities.rate_unit(), 9, 1, |point| {
+            thousands(point.achieved_rate.get().round() as u64)
+        }),
         number("MiB/s", 9, 3, |point| mib(point.throughput.get())),
         time("mean", 5, |point| Some(point.response_mean?.0)),
         time("p99", 4, |point| point.response_p99_ns.map(|ns| ns as f64)),
         number("in flight", 9, 7, |point| format!("{:.1}", point.outstanding_mean)),
         number("errors", 6, 6, |point| thousands(point.failed)),
     ];
+    if !quantities.move_data {
+        columns.remove(2);
+    }
     if streams.iter().any(is_open) {
         columns.insert(2, offered);
     }

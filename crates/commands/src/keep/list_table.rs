@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use metrics::run_record::Outcome;
-use report::number::{NONE, TimeUnit, mib};
+use report::number::{NONE, TimeUnit, mib, plain};
+use report::results::rate_unit;
 use report::table::{Column, Table};
 use store::{Listed, State};
 use units::Utc;
@@ -75,6 +76,9 @@ fn candidates(records: &[ListedRecord]) -> Vec<Candidate> {
         }),
         column(Column::words("EXPERIMENT"), Some(1), &|one| one.listed.name.clone()),
         column(Column::words("STARTED (UTC)"), Some(0), &|one| started(&one.listed)),
+        column(Column::numbers("BEST", rate_unit(true)), Some(5), &|one| {
+            or_none(one.digest.rate_ops_per_s.map(plain))
+        }),
         column(Column::numbers("BEST", "MiB/s"), Some(5), &|one| {
             or_none(one.digest.throughput_bytes_per_s.map(mib))
         }),
@@ -88,7 +92,10 @@ fn candidates(records: &[ListedRecord]) -> Vec<Candidate> {
         }),
         column(Column::words("TARGET"), None, &target),
     ];
-    let has_cells = |one: &Candidate| one.cells.iter().any(|cell| !cell.is_empty());
+    // A list of reads and writes has no rates, and one of operations that move nothing no throughput.
+    let has_cells = |one: &Candidate| {
+        one.rank.is_none() || one.cells.iter().any(|cell| !cell.is_empty() && cell != NONE)
+    };
     all.into_iter().filter(has_cells).collect()
 }
 

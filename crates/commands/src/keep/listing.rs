@@ -18,12 +18,15 @@ use units::counted;
 use crate::outcome::Failure;
 
 /// Digests of other versions are computed again.
-const DIGEST_VERSION: &str = concat!("2, ", env!("CARGO_PKG_VERSION"));
+const DIGEST_VERSION: &str = concat!("3, ", env!("CARGO_PKG_VERSION"));
 
 /// The results of a record that a list shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Digest {
     version: String,
+    /// Only if most operations are on names.
+    pub(super) rate_ops_per_s: Option<f64>,
+    /// Only if data was moved.
     pub(super) throughput_bytes_per_s: Option<f64>,
     pub(super) floor_ns: Option<f64>,
     pub(super) verdict: Option<String>,
@@ -51,6 +54,9 @@ pub struct Row<'a> {
     state: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+    /// Only if most operations are on names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_ops_per_s: Option<f64>,
     throughput_bytes_per_s: Option<f64>,
     floor_ns: Option<f64>,
     verdict: Option<&'a str>,
@@ -59,9 +65,10 @@ pub struct Row<'a> {
 
 impl Digest {
     fn of(findings: &Findings) -> Digest {
-        let Headline { throughput, floor } = Headline::of(findings);
+        let Headline { rate_on_names, throughput, floor } = Headline::of(findings);
         Digest {
             version: DIGEST_VERSION.to_owned(),
+            rate_ops_per_s: rate_on_names.map(|rate| rate.get()),
             throughput_bytes_per_s: throughput.map(|rate| rate.get()),
             floor_ns: floor.map(|floor| floor.0),
             verdict: report::verdict::in_list(findings),
@@ -147,6 +154,7 @@ impl<'a> Row<'a> {
             runs_planned: listed.runs_planned,
             state: listed.state.name(),
             reason: reason(&listed.state),
+            rate_ops_per_s: digest.rate_ops_per_s,
             throughput_bytes_per_s: digest.throughput_bytes_per_s,
             floor_ns: digest.floor_ns,
             verdict: digest.verdict.as_deref(),

@@ -88,5 +88,5 @@ fn lines(found: &MetricFindings, point: &dyn Fn(&MetricPoint) -> Point) -> Vec<S
 fn largest(found: &MetricFindings, series: &MetricSeries) -> Option<Mark> {
     let value = series.value()?;
     let of = if found.series.len() > 1 { format!("{}: ", series.name) } else { String::new() };
-    Some(Mark { name: format!("{of}{} pass", ticks::label(value)), x: value })
+    Some(Mark { name: format!("{of}{} passes", ticks::label(value)), x: value })
 }

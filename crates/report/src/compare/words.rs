@@ -79,7 +79,7 @@ pub(super) fn metrics(comparison: &Comparison, pair: &Pair) -> Vec<String> {
     let (a, b) = labels(comparison, pair);
     let side = |label: &str, result: &MetricResult| {
         let fails =
-            result.fails_at.map_or(String::new(), |at| format!(" ({} fail)", ticks::label(at)));
+            result.fails_at.map_or(String::new(), |at| format!(" ({} fails)", ticks::label(at)));
         match result.largest {
             Some(largest) => format!("{label} {}{fails}", ticks::label(largest)),
             None => format!("{label} none{fails}"),

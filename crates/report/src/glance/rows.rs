@@ -22,7 +22,7 @@ type Figures = [(Figure, &'static str, u8); 10];
 
 /// Of reads and writes.
 const FIGURES: Figures = [
-    (Figure::Rate, "IOPS", 0),
+    (Figure::Rate, results::rate_unit(false), 0),
     (Figure::HalfWidth, "95 % CI", 3),
     (Figure::Throughput, "MiB/s", 2),
     (Figure::Mean, "mean", 0),
@@ -36,7 +36,7 @@ const FIGURES: Figures = [
 
 /// Of operations on names, which are measured by their rate.
 const FIGURES_ON_NAMES: Figures = [
-    (Figure::Rate, "ops/s", 0),
+    (Figure::Rate, results::rate_unit(true), 0),
     (Figure::HalfWidth, "95 % CI", 3),
     (Figure::Mean, "mean", 0),
     (Figure::Percentile(0.5), "p50", 2),

@@ -59,20 +59,21 @@ pub(crate) fn response_name(of: ResponseTime) -> String {
     }
 }
 
-/// `eda: largest passing load 40 job sets (…); 50 job sets fail: …`
+/// `eda, job sets: the largest passing load is 40 (…); 50 fails: …`
+///
+/// The name, a plural, is never next to a number, because it does not fit 1.
 fn statement(found: &MetricFindings, series: &MetricSeries, unit: TimeUnit) -> String {
-    let name = &found.metric.name;
-    let units = |point: &MetricPoint| format!("{} {name}", ticks::label(point.value));
     let at = |index: usize| &series.points[index];
-    let figures = |point: &MetricPoint| {
+    let value = |index: usize| ticks::label(at(index).value);
+    let figures = |index: usize| {
         format!(
             "{} ops/s, {} {}",
-            printed(point.achieved_rate, plain),
+            printed(at(index).achieved_rate, plain),
             response_name(found.metric.response_time),
-            point.response_ns.map_or(TOO_FEW.to_owned(), |ns| unit.with_symbol(ns)),
+            at(index).response_ns.map_or(TOO_FEW.to_owned(), |ns| unit.with_symbol(ns)),
         )
     };
-    let why = |point: &MetricPoint| reason(&found.metric, point, unit);
+    let why = |index: usize| reason(&found.metric, at(index), unit);
     let mut sentence = match series.largest {
         Largest::Between { passes, fails } => {
             let between = match fails - passes {
@@ -80,40 +81,36 @@ fn statement(found: &MetricFindings, series: &MetricSeries, unit: TimeUnit) -> S
                 several => format!("; {} in between undecided", several - 1),
             };
             format!(
-                "largest passing load {} ({}). {} fail: {}{between}",
-                units(at(passes)),
-                figures(at(passes)),
-                units(at(fails)),
-                why(at(fails)),
+                "the largest passing load is {} ({}); {} fails: {}{between}",
+                value(passes),
+                figures(passes),
+                value(fails),
+                why(fails),
             )
         }
         Largest::AtLeast { passes } => format!(
             "at least {} ({}): every load point passes, so a larger one may as well",
-            units(at(passes)),
-            figures(at(passes)),
+            value(passes),
+            figures(passes),
         ),
         Largest::Unbounded { passes } => format!(
-            "at least {} ({}); not enough data to tell whether {} pass: {}",
-            units(at(passes)),
-            figures(at(passes)),
-            units(at(passes + 1)),
-            why(at(passes + 1)),
+            "at least {} ({}); not enough data to tell whether {} passes: {}",
+            value(passes),
+            figures(passes),
+            value(passes + 1),
+            why(passes + 1),
         ),
-        Largest::BelowAll => {
-            format!("no load point passes: {} fail: {}", units(at(0)), why(at(0)))
+        Largest::BelowAll => format!("no load point passes; {} fails: {}", value(0), why(0)),
+        Largest::NotEnoughData if series.points.is_empty() => "not enough data".to_owned(),
+        Largest::NotEnoughData => {
+            format!("not enough data to tell whether {} passes: {}", value(0), why(0))
         }
-        Largest::NotEnoughData => match series.points.first() {
-            Some(first) => {
-                format!("not enough data to tell whether {} pass: {}", units(first), why(first))
-            }
-            None => "not enough data".to_owned(),
-        },
     };
     sentence.push('.');
     if let Some(ns) = series.overall_response_ns {
         sentence.push_str(&format!(" Overall response time {}.", unit.with_symbol(ns)));
     }
-    format!("{}: {sentence}", series.name)
+    format!("{}, {}: {sentence}", series.name, found.metric.name)
 }
 
 /// Why a load point does not pass.
