@@ -9,11 +9,13 @@ use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
 use workload::condition::{Condition, Metric};
 use workload::op::OpKind;
 
+use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::findings::Findings;
 use crate::load_point::{LoadPoint, OpSummary, StreamSummary};
 use crate::metric::{Largest, MetricSeries};
 use crate::percentile::Percentile;
+use crate::users;
 
 /// A condition with the answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +40,8 @@ pub struct Worst {
     pub load_point: usize,
     /// The value, in the metric's unit; `None` if it was not measured.
     pub value: Option<f64>,
-    /// Ends of its 95 % confidence interval; the value twice if it is exact, `None` if unknown.
+    /// Ends of its 95 % confidence interval; the value twice if it is exact, `None` if unknown. Of an
+    /// overload point the upper end may be infinite.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -73,6 +76,12 @@ pub enum Cause {
     HostsLost,
     /// The load has no offered rate, so it achieves no share of one.
     NoOfferedRate,
+    /// The load has no users.
+    NoUsers,
+    /// The second start of no user was due, so none could be late.
+    NoSecondStart,
+    /// The overload point is between two numbers of users, and the bound as well.
+    BracketIncludesBound,
 }
 
 impl Answer {
@@ -97,6 +106,9 @@ impl Cause {
             Cause::IncludesBound => "includes_bound",
             Cause::HostsLost => "hosts_lost",
             Cause::NoOfferedRate => "no_offered_rate",
+            Cause::NoUsers => "no_users",
+            Cause::NoSecondStart => "no_second_start",
+            Cause::BracketIncludesBound => "bracket_includes_bound",
         }
     }
 }
@@ -111,6 +123,15 @@ pub fn judge(findings: &Findings, condition: &Condition) -> Judged {
         judged.extend(series.filter_map(|series| judge_series(findings, series, condition)));
         let windows = judged.iter().map(|(one, _)| &findings.load_points[one.load_point]);
         window_ns = windows.map(|point| point.merged.window_ns).sum();
+        return decided(judged, window_ns, condition);
+    }
+    if condition.metric == Metric::OverloadPoint {
+        for curve in &findings.curves {
+            let Some(one) = judge_overload_point(findings, curve, condition) else { continue };
+            let of_curve = curve.points.iter().map(|point| &findings.load_points[point.load_point]);
+            window_ns += of_curve.map(|point| point.merged.window_ns).sum::<u64>();
+            judged.push(one);
+        }
         return decided(judged, window_ns, condition);
     }
     for (load_point, point) in findings.load_points.iter().enumerate() {
@@ -200,6 +221,34 @@ fn judge_series(
     Some((worst(Some(low), Some(interval)), met.ok_or(Cause::IncludesBound)))
 }
 
+/// The overload point of a curve. It is between two numbers of users that were measured, and at least the
+/// highest if its overload is tolerated as well.
+fn judge_overload_point(
+    findings: &Findings,
+    curve: &Curve,
+    condition: &Condition,
+) -> Option<(Worst, Result<bool, Cause>)> {
+    let found = curve.overload_point?;
+    let points: Vec<&LoadPoint> =
+        curve.points.iter().map(|point| &findings.load_points[point.load_point]).collect();
+    let decisive = found.passes.or(found.fails)?;
+    let variant = &points[decisive].variant;
+    if condition.scope.as_ref().is_some_and(|scope| scope != variant && *scope != curve.name) {
+        return None;
+    }
+    let users =
+        |point: usize| points[point].merged.total.users.as_ref().map(|all| all.users as f64);
+    let value = found.passes.map_or(Some(0.0), users);
+    let interval = users::overload_point_interval(&points, found);
+    let met = condition.comparison.is_met_by(interval, condition.bound);
+    let cause = match found.is_certain {
+        true => Cause::BracketIncludesBound,
+        false => Cause::IncludesBound,
+    };
+    let load_point = curve.points[decisive].load_point;
+    Some((Worst { load_point, value, interval: Some(interval) }, met.ok_or(cause)))
+}
+
 fn judge_operations(
     load_point: usize,
     point: &LoadPoint,
@@ -214,19 +263,27 @@ fn judge_operations(
         Metric::Iops => of_estimate(ops.achieved_rate),
         Metric::Mean => of_estimate(ops.response.mean_ns),
         Metric::Achieved => of_estimate(achieved_share(stream, condition.kind)),
+        Metric::Overload => {
+            let users = stream.users.as_ref().filter(|_| condition.kind.is_none());
+            let overload = users.and_then(|users| users.overload);
+            (overload.map(|one| one.value), users.and_then(users::overload_interval))
+        }
         Metric::Max => ops.response.max_ns.map_or((None, None), |ns| exact(ns as f64)),
         Metric::Errors => exact(failed(stream, condition.kind) as f64),
         Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
             let fraction = condition.metric.fraction();
             of_percentile(fraction.and_then(|fraction| ops.response.percentile(fraction)))
         }
-        // Of a series, see above.
-        Metric::LargestPassing | Metric::OverallResponse => (None, None),
+        // Of several load points, see above.
+        Metric::OverloadPoint | Metric::LargestPassing | Metric::OverallResponse => (None, None),
     };
     let cause = match (value, condition.metric.fraction()) {
         (Some(_), _) => Cause::NoInterval,
         (None, _) if condition.metric == Metric::Achieved && ops.completed > 0 => {
             Cause::NoOfferedRate
+        }
+        (None, _) if condition.metric == Metric::Overload && ops.completed > 0 => {
+            if stream.users.is_some() { Cause::NoSecondStart } else { Cause::NoUsers }
         }
         (None, Some(_)) if ops.response.samples > 0 => Cause::TooFewSamples,
         (None, _) => Cause::NotMeasured,

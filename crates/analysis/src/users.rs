@@ -99,18 +99,36 @@ pub(crate) fn overload_point(points: &[&LoadPoint], overload_max: f64) -> Option
     Some(OverloadPoint { overload_max, passes, fails, is_certain })
 }
 
-/// Whether the 95 % interval of a load point's overload is on one side of `overload_max`. If no start of `due` was
-/// late, it ends at `3 / due` (rule of three: the chance of none at a larger share is below 5 %).
+/// Whether the 95 % interval of a load point's overload is on one side of `overload_max`.
 fn is_decided(point: &LoadPoint, overload_max: f64) -> bool {
     let Some(users) = &point.merged.total.users else { return false };
+    let ends = overload_interval(users);
+    ends.is_some_and(|[low, high]| low > overload_max || high <= overload_max)
+}
+
+/// The 95 % interval of the overload; `None` if there is none. If no start of `due` was late, it ends at
+/// `3 / due` (rule of three: the chance of none at a larger share is below 5 %).
+pub(crate) fn overload_interval(users: &UsersSummary) -> Option<[f64; 2]> {
     if users.late == 0 {
-        return users.due > 0 && 3.0 / users.due as f64 <= overload_max;
+        return (users.due > 0).then(|| [0.0, (3.0 / users.due as f64).min(1.0)]);
     }
-    let ends = users.overload.and_then(|one| Some((one.value, one.uncertainty?)));
-    ends.is_some_and(|(value, half)| match value <= overload_max {
-        true => value + half <= overload_max,
-        false => value - half > overload_max,
-    })
+    let Estimate { value, uncertainty, .. } = users.overload?;
+    let half = uncertainty?;
+    Some([(value - half).max(0.0), (value + half).min(1.0)])
+}
+
+/// The numbers of users between which the overload point of a curve is: the most whose overload certainly
+/// is tolerated, below all that have more, and the fewest whose overload certainly is not. 0 and infinity
+/// if there are none.
+pub(crate) fn overload_point_interval(points: &[&LoadPoint], found: OverloadPoint) -> [f64; 2] {
+    let known = |point: &&&LoadPoint| is_decided(point, found.overload_max);
+    let users = |point: &&LoadPoint| point.merged.total.users.as_ref().map_or(0, |all| all.users);
+    let exceeds =
+        |point: &&&LoadPoint| overload(point).is_some_and(|share| share > found.overload_max);
+    let below = &points[..found.fails.unwrap_or(points.len())];
+    let low = below.iter().rev().filter(|point| overload(point).is_some()).find(known);
+    let high = points.iter().filter(exceeds).find(known);
+    [low.map_or(0.0, |one| users(one) as f64), high.map_or(f64::INFINITY, |one| users(one) as f64)]
 }
 
 /// The overload of a load point; `None` if it was not measured, or hosts were lost.

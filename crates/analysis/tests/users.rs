@@ -1,6 +1,7 @@
 //! Users: overload, durations and the overload point, from records with known answers.
 
 use analysis::analyze;
+use analysis::condition::{Answer, Cause, judge};
 use analysis::curve::Missing;
 use analysis::users::OverloadPoint;
 use metrics::interval::{StreamInterval, UsersInterval};
@@ -116,4 +117,52 @@ fn repeats_of_users_are_summed_and_give_the_uncertainty() {
     assert_eq!((users.due, users.late), (120, 12));
     let overload = users.overload.expect("starts were due");
     assert!((overload.value - 0.1).abs() < 1e-12 && overload.samples == 2.0);
+}
+
+/// The answer to a condition on these runs.
+fn answer(text: &str, runs: &[RunRecord]) -> Answer {
+    let condition = workload::condition::parse(text).expect("it is a condition");
+    judge(&analyze(&experiment(runs.to_vec())), &condition).answer
+}
+
+#[test]
+fn a_condition_on_overload_is_judged_with_the_uncertainty_of_late_starts() {
+    let many = [5, 4, 5, 6, 5, 4, 5, 6, 5, 5];
+    let failed = Answer::Failed { load_points: 1 };
+    assert_eq!(answer("overload > 1%", &[run_of(100, &[0; 40]), run_of(200, &many)]), failed);
+    assert_eq!(answer("home.overload > 1%", &[run_of(100, &[0; 40])]), Answer::Passed);
+    // None of 100 starts was late, which may be by chance if 2 % are.
+    let unclear = Answer::CannotTell(Cause::IncludesBound);
+    assert_eq!(answer("overload > 1%", &[run_of(100, &[0; 10])]), unclear);
+    assert_eq!(answer("overload > 5%", &[run_of(100, &[0; 10])]), Answer::Passed);
+    let without = done(run("office", vec![stream("home", 4)], 1, 4), vec![reads(100, 0, 1_000); 5]);
+    assert_eq!(answer("overload > 1%", &[without]), Answer::CannotTell(Cause::NoUsers));
+    let mut short = run_of(100, &[0; 10]);
+    for interval in &mut short.intervals {
+        let users = interval.streams[0].users.as_mut().expect("it has users");
+        (users.due, users.late) = (0, 0);
+    }
+    assert_eq!(answer("overload > 1%", &[short]), Answer::CannotTell(Cause::NoSecondStart));
+}
+
+#[test]
+fn a_condition_on_the_overload_point_is_judged_by_the_numbers_of_users_around_it() {
+    let many = [5, 4, 5, 6, 5, 4, 5, 6, 5, 5];
+    let runs = [run_of(100, &[0; 40]), run_of(200, &[0; 40]), run_of(400, &many)];
+    assert_eq!(answer("overload_point < 200", &runs), Answer::Passed);
+    assert_eq!(answer("overload_point < 401", &runs), Answer::Failed { load_points: 1 });
+    let between = Answer::CannotTell(Cause::BracketIncludesBound);
+    assert_eq!(answer("overload_point < 300", &runs), between);
+    // Without a number of users that fails it is at least the largest.
+    assert_eq!(answer("overload_point < 200", &runs[..2]), Answer::Passed);
+    assert_eq!(answer("overload_point < 300", &runs[..2]), between);
+    // An end that is not certain does not count: it is between 100 and 400.
+    let likely = [run_of(100, &[0; 40]), run_of(200, &[0; 10]), run_of(400, &many)];
+    let unclear = Answer::CannotTell(Cause::IncludesBound);
+    assert_eq!(answer("overload_point < 150", &likely), unclear);
+    assert_eq!(answer("overload_point < 100", &likely), Answer::Passed);
+    assert_eq!(
+        answer("office, x.overload_point < 1", &runs),
+        Answer::CannotTell(Cause::NothingMatches)
+    );
 }

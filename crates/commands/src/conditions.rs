@@ -49,10 +49,21 @@ pub fn refuse_unknown_scope(conditions: &[Condition], plan: &Plan) -> Result<(),
                 Metric::ALL.map(Metric::name).join(", ")
             )));
         }
-        if condition.metric.is_of_series() && condition.kind.is_some() {
+        if condition.metric.is_of_users()
+            && !plan.model_streams().any(|stream| stream.arrival.users().is_some())
+        {
             return Err(Failure::input(anyhow!(
-                "--fail-if '{}': the business metric is one of all operations; omit the kind",
-                condition.text
+                "--fail-if '{}': the experiment has no users; set `users` in a stream, or use \
+                 another of {}",
+                condition.text,
+                Metric::ALL.map(Metric::name).join(", ")
+            )));
+        }
+        if condition.metric.is_of_all_kinds() && condition.kind.is_some() {
+            return Err(Failure::input(anyhow!(
+                "--fail-if '{}': `{}` is one of all operations; omit the kind",
+                condition.text,
+                condition.metric.name()
             )));
         }
         if let Some(scope) = condition.scope.as_deref()
@@ -111,6 +122,9 @@ mod tests {
                 1e4,
             ),
             ("achieved < 95%", None, None, Metric::Achieved, Below, 0.95),
+            ("overload > 1%", None, None, Metric::Overload, Above, 0.01),
+            ("home.overload >= 0.5%", Some("home"), None, Metric::Overload, AtLeast, 0.005),
+            ("overload_point < 800", None, None, Metric::OverloadPoint, Below, 800.0),
             ("oltp.errors > 0", Some("oltp"), None, Metric::Errors, Above, 0.0),
             ("create.p99 > 5ms", None, Some(Create), Metric::P99, Above, 5e6),
             ("log.fsync.p99 > 5ms", Some("log"), Some(Fsync), Metric::P99, Above, 5e6),
@@ -138,7 +152,7 @@ mod tests {
         for (text, message) in [
             (
                 "read.p98 > 2ms",
-                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, metric, ort; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
+                "column 6: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, overload, overload_point, metric, ort; did you mean `p90`?\n  read.p98 > 2ms\n       ^^^",
             ),
             (
                 "p99",
@@ -155,6 +169,10 @@ mod tests {
             (
                 ".p99 > 2ms",
                 "column 1: the name of a workload or stream is missing before `.`\n  .p99 > 2ms\n  ^",
+            ),
+            (
+                "overload_point < 1%",
+                "column 18: found `1%`, expected a number of users such as `800`\n  overload_point < 1%\n                   ^^",
             ),
             (
                 "errors > 1%",

@@ -63,6 +63,12 @@ pub(crate) fn observed(judged: &Judged) -> String {
     };
     let metric = judged.condition.metric;
     match interval {
+        Some([low, high]) if metric == Metric::OverloadPoint => match (low, high) {
+            (0.0, f64::INFINITY) => format!("likely {}", quantity(metric, value)),
+            (low, f64::INFINITY) => format!("at least {}", quantity(metric, low)),
+            (0.0, high) => format!("less than {}", quantity(metric, high)),
+            (low, high) => format!("{} to {}", ticks::label(low), quantity(metric, high)),
+        },
         Some([low, high]) if low < high => format!(
             "{} (95 % CI {} to {})",
             quantity(metric, value),
@@ -79,7 +85,8 @@ fn quantity(metric: Metric, value: f64) -> String {
         Metric::Throughput => BytesPerSec::new(value).to_string(),
         Metric::Iops => OpsPerSec::new(value).to_string(),
         Metric::Errors => counted(value as u64, "failed operation"),
-        Metric::Achieved => fraction_percent(value, 1),
+        Metric::Achieved | Metric::Overload => fraction_percent(value, 1),
+        Metric::OverloadPoint => counted(value as u64, "user"),
         Metric::LargestPassing => ticks::label(value),
         _ => TimeUnit::of([value]).with_symbol(value),
     }
@@ -100,6 +107,13 @@ const fn remedy(cause: Cause) -> &'static str {
             "the interval includes the bound: measure longer (--measure) or more often (--repeats)"
         }
         Cause::NoOfferedRate => "the load has no offered rate: give it an `arrival`",
+        Cause::NoUsers => "the load has no users: choose the workload or stream that has",
+        Cause::NoSecondStart => {
+            "no user's second start was due: make `warm_up` and `measure` together longer than `cycle`"
+        }
+        Cause::BracketIncludesBound => {
+            "the bound is between two numbers of users: measure it as well (`users`)"
+        }
         Cause::HostsLost => "hosts were lost: measure again with all of them",
     }
 }
@@ -164,6 +178,8 @@ struct WorstJson {
 
 /// Judged conditions as JSON, in their order.
 pub fn json<'a>(findings: &Findings, judged: &'a [Judged]) -> Vec<ConditionJson<'a>> {
+    // JSON has no infinity: the end of an overload point that was not reached.
+    let finite = |ends: &[f64; 2]| ends.iter().all(|end| end.is_finite());
     let one = |judged: &'a Judged| ConditionJson {
         condition: &judged.condition.text,
         required: judged.condition.is_requirement,
@@ -183,7 +199,7 @@ pub fn json<'a>(findings: &Findings, judged: &'a [Judged]) -> Vec<ConditionJson<
         worst: judged.worst.map(|worst| WorstJson {
             load_point: load_point_name(&findings.load_points[worst.load_point]),
             value: worst.value.map(exported),
-            interval: worst.interval.map(|ends| ends.map(exported)),
+            interval: worst.interval.filter(finite).map(|ends| ends.map(exported)),
         }),
     };
     judged.iter().map(one).collect()

@@ -33,6 +33,10 @@ pub enum Metric {
     Errors,
     /// Achieved share of the offered rate.
     Achieved,
+    /// Share of the starts of users' scenarios that were late.
+    Overload,
+    /// The largest number of users whose overload is tolerated.
+    OverloadPoint,
     /// The largest value of the business metric that passes.
     LargestPassing,
     /// The overall response time up to that value, in nanoseconds.
@@ -41,7 +45,7 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 12] = [
+    pub const ALL: [Metric; 14] = [
         Metric::Throughput,
         Metric::Iops,
         Metric::Mean,
@@ -52,6 +56,8 @@ impl Metric {
         Metric::Max,
         Metric::Errors,
         Metric::Achieved,
+        Metric::Overload,
+        Metric::OverloadPoint,
         Metric::LargestPassing,
         Metric::OverallResponse,
     ];
@@ -69,6 +75,8 @@ impl Metric {
             Metric::Max => "max",
             Metric::Errors => "errors",
             Metric::Achieved => "achieved",
+            Metric::Overload => "overload",
+            Metric::OverloadPoint => "overload_point",
             Metric::LargestPassing => "metric",
             Metric::OverallResponse => "ort",
         }
@@ -80,7 +88,8 @@ impl Metric {
             Metric::Throughput => "bytes/s",
             Metric::Iops => "ops/s",
             Metric::Errors => "operations",
-            Metric::Achieved => "share",
+            Metric::Achieved | Metric::Overload => "share",
+            Metric::OverloadPoint => "users",
             Metric::LargestPassing => "units of the metric",
             _ => "ns",
         }
@@ -89,6 +98,16 @@ impl Metric {
     /// Whether it belongs to a series of load points of a business metric, not to one load point.
     pub const fn is_of_series(self) -> bool {
         matches!(self, Metric::LargestPassing | Metric::OverallResponse)
+    }
+
+    /// Whether only a load of users has it.
+    pub const fn is_of_users(self) -> bool {
+        matches!(self, Metric::Overload | Metric::OverloadPoint)
+    }
+
+    /// Whether it is one of all operations together, so that a kind of operation has none.
+    pub const fn is_of_all_kinds(self) -> bool {
+        self.is_of_series() || self.is_of_users()
     }
 
     /// The share of operations below a percentile; `None` for other metrics.
@@ -276,13 +295,19 @@ fn bound(metric: Metric, value: &str) -> Result<f64, String> {
             let rate: OpsPerSec = value.parse().map_err(|error| format!("{error}"))?;
             Ok(rate.get())
         }
-        Metric::Achieved => {
+        Metric::Achieved | Metric::Overload => {
             let share: Percent = value.parse().map_err(|error| format!("{error}"))?;
             Ok(share.fraction())
         }
         Metric::Errors => {
             let count: u32 = value.parse().map_err(|_| {
                 format!("found `{value}`, expected a number of failed operations such as `0`")
+            })?;
+            Ok(f64::from(count))
+        }
+        Metric::OverloadPoint => {
+            let count: u32 = value.parse().map_err(|_| {
+                format!("found `{value}`, expected a number of users such as `800`")
             })?;
             Ok(f64::from(count))
         }

@@ -169,6 +169,19 @@ fn refuse_unknown_scope(
             let wrong = requirement.span.diagnostic(wrong, "`metric` and `ort` only with [metric]");
             problems.push(wrong.with_hint("add [metric]"));
         }
+        let has_users =
+            |point: &LoadPoint| point.streams.iter().any(|stream| stream.arrival.users().is_some());
+        if condition.metric.is_of_users() && !points.is_empty() && !points.iter().any(has_users) {
+            let wrong = "a requirement of users, and the experiment has none";
+            let allowed = format!("`{}` only with `users`", condition.metric.name());
+            let wrong = requirement.span.diagnostic(wrong, allowed);
+            problems.push(wrong.with_hint("set `users`, `cycle` and `scenario` in a stream"));
+        }
+        if condition.metric.is_of_all_kinds() && condition.kind.is_some() {
+            let wrong = "a requirement of one kind of operation whose value is one of all";
+            let allowed = format!("`{}` without a kind", condition.metric.name());
+            problems.push(requirement.span.diagnostic(wrong, allowed).with_hint("omit the kind"));
+        }
         let Some(scope) = requirement.condition.scope.as_deref() else { continue };
         if known.contains(&scope) {
             continue;

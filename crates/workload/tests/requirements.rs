@@ -62,7 +62,7 @@ fn a_wrong_requirement_is_refused_with_its_position() {
     refused(
         "require = ['log.write.p98 < 10ms']\n",
         expect![[r#"
-            x.toml:2:23: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, metric, ort; did you mean `p90`?, found `p98`
+            x.toml:2:23: `p98` is not a metric; there are throughput, iops, mean, p50, p90, p99, p99.9, max, errors, achieved, overload, overload_point, metric, ort; did you mean `p90`?, found `p98`
         "#]],
     );
     refused(
@@ -88,4 +88,16 @@ fn a_requirement_of_an_unknown_stream_is_refused_with_the_known_ones() {
         x.toml:2:12: a requirement of an unknown workload or stream, found `logs`, allowed: `log` or `t` (did you mean `log`?)
     "#]],
     );
+}
+
+#[test]
+fn a_requirement_of_users_needs_users_and_no_kind_of_operation() {
+    for (requirement, wrong) in [
+        ("overload <= 1%", "x.toml:2:12: a requirement of users, and the experiment has none"),
+        ("overload_point >= 800", "allowed: `overload_point` only with `users`"),
+        ("stat.overload <= 1%", "allowed: `overload` without a kind (omit the kind)"),
+    ] {
+        let found = plan(&format!("require = ['{requirement}']\n")).unwrap_err();
+        assert!(found.contains(wrong), "{requirement}: {found}");
+    }
 }

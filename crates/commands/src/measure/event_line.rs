@@ -13,7 +13,7 @@ use metrics::connection::ConnectionInterval;
 use metrics::fleet::HostEvent;
 use metrics::histogram::Counts;
 use metrics::host_state::HostInterval;
-use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::interval::{Interval, KindInterval, StreamInterval, UsersInterval};
 use metrics::run_record::Outcome;
 use metrics::wire::WireInterval;
 use report::conditions::{self, ConditionJson};
@@ -29,6 +29,9 @@ use workload::plan::Run;
 
 use self::run_end::{ProcedureLine, TreeLine, procedure_lines, tree_line};
 use crate::outcome::{Exit, Outcome as CommandOutcome, Refused};
+
+/// Durations of scenarios are recorded in microseconds.
+const NS_PER_US: u64 = 1000;
 
 /// How an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -246,6 +249,37 @@ pub(super) struct StreamLine<'a> {
     backlog_end: u64,
     backlog_time_ns: u128,
     kinds: Vec<KindLine>,
+    /// Only of streams with users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users: Option<Box<UsersLine>>,
+}
+
+/// The scenarios of users.
+#[derive(Serialize)]
+struct UsersLine {
+    started: u64,
+    completed: u64,
+    due: u64,
+    late: u64,
+    /// Late of due; null if none was due.
+    overload_fraction: Option<f64>,
+    duration: TimesLine,
+    sending_delay: TimesLine,
+}
+
+impl UsersLine {
+    fn of(users: &UsersInterval) -> UsersLine {
+        let UsersInterval { started, completed, due, late, .. } = *users;
+        UsersLine {
+            started,
+            completed,
+            due,
+            late,
+            overload_fraction: (due > 0).then(|| late as f64 / due as f64),
+            duration: TimesLine::of_us(&users.duration_us),
+            sending_delay: TimesLine::of(&users.delay),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -534,6 +568,7 @@ fn interval_line<'a>(
             .filter(|(_, kind)| kind.completed + kind.failed_total() > 0)
             .map(|(kind, counted)| kind_line(kind, counted))
             .collect(),
+        users: stream.users.as_deref().map(UsersLine::of).map(Box::new),
     };
     Line::Interval {
         run_index,
@@ -580,6 +615,19 @@ impl TimesLine {
             p50_ns: counts.percentile_ns(0.5),
             p99_ns: counts.percentile_ns(0.99),
             max_ns: (count > 0).then_some(counts.max_ns),
+        }
+    }
+
+    /// Of times that were recorded in microseconds.
+    fn of_us(counts: &Counts) -> TimesLine {
+        let TimesLine { count, mean_ns, p50_ns, p99_ns, max_ns } = TimesLine::of(counts);
+        let in_ns = |us: Option<u64>| us.map(|us| us * NS_PER_US);
+        TimesLine {
+            count,
+            mean_ns: mean_ns.map(|us| us * NS_PER_US as f64),
+            p50_ns: in_ns(p50_ns),
+            p99_ns: in_ns(p99_ns),
+            max_ns: in_ns(max_ns),
         }
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     use analysis::warnings::{Sighting, WarningGroup};
     use metrics::environment::Environment;
     use metrics::fleet::{FleetHost, HostEvent};
-    use metrics::interval::{Interval, KindInterval, StreamInterval};
+    use metrics::interval::{Interval, KindInterval, StreamInterval, UsersInterval};
     use metrics::run_record::{
         ChosenIoMethod, ExperimentRecord, Prepared, PreparedAmount, RunRecord,
     };
@@ -195,6 +195,26 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_of_users_has_their_late_starts_and_durations_in_nanoseconds() {
+        let mut durations = metrics::histogram::Histogram::default();
+        (0..4).for_each(|_| durations.record(2_000_000));
+        let mut users =
+            UsersInterval { started: 5, completed: 4, due: 8, late: 2, ..Default::default() };
+        durations.drain_into(&mut users.duration_us);
+        let stream = StreamInterval { users: Some(Box::new(users)), ..Default::default() };
+        let interval = Interval { streams: vec![stream], ..Default::default() };
+        let event = Event::Interval { run_index: 0, interval: Box::new(interval) };
+        let line: serde_json::Value =
+            serde_json::from_str(&lines_of(&[event])).expect("a line is JSON");
+        let users = &line["streams"][0]["users"];
+        assert_eq!((&users["due"], &users["late"]), (&8.into(), &2.into()));
+        assert_eq!(users["overload_fraction"], 0.25);
+        assert_eq!(users["duration"]["mean_ns"], 2e9, "{users}");
+        assert_eq!(users["duration"]["max_ns"], 2_000_000_000u64, "{users}");
+        assert!(users["sending_delay"]["mean_ns"].is_null(), "{users}");
+    }
+
+    #[test]
     fn a_finished_run_has_its_outcome_and_reason() {
         expect_test::expect![[r#"
             {"event":"run_finished","run_index":2,"outcome":"failed","reason":"no room"}
@@ -239,6 +259,7 @@ mod tests {
         read.failed[ErrorKind::Short as usize] = 1;
         let streams = vec![StreamInterval {
             kinds: [read, KindInterval::default(), KindInterval::default()].into(),
+            users: Some(Box::new(UsersInterval::default())),
             ..Default::default()
         }];
         let workers = vec![metrics::interval::WorkerInterval::default()];

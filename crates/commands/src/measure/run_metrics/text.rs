@@ -6,7 +6,9 @@ use exposition::writer::{Exposition, Family, Format, Label, MetricType, Seconds}
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
-use super::totals::{EDGES_NS, ExperimentPhase, KindTotals, RunTotals, StreamTotals, TimeBuckets};
+use super::totals::{
+    EDGES_NS, ExperimentPhase, KindTotals, RunTotals, StreamTotals, TimeBuckets, UserTotals,
+};
 
 impl RunTotals {
     /// All counters in this text format.
@@ -80,6 +82,10 @@ enum Value {
     /// Only streams that have it.
     Optional(fn(&StreamTotals) -> Option<u64>),
     Seconds(fn(&StreamTotals) -> u128),
+    /// Only streams with users.
+    OfUsers(fn(&UserTotals) -> u64),
+    /// Only streams with users.
+    SecondsOfUsers(fn(&UserTotals) -> u128),
     PerKind(fn(&KindTotals) -> u64),
     /// Only errors that occurred.
     PerError,
@@ -102,6 +108,16 @@ impl Value {
                 }
             }
             Value::Seconds(read) => family.sample(&[label], Seconds::of_ns(read(stream))),
+            Value::OfUsers(read) => {
+                if let Some(users) = &stream.users {
+                    family.sample(&[label], read(users));
+                }
+            }
+            Value::SecondsOfUsers(read) => {
+                if let Some(users) = &stream.users {
+                    family.sample(&[label], Seconds::of_ns(read(users)));
+                }
+            }
             Value::PerKind(read) => {
                 for (kind, totals) in kinds() {
                     family.sample(&[label, ("operation", kind.name())], read(totals));
@@ -200,6 +216,43 @@ const METRICS: &[Metric] = &[
         value: Value::One(|stream| stream.queue_depth),
     },
     Metric {
+        name: "users",
+        help: "Users of the current run; 0 between runs. Only streams with users.",
+        metric_type: MetricType::Gauge,
+        value: Value::OfUsers(|users| users.count),
+    },
+    Metric {
+        name: "scenarios_started_total",
+        help: "Scenarios of users that were started.",
+        metric_type: MetricType::Counter,
+        value: Value::OfUsers(|users| users.started),
+    },
+    Metric {
+        name: "scenarios_total",
+        help: "Scenarios of users whose last operation ended.",
+        metric_type: MetricType::Counter,
+        value: Value::OfUsers(|users| users.completed),
+    },
+    Metric {
+        name: "scenarios_seconds_total",
+        help: "Durations of these scenarios together; its rate over theirs is the mean duration.",
+        metric_type: MetricType::Counter,
+        value: Value::SecondsOfUsers(|users| users.duration_ns),
+    },
+    Metric {
+        name: "scenario_starts_due_total",
+        help: "Starts of scenarios that were due, without the first of each user.",
+        metric_type: MetricType::Counter,
+        value: Value::OfUsers(|users| users.due),
+    },
+    Metric {
+        name: "scenario_starts_late_total",
+        help: "Those at which the user's earlier scenario still ran; its rate over that of the due \
+               ones is the overload.",
+        metric_type: MetricType::Counter,
+        value: Value::OfUsers(|users| users.late),
+    },
+    Metric {
         name: "response_time_seconds",
         help: "Time from when an operation was due to its completion.",
         metric_type: MetricType::Histogram,
@@ -216,11 +269,12 @@ const METRICS: &[Metric] = &[
 #[cfg(test)]
 mod tests {
     use exposition::reader::samples;
-    use metrics::interval::{Interval, StreamInterval};
+    use metrics::interval::{Interval, StreamInterval, UsersInterval};
     use runner::event::{Event, Phase};
     use workload::active_time::ActiveTime;
     use workload::arrival::Arrival;
     use workload::plan::{Plan, TargetSpec};
+    use workload::scenario::Users;
 
     use super::*;
 
@@ -321,6 +375,44 @@ mod tests {
             let line = format!("fourcorners_stream_offered_total{{stream=\"{name}\"}} {expected}");
             assert!(text.lines().any(|seen| seen == line), "{line}\n{text}");
         }
+    }
+
+    #[test]
+    fn users_have_their_late_starts_and_streams_without_users_have_none() {
+        let without = totals().exposition(Format::Prometheus);
+        assert!(!without.contains("fourcorners_stream_users{"), "{without}");
+        let plan = plan();
+        let mut run = plan.known_runs().next().expect("a run").clone();
+        let name = run.streams[0].name.clone();
+        let starts = workload::scenario::Starts::Random;
+        let of = Users { count: 40, cycle_ns: 1_000_000_000, starts };
+        run.streams[0].arrival = Arrival::Users(of);
+        let mut totals = RunTotals::new(&plan);
+        totals.count(&Event::RunStarted { run: Box::new(run), started_unix_ms: 0 });
+        let mut durations = metrics::histogram::Histogram::default();
+        (0..3).for_each(|_| durations.record(500_000));
+        let mut users =
+            UsersInterval { started: 5, completed: 3, due: 4, late: 1, ..Default::default() };
+        durations.drain_into(&mut users.duration_us);
+        let stream = StreamInterval { users: Some(Box::new(users)), ..StreamInterval::default() };
+        for _ in 0..2 {
+            let interval = Interval { streams: vec![stream.clone()], ..Interval::default() };
+            totals.count(&Event::Interval { run_index: 0, interval: Box::new(interval) });
+        }
+        let has = |totals: &RunTotals, metric: &str, value: &str| {
+            let text = totals.exposition(Format::Prometheus);
+            let line = format!("fourcorners_stream_{metric}{{stream=\"{name}\"}} {value}");
+            assert!(text.lines().any(|seen| seen == line), "{line}\n{text}");
+        };
+        has(&totals, "users", "40");
+        has(&totals, "scenarios_started_total", "10");
+        has(&totals, "scenarios_total", "6");
+        has(&totals, "scenarios_seconds_total", "3");
+        has(&totals, "scenario_starts_due_total", "8");
+        has(&totals, "scenario_starts_late_total", "2");
+        let outcome = metrics::run_record::Outcome::Done;
+        totals.count(&Event::RunFinished { run_index: 0, outcome });
+        has(&totals, "users", "0");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Their number is bounded by the streams of the plan: neither load points nor connections add any.
 
 use metrics::histogram::{Counts, bucket_high_ns};
-use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::interval::{Interval, KindInterval, StreamInterval, UsersInterval};
 use runner::event::{Event, Phase};
 use runner::lost_hosts::LostHosts;
 use workload::op::OpKind;
@@ -106,6 +106,20 @@ pub(super) struct StreamTotals {
     pub(super) backlog_time_ns: u128,
     /// The limit on outstanding operations of the current run, of all workers; 0 between runs.
     pub(super) queue_depth: u64,
+    /// `None` if it never had users.
+    pub(super) users: Option<UserTotals>,
+}
+
+/// The users of all streams of one name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct UserTotals {
+    /// Users of the current run; 0 between runs.
+    pub(super) count: u64,
+    pub(super) started: u64,
+    pub(super) completed: u64,
+    pub(super) due: u64,
+    pub(super) late: u64,
+    pub(super) duration_ns: u128,
 }
 
 /// The counters of one kind of operation.
@@ -190,6 +204,10 @@ impl RunTotals {
             });
             let queue_depth = u64::from(stream.queue_depth) * u64::from(stream.workers);
             self.streams[index].queue_depth = queue_depth;
+            if let Some(users) = stream.arrival.users() {
+                let totals = self.streams[index].users.get_or_insert_default();
+                totals.count = u64::from(users.count);
+            }
             self.current.push(index);
         }
     }
@@ -211,6 +229,9 @@ impl RunTotals {
     fn end_run(&mut self) {
         for stream in &mut self.streams {
             (stream.outstanding, stream.backlog, stream.queue_depth) = (0, 0, 0);
+            if let Some(users) = &mut stream.users {
+                users.count = 0;
+            }
         }
         self.run = None;
     }
@@ -238,12 +259,25 @@ impl StreamTotals {
         self.outstanding_time_ns += interval.outstanding_time_ns;
         self.backlog = interval.backlog_end;
         self.backlog_time_ns += interval.backlog_time_ns;
+        if let Some(users) = &interval.users {
+            self.users.get_or_insert_default().add(users);
+        }
         for (of, kind) in interval.kinds.entries() {
             self.kinds[of as usize].add(kind);
             for (total, count) in self.errors.iter_mut().zip(&kind.failed) {
                 *total += count;
             }
         }
+    }
+}
+
+impl UserTotals {
+    fn add(&mut self, interval: &UsersInterval) {
+        self.started += interval.started;
+        self.completed += interval.completed;
+        self.due += interval.due;
+        self.late += interval.late;
+        self.duration_ns += interval.duration_us.sum_ns * 1000;
     }
 }
 
