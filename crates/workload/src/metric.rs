@@ -14,6 +14,9 @@ use crate::run::Stream;
 use crate::value::{Choice, Value};
 use crate::written::{Experiment, Setting};
 
+/// The one key that may be the name of a metric: a load of a metric has no population of users that could
+/// be swept as well.
+const USERS: &str = "users";
 /// The largest rate of a stream, as in the table of keys.
 const RATE_MAX: f64 = 1e9;
 
@@ -177,7 +180,7 @@ fn refuse_name(name: &str, span: &SourceSpan, problems: &mut Vec<Diagnostic>) {
         && name.trim() == name;
     if !is_plain {
         problems.push(span.diagnostic("not a valid name of a metric", ALLOWED));
-    } else if keys::KEYS.iter().any(|key| key.name == name) {
+    } else if name != USERS && keys::KEYS.iter().any(|key| key.name == name) {
         let wrong = format!("the metric has the name of the key `{name}`");
         let hint = format!("qualify it, such as \"active {name}\"");
         problems.push(span.diagnostic(wrong, ALLOWED).with_hint(hint));

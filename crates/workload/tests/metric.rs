@@ -214,3 +214,11 @@ fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
     "#]],
     );
 }
+
+#[test]
+fn a_metric_may_be_users_because_its_streams_have_no_population_of_them() {
+    let plan = plan(&experiment("name = 'users'\nvalues = [1, 20]", RATES), &[]).unwrap();
+    let names: Vec<String> = offered(&plan).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["eda, users=1", "eda, users=20"]);
+    assert_eq!(plan.metric.unwrap().name, "users");
+}
