@@ -34,16 +34,17 @@ Usage: cargo xtask bench [BENCH] [OPTIONS]
 
 Benches:
   [--pairs N] [--seconds S] [--directory DIR] [--before PROGRAM] [ROW...]
-                     CPU time, IOPS and latency compared with Debian's fio, in alternating runs
-                     pinned to one processor; with --before, compared with an older build of
-                     fourcorners, which must not have been faster
+                     CPU time, IOPS and latency of reads, writes, verified reads and a fill, compared
+                     with Debian's fio in alternating runs pinned to one processor; with --before,
+                     compared with an older build of fourcorners, which must not have been faster
   nfs [--rounds N] [--seconds S] [GROUP...]
                      the NFS client and the emulated volume compared with a bare TCP pair and
                      with nfs-ganesha, client and server each on one processor; needs root
   names [--rounds N] [--seconds S] [GROUP...]
                      operations on names compared with fio, libnfs and the bare system calls,
                      and the memory of 10 million names; needs root
-  waits [NAME...]    time and peak memory of commands that compute, against a limit for each
+  waits [NAME...]    time and peak memory of commands that compute, and the time until a run starts,
+                     against a limit for each
   near-far [--rounds N] [--seconds S]
                      throughput against queue depth of two emulated volumes that differ only in
                      latency

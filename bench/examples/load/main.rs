@@ -4,11 +4,13 @@
 //! ```text
 //! load CALL --address HOST:PORT [--mount-port N] --export PATH --server-pid P [--cpu N]
 //!      [--transfer BYTES] [--order random|sequential] [--files N]
-//!      [--connections N] [--depth N] [--seconds S] [--once 1]
+//!      [--connections N] [--depth N] [--seconds S] [--once 1] [--blocking 1]
 //! ```
 //! CALL is `read`, `write` (UNSTABLE), `getattr`, `lookup` or `create-remove`, which counts each
 //! CREATE and each REMOVE. With `--once`, every slot makes one call, all at the same time, and
-//! nothing is measured. The files are in the folder `load` of the export and have 2 MiB each, the
+//! nothing is measured. With `--blocking`, the only connection is read by a call that blocks, which is
+//! the least that a client with one connection can do: a system call for each batch of replies, and
+//! one for the calls that follow. The files are in the folder `load` of the export and have 2 MiB each, the
 //! most that the back end MEM of nfs-ganesha stores. The generator checks only the status of a
 //! reply, so its CPU time says nothing about the built-in client.
 
@@ -51,6 +53,8 @@ fn main() -> Result<()> {
     let seconds = words.number("--seconds")?.unwrap_or(4);
     let files = words.number("--files")?.unwrap_or(8);
     let once = words.number("--once")?.is_some();
+    let blocking = words.number("--blocking")?.is_some();
+    ensure!(!blocking || connections == 1, "--blocking needs one connection");
     let sequential = match words.text("--order").as_deref() {
         None | Some("random") => false,
         Some("sequential") => true,
@@ -64,6 +68,10 @@ fn main() -> Result<()> {
     let mut load = Load::new(work)?;
     for number in 0..connections {
         load.add(TcpStream::connect(&address)?, number, depth)?;
+    }
+    if blocking {
+        load.connections[0].stream.set_nonblocking(false)?;
+        load.is_blocking = true;
     }
     if once {
         load.pause = Some(PAUSE);
@@ -89,6 +97,8 @@ struct Load {
     connections: Vec<Connection>,
     done: u64,
     stopping: bool,
+    /// The only connection is read without waiting for an event first.
+    is_blocking: bool,
     /// Pause between two polls for replies; `None` blocks until one arrives.
     ///
     /// Waking a blocked client is part of the server's send, about 10 us on a virtual machine,
@@ -117,6 +127,7 @@ impl Load {
             connections: Vec::new(),
             done: 0,
             stopping: false,
+            is_blocking: false,
             pause: None,
         })
     }
@@ -148,6 +159,10 @@ impl Load {
     }
 
     fn step(&mut self) -> Result<()> {
+        if self.is_blocking {
+            self.receive(0)?;
+            return self.send(0);
+        }
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         let spare = rustix::buffer::spare_capacity(&mut events);

@@ -26,7 +26,21 @@ impl Fourcorners {
         seconds: u32,
         pinned: bool,
     ) -> Result<Sample> {
-        let finished = self.run(target, stream, engine, seconds, pinned)?;
+        self.measure_with(&[], target, stream, engine, seconds, pinned)
+    }
+
+    /// The same with these flags.
+    pub(crate) fn measure_with(
+        &self,
+        flags: &[&str],
+        target: &str,
+        stream: &str,
+        engine: &str,
+        seconds: u32,
+        pinned: bool,
+    ) -> Result<Sample> {
+        let flags = [&["--json"], flags].concat();
+        let finished = self.run(&flags, target, stream, engine, seconds, pinned)?;
         let document: Value =
             serde_json::from_str(&finished.stdout).context("parse the JSON of fourcorners")?;
         let total = &document["load_points"][0]["merged"]["total"];
@@ -55,14 +69,39 @@ impl Fourcorners {
 
     /// The engine that the probe chooses for a target.
     pub(crate) fn io_method_chosen(&self, target: &str, stream: &str) -> Result<String> {
-        let finished = self.run(target, stream, "auto", 1, true)?;
+        let finished = self.run(&["--json"], target, stream, "auto", 1, true)?;
         let document: Value =
             serde_json::from_str(&finished.stdout).context("parse the JSON of fourcorners")?;
         Ok(document["io_method"].as_str().context("no I/O method in the JSON")?.to_owned())
     }
 
+    /// Fills a new directory with one file of this size. Its operations are 1 MiB, on all processors;
+    /// the process then measures one second with one operation.
+    pub(crate) fn fill(&self, target: &str, mib: u64) -> Result<Sample> {
+        let stream = format!(
+            "transfer_size = \"1MiB\"\nread = \"100%\"\npattern = \"random\"\nfiles = 1\n\
+             file_size = \"{mib}MiB\"\n\
+             queue_depth = 1\nworkers = 1\ndirect = false\narrival = {{ constant = \"1/s\" }}"
+        );
+        let finished = self.run(&["--events", "jsonl"], target, &stream, "psync", 1, false)?;
+        let took_ns = finished.stdout.lines().find_map(|line| {
+            let event: Value = serde_json::from_str(line).ok()?;
+            (event["event"] == "prepare_finished").then(|| event["took_ns"].as_f64())?
+        });
+        let seconds = took_ns.context("no duration of the fill in the events")? / 1e9;
+        let operations = mib as f64;
+        Ok(Sample {
+            operations,
+            cpu_us_per_op: finished.cpu_seconds * 1e6 / operations,
+            ops_per_sec: operations / seconds,
+            resident_max_bytes: finished.resident_max_bytes,
+            ..Sample::WITHOUT_TIMES
+        })
+    }
+
     fn run(
         &self,
+        flags: &[&str],
         target: &str,
         stream: &str,
         engine: &str,
@@ -85,11 +124,10 @@ impl Fourcorners {
             engine,
             "--store",
             &store.display().to_string(),
-            "--json",
             "--no-report",
             "--no-progress",
         ];
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let words: Vec<String> = words.iter().chain(flags).map(|word| (*word).to_owned()).collect();
         child::run(&self.program.display().to_string(), &words, pinned)
     }
 }

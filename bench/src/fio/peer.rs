@@ -14,7 +14,7 @@ pub(crate) fn version() -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Arguments of every job.
+/// Arguments of every job that runs for a time.
 pub(crate) const ALWAYS: [&str; 6] = [
     "--name=bench",
     "--time_based",
@@ -26,10 +26,19 @@ pub(crate) const ALWAYS: [&str; 6] = [
 
 /// Runs one job with `arguments` for `seconds`.
 pub(crate) fn measure(arguments: &[&str], seconds: u32) -> Result<Sample> {
-    let mut all: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
-    all.push(format!("--runtime={seconds}"));
-    all.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    let finished = child::run("fio", &all, true)?;
+    let runtime = format!("--runtime={seconds}");
+    run(&[&ALWAYS[..], &[&runtime], arguments].concat(), true)
+}
+
+/// Runs one job that accesses each block of its file once, on all processors.
+pub(crate) fn run_once(arguments: &[&str]) -> Result<Sample> {
+    let always = ["--name=bench", "--thread", "--invalidate=0", "--output-format=json"];
+    run(&[&always[..], arguments].concat(), false)
+}
+
+fn run(arguments: &[&str], pinned: bool) -> Result<Sample> {
+    let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+    let finished = child::run("fio", &arguments, pinned)?;
     // fio may print a note before the document; its own clients allow for that, too.
     let start = finished.stdout.find('{').context("fio printed no JSON")?;
     let document: Value = serde_json::from_str(&finished.stdout[start..])?;

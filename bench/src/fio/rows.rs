@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::fourcorners::Fourcorners;
-use super::table::{Bound, Figure, Outcome, Pair};
+use super::table::{Bound, Figure, Outcome, Pair, Sample};
 use super::{Options, peer};
 use crate::{child, product};
 
@@ -50,6 +50,10 @@ impl Directories {
 pub(crate) enum Row {
     /// Compared with fio in pairs.
     Paired(Paired),
+    /// Cached reads that are verified.
+    Verified(Verified),
+    /// Filling a file in memory, compared with fio.
+    Fill,
     /// Resident memory at queue depth 256 with 4 workers.
     Memory,
     /// Arrivals of an open loop compared with the declared arrival process.
@@ -67,6 +71,23 @@ pub(crate) struct Paired {
     engine: &'static str,
     fio: &'static [&'static str],
     bounds: &'static [Bound],
+}
+
+/// A row with cached reads that are verified.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verified {
+    name: &'static str,
+    stream: &'static str,
+    peer: VerifyPeer,
+    bounds: &'static [Bound],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum VerifyPeer {
+    /// The same reads without verification.
+    Plain,
+    /// fio with checksums in blocks of this size (`--bs`).
+    Fio(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,10 +118,52 @@ const WRITE_DIRECT_8K: &str = "transfer_size = \"8k\"\nread = \"0%\"\npattern = 
 const WRITE_DIRECT_64K: &str = "transfer_size = \"64k\"\nread = \"0%\"\npattern = \"random\"\n\
     files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = true";
 
-const WRITES_CACHED: [Bound; 2] =
-    [Bound::within(Figure::TotalMean, 0.12), Bound::within(Figure::TotalP50, 0.12)];
-const WRITES_DIRECT: [Bound; 2] =
-    [Bound::within(Figure::TotalMean, 0.12), Bound::within(Figure::TotalP50, 0.12)];
+/// Of writes: both programs generate the data of each (fio with `--refill_buffers`).
+const WRITES: [Bound; 4] = [
+    Bound::at_least(Figure::OpsPerSec, 0.98),
+    Bound::at_most(Figure::CpuPerOp, 1.0, 0.9),
+    Bound::within(Figure::TotalMean, 0.03),
+    Bound::within(Figure::TotalP99, 0.05),
+];
+
+const CACHED_64K: &str = "transfer_size = \"64k\"\nread = \"100%\"\npattern = \"random\"\n\
+    files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = false";
+
+/// What verification may cost, compared with reads without it.
+const TO_PLAIN: [Bound; 1] = [Bound::at_most(Figure::CpuPerOp, 1.8, 1.5)];
+/// The same compared with fio, which verifies a checksum.
+const TO_FIO_VERIFY: [Bound; 1] = [Bound::at_most(Figure::CpuPerOp, 1.0, 0.8)];
+
+const VERIFIED: [Row; 4] = [
+    Row::Verified(Verified {
+        name: "verify-4k-plain",
+        stream: CACHED_1,
+        peer: VerifyPeer::Plain,
+        bounds: &TO_PLAIN,
+    }),
+    Row::Verified(Verified {
+        name: "verify-64k-plain",
+        stream: CACHED_64K,
+        peer: VerifyPeer::Plain,
+        bounds: &TO_PLAIN,
+    }),
+    Row::Verified(Verified {
+        name: "verify-4k-fio",
+        stream: CACHED_1,
+        peer: VerifyPeer::Fio("--bs=4k"),
+        bounds: &TO_FIO_VERIFY,
+    }),
+    Row::Verified(Verified {
+        name: "verify-64k-fio",
+        stream: CACHED_64K,
+        peer: VerifyPeer::Fio("--bs=64k"),
+        bounds: &TO_FIO_VERIFY,
+    }),
+];
+
+/// Of a fill: bytes per second and CPU time per byte.
+const FILL: [Bound; 2] =
+    [Bound::at_least(Figure::OpsPerSec, 1.0), Bound::at_most(Figure::CpuPerOp, 1.2, 1.0)];
 
 const PAIRED: [Paired; 12] = [
     Paired {
@@ -198,36 +261,62 @@ const PAIRED: [Paired; 12] = [
         bounds: &[Bound::within(Figure::TotalMean, 0.03), Bound::within(Figure::TotalP99, 0.05)],
     },
     Paired {
-        name: "accuracy-write-tmpfs-8k",
+        name: "write-tmpfs-8k",
         storage: Storage::Memory,
         stream: WRITE_CACHED_8K,
         engine: "psync",
-        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=8k", "--norandommap"],
-        bounds: &WRITES_CACHED,
+        fio: &[
+            "--ioengine=psync",
+            "--rw=randwrite",
+            "--bs=8k",
+            "--norandommap",
+            "--refill_buffers",
+        ],
+        bounds: &WRITES,
     },
     Paired {
-        name: "accuracy-write-tmpfs-64k",
+        name: "write-tmpfs-64k",
         storage: Storage::Memory,
         stream: WRITE_CACHED_64K,
         engine: "psync",
-        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=64k", "--norandommap"],
-        bounds: &WRITES_CACHED,
+        fio: &[
+            "--ioengine=psync",
+            "--rw=randwrite",
+            "--bs=64k",
+            "--norandommap",
+            "--refill_buffers",
+        ],
+        bounds: &WRITES,
     },
     Paired {
-        name: "accuracy-write-direct-8k",
+        name: "write-direct-8k",
         storage: Storage::Disk,
         stream: WRITE_DIRECT_8K,
         engine: "psync",
-        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=8k", "--norandommap", "--direct=1"],
-        bounds: &WRITES_DIRECT,
+        fio: &[
+            "--ioengine=psync",
+            "--rw=randwrite",
+            "--bs=8k",
+            "--norandommap",
+            "--refill_buffers",
+            "--direct=1",
+        ],
+        bounds: &WRITES,
     },
     Paired {
-        name: "accuracy-write-direct-64k",
+        name: "write-direct-64k",
         storage: Storage::Disk,
         stream: WRITE_DIRECT_64K,
         engine: "psync",
-        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=64k", "--norandommap", "--direct=1"],
-        bounds: &WRITES_DIRECT,
+        fio: &[
+            "--ioengine=psync",
+            "--rw=randwrite",
+            "--bs=64k",
+            "--norandommap",
+            "--refill_buffers",
+            "--direct=1",
+        ],
+        bounds: &WRITES,
     },
 ];
 
@@ -245,7 +334,7 @@ pub(crate) fn rows_before() -> Vec<Row> {
 
 pub(crate) fn rows() -> Vec<Row> {
     let paired = PAIRED.iter().copied().map(Row::Paired);
-    paired.chain([Row::Arrivals, Row::Memory, Row::HourReport]).collect()
+    paired.chain(VERIFIED).chain([Row::Fill, Row::Arrivals, Row::Memory, Row::HourReport]).collect()
 }
 
 impl Row {
@@ -253,6 +342,8 @@ impl Row {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Row::Paired(paired) => paired.name,
+            Row::Verified(verified) => verified.name,
+            Row::Fill => "fill-tmpfs",
             Row::Memory => "memory",
             Row::Arrivals => "arrivals",
             Row::HourReport => "hour-report",
@@ -262,6 +353,8 @@ impl Row {
     pub(crate) fn measure(&self, directories: &Directories, options: &Options) -> Result<Outcome> {
         match self {
             Row::Paired(paired) => paired.measure(directories, options),
+            Row::Verified(verified) => verified.measure(directories, options),
+            Row::Fill => fill(directories, options),
             Row::Memory => memory(directories, options),
             Row::Arrivals => arrivals(directories),
             Row::HourReport => hour_report(directories),
@@ -298,7 +391,6 @@ impl Paired {
         if self.stream == CACHED_1 {
             check_probe(fourcorners, &target, self.stream)?;
         }
-        let mut pairs = Vec::new();
         let before = options.before.as_ref().map(|program| Fourcorners {
             program: program.clone(),
             scratch: fourcorners.scratch.clone(),
@@ -320,22 +412,95 @@ impl Paired {
             }
             None => peer::measure(&peer_arguments, options.seconds),
         };
-        for number in 0..options.pairs {
-            let pair = if number.is_multiple_of(2) {
-                let ours = ours(options.seconds)?;
-                Pair { ours, peer: peer()? }
-            } else {
-                let peer = peer()?;
-                Pair { ours: ours(options.seconds)?, peer }
-            };
-            pairs.push(pair);
-        }
+        let pairs = pairs(options, || ours(options.seconds), peer)?;
         let against = match before {
             Some(_) => "an older build".to_owned(),
             None => format!("fio {}", self.fio.join(" ")),
         };
         Ok(Outcome::paired(self.name, against, self.bounds, pairs))
     }
+}
+
+/// Measures pairs, every other one in reverse order.
+fn pairs(
+    options: &Options,
+    mut ours: impl FnMut() -> Result<Sample>,
+    mut peer: impl FnMut() -> Result<Sample>,
+) -> Result<Vec<Pair>> {
+    let pair = |number: u32| {
+        if number.is_multiple_of(2) {
+            let ours = ours()?;
+            return Ok(Pair { ours, peer: peer()? });
+        }
+        let peer = peer()?;
+        Ok(Pair { ours: ours()?, peer })
+    };
+    (0..options.pairs).map(pair).collect()
+}
+
+impl Verified {
+    /// One operation at a time with blocking calls: then neither the generator's own work nor waiting
+    /// hides what verification costs.
+    fn measure(&self, directories: &Directories, options: &Options) -> Result<Outcome> {
+        let Directories { fourcorners, memory, .. } = directories;
+        let target = memory.0.display().to_string();
+        let run = |flags: &[&str], seconds| {
+            fourcorners.measure_with(flags, &target, self.stream, "psync", seconds, true)
+        };
+        // Fills the file.
+        run(&[], 1)?;
+        let ours = || run(&["--verify"], options.seconds);
+        let block_size = match self.peer {
+            VerifyPeer::Plain => {
+                let pairs = pairs(options, ours, || run(&[], options.seconds))?;
+                let against = "the same without `--verify`".to_owned();
+                return Ok(Outcome::paired(self.name, against, self.bounds, pairs));
+            }
+            VerifyPeer::Fio(block_size) => block_size,
+        };
+        let file = format!("--filename={}", memory.0.join("verify.data").display());
+        let job = ["--ioengine=psync", "--verify=crc32c", block_size, "--size=1g"];
+        peer::run_once(&[&job[..], &[&file, "--rw=write", "--do_verify=0"]].concat())?;
+        let reads = [&job[..], &["--rw=randread", "--norandommap"]].concat();
+        let against = format!("fio {}", reads.join(" "));
+        let fio = || peer::measure(&[&reads[..], &[&file]].concat(), options.seconds);
+        let pairs = pairs(options, ours, fio)?;
+        Ok(Outcome::paired(self.name, against, self.bounds, pairs))
+    }
+}
+
+/// Fills 2 GiB on tmpfs and writes as much with fio, each on all processors. An operation is 1 MiB.
+fn fill(directories: &Directories, options: &Options) -> Result<Outcome> {
+    const MIB: u64 = 2048;
+    let directory = directories.memory.0.join("fill");
+    let file = directories.memory.0.join("fill.data");
+    let remove = || -> Result<()> {
+        for path in [&directory, &file] {
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).context("remove the filled directory")?;
+            } else if path.exists() {
+                std::fs::remove_file(path).context("remove fio's file")?;
+            }
+        }
+        Ok(())
+    };
+    let ours = || {
+        remove()?;
+        std::fs::create_dir_all(&directory)?;
+        directories.fourcorners.fill(&directory.display().to_string(), MIB)
+    };
+    let filename = format!("--filename={}", file.display());
+    let size = format!("--size={MIB}m");
+    // Without `--fallocate=none` fio allocates the file before it measures; our fill includes that.
+    let job = ["--ioengine=psync", "--rw=write", "--bs=1m", "--refill_buffers", "--fallocate=none"];
+    let fio = || {
+        remove()?;
+        peer::run_once(&[&job[..], &[&filename, &size]].concat())
+    };
+    let pairs = pairs(options, ours, fio)?;
+    remove()?;
+    let against = format!("fio {} {size}", job.join(" "));
+    Ok(Outcome::paired("fill-tmpfs", against, &FILL, pairs))
 }
 
 /// The 1 GiB file of the stream `bench` in a target directory.

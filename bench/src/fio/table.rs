@@ -27,6 +27,21 @@ pub(crate) struct Sample {
     pub(crate) total_p99_ns: f64,
 }
 
+impl Sample {
+    /// Of work whose operations have no times.
+    pub(crate) const WITHOUT_TIMES: Sample = Sample {
+        operations: 0.0,
+        cpu_us_per_op: f64::NAN,
+        ops_per_sec: f64::NAN,
+        resident_max_bytes: 0,
+        service_mean_ns: f64::NAN,
+        service_p99_ns: f64::NAN,
+        total_mean_ns: f64::NAN,
+        total_p50_ns: f64::NAN,
+        total_p99_ns: f64::NAN,
+    };
+}
+
 /// Measurements of both programs, one directly after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {

@@ -63,6 +63,9 @@ pub(crate) enum Program {
     Threads(u32),
     /// libnfs's asynchronous interface (`bench/comparison/libnfs_names.c`).
     Libnfs,
+    /// The call generator, which blocks in its socket and only checks each reply's status
+    /// (`bench/examples/load`).
+    Load,
 }
 
 impl Program {
@@ -78,6 +81,7 @@ impl Program {
             (Program::Libnfs, Storage::Export(service)) => {
                 exports::libnfs(group.work, service, bench)
             }
+            (Program::Load, Storage::Export(service)) => exports::load(group.work, service, bench),
             (program, storage) => anyhow::bail!("{program:?} cannot use {storage:?}"),
         }
     }
@@ -109,6 +113,8 @@ const TO_LIBNFS: f64 = 0.6;
 const OURS: Side = Side { name: "fourcorners", program: Program::Fourcorners, ratio_max: None };
 const FIO: Side = Side { name: "fio", program: Program::Fio, ratio_max: Some(TO_FIO) };
 const LIBNFS: Side = Side { name: "libnfs", program: Program::Libnfs, ratio_max: Some(TO_LIBNFS) };
+/// The floor on exports: the calls of one connection without an operation stream, times or results.
+const LOAD: Side = Side { name: "floor", program: Program::Load, ratio_max: None };
 /// The floor: nothing but the system calls. With as many threads as elbencho has at this queue depth,
 /// it does what elbencho does, without its statistics.
 const FLOOR: Side = Side { name: "floor", program: Program::Threads(16), ratio_max: None };
@@ -127,7 +133,7 @@ pub(crate) fn groups() -> Vec<Group> {
         name,
         work,
         storage: Storage::Export(service),
-        sides: vec![OURS, LIBNFS],
+        sides: vec![OURS, LIBNFS, LOAD],
     };
     vec![
         local("tmpfs-stat", Tmpfs, Work::Stat),

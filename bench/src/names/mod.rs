@@ -86,7 +86,9 @@ impl Bench {
 pub(crate) fn run(root: &Path, options: &GroupOptions) -> Result<()> {
     if std::env::var_os(nfs::INSIDE).is_none() {
         product::build(root)?;
-        product::build_example(root, "bench", "floor")?;
+        for example in ["floor", "load"] {
+            product::build_example(root, "bench", example)?;
+        }
         return nfs::enter_namespaces("names", &options.words);
     }
     process::prepare_namespaces()?;

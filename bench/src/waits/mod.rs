@@ -1,10 +1,11 @@
 //! `cargo xtask bench waits`: run time and peak memory of commands that compute and do not measure,
-//! with a limit for each.
+//! and the time until a run starts, with a limit for each.
 //!
 //! No other tool does the same, so there is no ratio. Each command runs three times, and the median
 //! wall-clock time is judged; on a busy machine it means little. All rounds are in
 //! `bench/runs/DATE-MACHINE-waits/raw.csv`.
 
+mod start;
 mod writing;
 
 use std::io::Write;
@@ -35,6 +36,9 @@ enum Clock {
     /// The time in the last line of its output, `… together 812 ms` or `3.1 s together`: the
     /// program first makes its input, which does not count.
     Printed,
+    /// The time until the first run starts: the event `phase_started` with a run. Its threads are then
+    /// started, and its first operation is sent 5 ms after they are ready.
+    UntilRun,
 }
 
 /// A command and its limits.
@@ -50,13 +54,29 @@ struct Wait {
     peak_bytes_max: Option<u64>,
 }
 
-const WAITS: [Wait; 10] = [
+const WAITS: [Wait; 12] = [
     Wait {
         name: "print the help",
         program: "fourcorners",
         arguments: &["--help"],
         clock: Clock::Process,
         seconds_max: 0.02,
+        peak_bytes_max: None,
+    },
+    Wait {
+        name: "start on the null target",
+        program: "fourcorners",
+        arguments: START_NULL,
+        clock: Clock::UntilRun,
+        seconds_max: 0.035,
+        peak_bytes_max: None,
+    },
+    Wait {
+        name: "start in a directory with its files",
+        program: "fourcorners",
+        arguments: START_DIRECTORY,
+        clock: Clock::UntilRun,
+        seconds_max: 0.145,
         peak_bytes_max: None,
     },
     // From start to end, so its first interval is on the screen earlier.
@@ -137,6 +157,28 @@ const WAITS: [Wait; 10] = [
 /// The quick profile's files, with one load point of an interval after one of warm-up.
 const ONE_INTERVAL: &[&str] =
     &["run", "files", "-w", "interval.toml", "--create", "--no-report", "--store", "store"];
+const START_NULL: &[&str] = &[
+    "run",
+    "null:",
+    "-w",
+    "interval.toml",
+    "--no-report",
+    "--store",
+    "store",
+    "--events",
+    "jsonl",
+];
+const START_DIRECTORY: &[&str] = &[
+    "run",
+    "files",
+    "-w",
+    "interval.toml",
+    "--no-report",
+    "--store",
+    "store",
+    "--events",
+    "jsonl",
+];
 const ONE_INTERVAL_TOML: &str = "\
 name = \"interval\"
 [run]
@@ -185,6 +227,9 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<()> {
                 Clock::Process => usage.seconds,
                 Clock::Printed => printed_seconds(&usage.stdout)
                     .with_context(|| format!("read `{}`", usage.stdout))?,
+                Clock::UntilRun => {
+                    start::seconds_until_run(&built.join(wait.program), wait.arguments, &scratch)?
+                }
             };
             rounds.push(Round { seconds, peak_bytes: usage.peak_bytes });
         }
