@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use anyhow::Context;
 use object::Endianness;
-use object::read::elf::ElfFile64;
-use object::read::{Object, ReadCache};
+use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::{ReadCache, ReadRef};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Failure;
@@ -36,8 +37,22 @@ fn id_of(path: &Path) -> io::Result<String> {
 /// The build ID in the notes of a 64-bit ELF file; `None` if there is none.
 fn written_by_linker(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let parts = ReadCache::new(File::open(path)?);
-    let Ok(elf) = ElfFile64::<Endianness, _>::parse(&parts) else { return Ok(None) };
-    Ok(elf.build_id().ok().flatten().map(<[u8]>::to_vec))
+    Ok(build_id_note(&parts).ok().flatten())
+}
+
+/// Reads only the headers and the notes: the symbols of this program have megabytes.
+fn build_id_note<'d>(file: impl ReadRef<'d>) -> object::read::Result<Option<Vec<u8>>> {
+    let header = FileHeader64::<Endianness>::parse(file)?;
+    let endian = header.endian()?;
+    for segment in header.program_headers(endian, file)? {
+        let Some(mut notes) = segment.notes(endian, file)? else { continue };
+        while let Some(note) = notes.next()? {
+            if note.name() == ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
+                return Ok(Some(note.desc().to_vec()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
