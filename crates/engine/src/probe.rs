@@ -19,7 +19,7 @@ const TRIAL_MAX: Duration = Duration::from_millis(20);
 /// A trial with at least [`TRIAL_READS`] ends after this time.
 const TRIAL_MIN: Duration = Duration::from_millis(4);
 /// Reads of a trial whose rate is precise to some percent.
-const TRIAL_READS: u64 = 400;
+const TRIAL_READS: u64 = 100;
 /// Maximum number of rounds with both methods; the best result of each counts.
 const ROUNDS_MAX: usize = 6;
 /// If the first so many rounds have the same result, it decides. The best results have it, too.
