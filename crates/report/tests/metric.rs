@@ -127,7 +127,7 @@ fn a_comparison_says_which_system_carries_more() {
     let comparison = compare(&sides.each_ref().map(Side::of), &Options::default());
     let shown = report::compare::text(&comparison, report::compare::Detail::Main, 200);
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("A 20 (30 fail), B 30 (40 fail); B carries more"), "{shown}");
+    assert!(words.contains("A 20 (30 fails), B 30 (40 fails); B carries more"), "{shown}");
     let same = compare(&[0, 1].map(|_| Side::of(&sides[0])), &Options::default());
     let shown = report::compare::text(&same, report::compare::Detail::Main, 200);
     assert!(shown.contains("cannot be determined"), "{shown}");
