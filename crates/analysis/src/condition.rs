@@ -82,6 +82,8 @@ pub enum Cause {
     NoSecondStart,
     /// The overload point is between two numbers of users, and the bound as well.
     BracketIncludesBound,
+    /// Every load point of a business metric passes, and none as large as the bound was measured.
+    NoLargerValue,
 }
 
 impl Answer {
@@ -109,6 +111,7 @@ impl Cause {
             Cause::NoUsers => "no_users",
             Cause::NoSecondStart => "no_second_start",
             Cause::BracketIncludesBound => "bracket_includes_bound",
+            Cause::NoLargerValue => "no_larger_value",
         }
     }
 }
@@ -217,8 +220,13 @@ fn judge_series(
     let below = series.largest.fails().unwrap_or(series.points.len());
     let high = below.checked_sub(1).map_or(0.0, |last| series.points[last].value);
     let interval = [low, high.max(low)];
-    let met = condition.comparison.is_met_by(interval, condition.bound);
-    Some((worst(Some(low), Some(interval)), met.ok_or(Cause::IncludesBound)))
+    // If every load point passes, a larger value may pass as well.
+    let (most, cause) = match series.largest {
+        Largest::AtLeast { .. } => (f64::INFINITY, Cause::NoLargerValue),
+        _ => (interval[1], Cause::IncludesBound),
+    };
+    let met = condition.comparison.is_met_by([low, most], condition.bound);
+    Some((worst(Some(low), Some(interval)), met.ok_or(cause)))
 }
 
 /// The overload point of a curve. It is between two numbers of users that were measured, and at least the

@@ -302,6 +302,8 @@ mod tests {
             rate_min_permille: 950,
             response_time_max_ns: Some(20_000_000),
             response_time: ResponseTime::Mean,
+            capacity_bytes: None,
+            inodes: None,
         }
     }
 

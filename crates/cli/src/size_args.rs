@@ -9,6 +9,7 @@ use cloud::region::Feature;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use commands::size;
+use commands::size::business_metric::Units;
 use commands::size::schedule_text::{self, WrittenSchedule, level_named};
 use sizing::need::{Demand, POOLS_MAX, Part, Protocol};
 use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Percent, Share, parse_duration, unknown};
@@ -21,6 +22,7 @@ Examples:
   fourcorners size --iops 60000 --read 70% --capacity 4TiB --response-time 2ms
   fourcorners size --throughput 2GiB/s --capacity 20TiB --read 0% --vm D32s_v5
   fourcorners size --from-run last --growth 30% --headroom 20%
+  fourcorners size --profile eda-like --metric 500
   fourcorners size --schedule peak=5TiB@08-18,off=4TiB --capacity 1.1TiB
   fourcorners size --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s --json";
 
@@ -114,6 +116,33 @@ pub(crate) struct SizeArguments {
         help_heading = NEED
     )]
     pub(crate) from_run: Option<String>,
+
+    /// Take the demand from a profile, for a number of units of its business metric (--metric): eda-like.
+    ///
+    /// The operations by kind, the bytes, the capacity and the response time that the profile states
+    /// for one unit, times the number of units. `fourcorners profiles` lists the profiles; an
+    /// experiment file with [metric] works as well.
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        requires = "metric",
+        conflicts_with_all = ["throughput", "iops", "transfer_size", "read", "part", "from_run", "schedule"],
+        help_heading = NEED
+    )]
+    pub(crate) profile: Option<String>,
+
+    /// The number of units for --profile, such as job sets or users: 500.
+    ///
+    /// With the name of the metric, "job sets=500", another metric of the profile is refused.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        value_parser = metric_units,
+        allow_hyphen_values = true,
+        requires = "profile",
+        help_heading = NEED
+    )]
+    pub(crate) metric: Option<Units>,
 
     /// Compute quota and service level over the week: peak=5TiB@08-18,off=4TiB.
     ///
@@ -300,6 +329,8 @@ impl SizeArguments {
             response_time: self.response_time,
             part: self.part.clone(),
             from_run: self.from_run.clone(),
+            profile: self.profile.clone(),
+            metric: self.metric.clone(),
             cool_down: self.cool_down,
             growth: self.growth,
             headroom: self.headroom,
@@ -342,6 +373,23 @@ fn throughput(text: &str) -> Result<KibPerSec, String> {
     match bytes.div_ceil(1024) {
         0 => Err("expected a throughput above 0".to_owned()),
         kib => Ok(KibPerSec::new(kib)),
+    }
+}
+
+/// `500`, or `job sets=500`.
+fn metric_units(text: &str) -> Result<Units, String> {
+    const UNITS_MAX: u64 = 1_000_000_000;
+    let (metric, count) = match text.split_once('=') {
+        Some((name, count)) => (Some(name.trim().to_owned()), count),
+        None => (None, text),
+    };
+    let count: Option<u64> = count.trim().replace('_', "").parse().ok();
+    match count.filter(|count| (1..=UNITS_MAX).contains(count)) {
+        Some(count) => Ok(Units { count, metric }),
+        None => {
+            Err("expected a whole number of units from 1 to 1,000,000,000, such as `500`"
+                .to_owned())
+        }
     }
 }
 
@@ -446,11 +494,13 @@ fn part(text: &str) -> Result<Part, String> {
         transfer_bytes: 64 << 10,
         read: units::Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     Ok(Part {
         name: name.trim().to_owned(),
         capacity_gib: capacity_gib(size)?,
         demands: vec![demand],
+        inodes: 0,
     })
 }
 
@@ -475,6 +525,12 @@ mod tests {
         assert_eq!(growth("250%"), Ok(Share::from_percent(250)));
         assert!(growth("-1%").is_err() && growth("much").is_err());
         assert!(transfer_size("0").is_err());
+        assert_eq!(metric_units("500"), Ok(Units { count: 500, metric: None }));
+        let named = Units { count: 5, metric: Some("job sets".to_owned()) };
+        assert_eq!(metric_units("job sets=5"), Ok(named));
+        for wrong in ["0", "-5", "1.5", "many", "job sets", "2000000000"] {
+            assert!(metric_units(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

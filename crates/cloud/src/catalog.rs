@@ -64,6 +64,14 @@ impl Catalog {
         (self.limit(least), self.limit(most))
     }
 
+    /// The most files and directories of a volume, for any quota.
+    pub fn inodes_max(&self, kind: VolumeKind) -> u64 {
+        self.limit(match kind {
+            VolumeKind::Regular => LimitName::RegularVolumeInodesMax,
+            VolumeKind::Large | VolumeKind::Breakthrough => LimitName::LargeVolumeInodesMax,
+        })
+    }
+
     /// The current row of a service level.
     pub fn level(&self, level: ServiceLevel) -> &LevelRow {
         let current = |row: &&LevelRow| row.level == level && row.origin.status == Status::Current;

@@ -8,7 +8,7 @@
 use units::{BytesPerSec, OpsPerSec};
 
 use crate::reason::RowRef;
-use crate::row::Origin;
+use crate::row::{Origin, Status};
 use crate::row_reader::{Row, RowsError, rows};
 use crate::service_level::VolumeKind;
 
@@ -76,6 +76,8 @@ pub struct Figure {
     pub qualifier: Qualifier,
     /// Figures of the same configuration with other results.
     pub contradicts: Vec<String>,
+    /// Its operations on names, if it has any.
+    pub names: Option<NameOperations>,
     /// Its source.
     pub origin: Origin,
 }
@@ -174,6 +176,15 @@ pub enum Qualifier {
     Derived,
 }
 
+/// Operations on names that move no data, in a figure with other operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameOperations {
+    /// Their share of the operations.
+    pub share: f64,
+    /// Their kinds, by the names of experiments.
+    pub kinds: Vec<String>,
+}
+
 impl Protocol {
     /// The name in data and arguments.
     pub const fn name(self) -> &'static str {
@@ -245,6 +256,14 @@ impl Qualifier {
 }
 
 impl Figure {
+    /// The rate of its operations on names that move no data.
+    pub fn name_rate(&self) -> Option<OpsPerSec> {
+        match (&self.names, self.value) {
+            (Some(names), Value::Rate(rate)) => Some(OpsPerSec::new(rate.get() * names.share)),
+            _ => None,
+        }
+    }
+
     /// Its document. Figures of one document are not independent of each other.
     pub fn document(&self) -> &str {
         &self.origin.source
@@ -259,6 +278,31 @@ impl Figure {
 /// All figures, in the order of the data.
 pub fn all() -> Vec<Figure> {
     parse(PUBLISHED).expect("a test reads the embedded figures")
+}
+
+/// The figure with the largest rate of operations on names of one volume of this kind, over NFS.
+pub fn most_names(figures: &[Figure], kind: VolumeKind) -> Option<(OpsPerSec, &Figure)> {
+    let of_kind = figures.iter().filter(|figure| {
+        figure.volume == Some(kind)
+            && figure.volumes == 1
+            && figure.protocol == Protocol::Nfsv3
+            && figure.origin.status == Status::Current
+    });
+    let rates = of_kind.filter_map(|figure| Some((figure.name_rate()?, figure)));
+    rates.max_by(|a, b| a.0.get().total_cmp(&b.0.get()))
+}
+
+/// The kinds of operations on names for which figures have a rate.
+pub fn name_kinds(figures: &[Figure]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for names in figures.iter().filter_map(|figure| figure.names.as_ref()) {
+        for kind in &names.kinds {
+            if !kinds.contains(&kind.as_str()) {
+                kinds.push(kind);
+            }
+        }
+    }
+    kinds
 }
 
 /// Reads the text of a table of figures.
@@ -335,12 +379,23 @@ fn figure(row: &mut Row<'_, '_>) -> Result<Figure, String> {
         value: value(row)?,
         qualifier: row.named("qualifier", Qualifier::named)?,
         contradicts: row.optional("contradicts", Row::texts)?.unwrap_or_default(),
+        names: names(row)?,
         origin: row.origin()?,
     };
     match (figure.role, &figure.why_context) {
         (Role::Context, None) => Err("context needs a reason, in `why`".to_owned()),
         (Role::Context, Some(_)) | (_, None) => Ok(figure),
         (_, Some(_)) => Err("`why` belongs to context only".to_owned()),
+    }
+}
+
+fn names(row: &mut Row<'_, '_>) -> Result<Option<NameOperations>, String> {
+    let share = row.optional("names", |row, key| row.named(key, mix))?;
+    let kinds = row.optional("name_kinds", Row::texts)?;
+    match (share, kinds) {
+        (Some(Mix::Share(share)), Some(kinds)) => Ok(Some(NameOperations { share, kinds })),
+        (None, None) => Ok(None),
+        _ => Err("`names` is a share, and has `name_kinds`".to_owned()),
     }
 }
 
@@ -400,6 +455,9 @@ mod tests {
         // The page of EDA workloads measured a large volume at a third of its load.
         assert_eq!(named("G05").volume, Some(VolumeKind::Large));
         assert_eq!(named("C12").endpoints, Some(5));
+        // 88 job sets, with 180 operations on names per second each.
+        let names = named("C08").name_rate().unwrap().get();
+        assert!((names / 180.0 - 88.0).abs() < 0.01, "{names}");
         // All 12 figures of a large volume.
         let large = all.iter().filter(|figure| figure.table == Some(Table::LargeVolume));
         assert_eq!(large.count(), 12);
@@ -418,6 +476,7 @@ mod tests {
         assert!(problem("date = \"2024\"\n", "").contains("`date` is missing"));
         assert!(problem("70%", "170%").contains("`read` is unknown"));
         assert!(problem("8KiB", "8000").contains("not a size in KiB"));
+        assert!(problem("id =", "names = \"40%\"\nid =").contains("has `name_kinds`"));
         assert!(problem("id =", "table = \"x\"\nid =").contains("`table` is unknown"));
         assert!(problem("value = 5", "value = 0").contains("`value` is 0"));
         assert!(problem("calibration", "context").contains("needs a reason"));

@@ -221,6 +221,8 @@ fn a_volume_that_the_service_does_not_allow_is_refused_in_every_command() {
 /// The defaults of `size`, for a throughput in MiB/s and a capacity in GiB.
 fn options(mib: u64, capacity: u64) -> Options {
     Options {
+        profile: None,
+        metric: None,
         throughput: KibPerSec::from_mib(mib),
         capacity: Some(capacity),
         iops: None,

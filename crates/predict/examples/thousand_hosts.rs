@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             read: 0.7,
             access: Access::Random,
             load: Load::Closed { outstanding: 10_000 },
+            names: None,
         }],
     };
     let curve = curve(&topology, &parameters)?;

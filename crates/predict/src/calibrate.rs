@@ -6,7 +6,7 @@
 //! earlier parts explain contains no information on later parts and is left out there. Only figures
 //! for calibration are used.
 
-use cloud::figure::{Figure, Protocol, Role, Scope, Value};
+use cloud::figure::{Figure, Protocol, Role, Scope, Value, most_names};
 use cloud::service_level::VolumeKind;
 use statistics::average::sum_of_squares;
 use statistics::positive_least_squares::minimize_positive;
@@ -52,12 +52,19 @@ pub(crate) struct Published<'a> {
     pub(crate) cases: Vec<&'a Case>,
     /// Response times of one operation at a time.
     pub(crate) anchors: Vec<&'a Figure>,
+    /// Rates with operations on names.
+    pub(crate) names: Vec<&'a Figure>,
 }
 
 impl<'a> Published<'a> {
     pub(crate) fn of(cases: &'a [Case], figures: &'a [Figure]) -> Published<'a> {
         let anchors = figures.iter().filter(|figure| figure.role == Role::Anchor);
-        Published { cases: cases.iter().collect(), anchors: anchors.collect() }
+        let names = figures.iter().filter(|figure| figure.names.is_some());
+        Published {
+            cases: cases.iter().collect(),
+            anchors: anchors.collect(),
+            names: names.collect(),
+        }
     }
 
     /// All figures of a document, and all others.
@@ -65,7 +72,11 @@ impl<'a> Published<'a> {
         let is_its = |figure: &Figure| figure.document() == document;
         let (cases, others) = self.cases.iter().partition(|case| is_its(&case.figure));
         let (anchors, other_anchors) = self.anchors.iter().partition(|figure| is_its(figure));
-        (Published { cases, anchors }, Published { cases: others, anchors: other_anchors })
+        let (names, other_names) = self.names.iter().partition(|figure| is_its(figure));
+        (
+            Published { cases, anchors, names },
+            Published { cases: others, anchors: other_anchors, names: other_names },
+        )
     }
 
     /// The documents, in the order of the data.
@@ -112,7 +123,27 @@ impl Parameters {
             stand_in(&mut all, &used);
         }
         all.reasons = used.iter().map(|(group, cases)| reason(*group, cases, &all)).collect();
+        all.set_names(&published.names);
         all
+    }
+
+    /// Demands of operations on names: the largest published rate of one volume is its capability,
+    /// because no figure states what limited it.
+    fn set_names(&mut self, figures: &[&Figure]) {
+        let figures: Vec<Figure> = figures.iter().map(|figure| (*figure).clone()).collect();
+        let (mut parameters, mut rows) = (Vec::new(), Vec::new());
+        for (kind, parameter) in [
+            (VolumeKind::Regular, Parameter::RegularName),
+            (VolumeKind::Large, Parameter::LargeName),
+            (VolumeKind::Breakthrough, Parameter::BreakthroughName),
+        ] {
+            let Some((rate, figure)) = most_names(&figures, kind) else { continue };
+            self.values[parameter as usize] = 1.0 / rate.get();
+            parameters.push((parameter, 1.0 / rate.get()));
+            rows.push(figure.row_ref());
+        }
+        let statement = Statement::NamesPublished { parameters };
+        self.reasons.push((Group::Names, Reason { statement, rows }));
     }
 
     /// The same fit with other intervals.
@@ -159,6 +190,8 @@ fn belongs(group: Group, case: &Case) -> bool {
         Group::Guest => is_esxi && one_host && flows > 1 && figure.guests == Some(1),
         Group::EsxiHost => is_esxi && one_host && flows > 1 && figure.guests != Some(1),
         Group::Endpoint => !one_volume && !one_host,
+        // Fitted to figures that are no cases: `set_names`.
+        Group::Names => false,
     }
 }
 

@@ -74,7 +74,11 @@ impl Configuration {
             kind: first.kind,
             endpoints: topology.endpoints_of(workload),
             limit: first.limit,
-            transfer_bytes: workload.transfer_bytes,
+            // An operation on a name is as far from the figures as a small random read.
+            transfer_bytes: match workload.names {
+                Some(_) => UNLOADED_BYTES,
+                None => workload.transfer_bytes,
+            },
             read: workload.read,
             access: workload.access,
             outstanding,
@@ -141,6 +145,7 @@ impl Configuration {
                 read: self.read,
                 access: self.access,
                 load: Load::Closed { outstanding },
+                names: None,
             }],
         }
     }

@@ -10,7 +10,7 @@ use crate::point::{Bound, Point, Unpredictable};
 use crate::reasons;
 use crate::resource::Resource;
 use crate::statement::{Assumption, Reason};
-use crate::topology::Topology;
+use crate::topology::{NameLoad, Topology};
 
 /// A part of the curve with one bottleneck.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +43,8 @@ pub struct Curve {
     pub reasons: Vec<Reason>,
     /// Protocols of the topology that the model does not cover; show these before any number.
     pub not_modelled: Vec<Protocol>,
+    /// Of each workload on names the kinds without a published rate; show these before any number.
+    pub not_counted: Vec<NameLoad>,
     /// What the model assumes because the topology does not say it.
     pub assumptions: Vec<Assumption>,
 }
@@ -70,6 +72,7 @@ pub fn curve(topology: &Topology, parameters: &Parameters) -> Result<Curve, Unpr
         knee_outstanding: knee,
         reasons: reasons::reasons(topology, parameters, &model.middle),
         not_modelled: reasons::not_modelled(topology),
+        not_counted: reasons::not_counted(topology),
         assumptions: reasons::assumptions(topology),
     })
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use cloud::catalog::Catalog;
 use cloud::client::{ClientFacts, SettingName};
+use cloud::figure;
 use cloud::row::{LimitName, Status};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
@@ -19,6 +20,8 @@ pub(crate) struct Facts {
     pub(crate) nconnect_max: u64,
     /// Number of endpoints of a volume in breakthrough mode.
     breakthrough_endpoints: u64,
+    /// Kinds of operations on names with a published rate.
+    pub(crate) name_kinds: Vec<&'static str>,
     /// All facts.
     pub(crate) catalog: Catalog,
 }
@@ -30,8 +33,14 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
         call_bytes: ClientFacts::embedded().setting(SettingName::TransferSizeRecommended),
         nconnect_max: catalog.limit(LimitName::NconnectMax),
         breakthrough_endpoints: catalog.limit(LimitName::BreakthroughEndpoints),
+        name_kinds: NAME_KINDS.iter().map(String::as_str).collect(),
         catalog,
     }
+});
+
+static NAME_KINDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let figures = figure::all();
+    figure::name_kinds(&figures).into_iter().map(str::to_owned).collect()
 });
 
 static SIZES: LazyLock<Vec<VmSize>> = LazyLock::new(vm_size::all);

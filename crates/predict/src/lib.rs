@@ -29,6 +29,7 @@
 //!         read: 1.0,
 //!         access: figure::Access::Random,
 //!         load: Load::Closed { outstanding: 512 },
+//!         names: None,
 //!     }],
 //! };
 //! assert_eq!(topology.flows(&topology.workloads[0]), 16);

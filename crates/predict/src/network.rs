@@ -190,7 +190,7 @@ impl Adding<'_> {
             let share = self.topology.volumes[*index].count as f64 / all.max(1) as f64;
             self.flows(workload, host, *index, share, &needs);
             self.endpoint(*index, share, &needs);
-            self.volume(workload.access, *index, share, &needs);
+            self.volume(workload, *index, share, &needs);
         }
     }
 
@@ -282,7 +282,8 @@ impl Adding<'_> {
         }
     }
 
-    fn volume(&mut self, access: Access, index: usize, share: f64, needs: &Needs) {
+    fn volume(&mut self, workload: &Workload, index: usize, share: f64, needs: &Needs) {
+        let (access, is_on_names) = (workload.access, workload.names.is_some());
         let volumes = &self.topology.volumes[index];
         let of = |kind, group| Resource { kind, group, index, name: volumes.name.clone() };
         if let Some(rate) = volumes.limit {
@@ -298,6 +299,17 @@ impl Adding<'_> {
             VolumeKind::Large => Group::Large,
             VolumeKind::Breakthrough => Group::Breakthrough,
         });
+        if is_on_names {
+            let parameter = match kind {
+                VolumeKind::Regular => Parameter::RegularName,
+                VolumeKind::Large => Parameter::LargeName,
+                VolumeKind::Breakthrough => Parameter::BreakthroughName,
+            };
+            let resource = of(ResourceKind::VolumeNames, Some(Group::Names));
+            let demand = share * self.get(parameter);
+            self.add(resource, volumes.count as f64, false, share, demand);
+            return;
+        }
         match access {
             Access::Random => {
                 let (read, byte, write) = self.random(kind);

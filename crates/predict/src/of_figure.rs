@@ -72,6 +72,7 @@ impl Case {
             read,
             access,
             load: Load::Closed { outstanding },
+            names: None,
         };
         let topology = Topology {
             name: figure.id.clone(),

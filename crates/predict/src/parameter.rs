@@ -62,6 +62,8 @@ pub enum Group {
     EsxiHost,
     /// An endpoint of regular volumes.
     Endpoint,
+    /// Operations on names of a volume of each kind.
+    Names,
 }
 
 parameters! {
@@ -123,4 +125,10 @@ parameters! {
     Endpoint: Endpoint, Call, "a call at an endpoint";
     /// A byte at an endpoint of regular volumes.
     EndpointByte: Endpoint, Byte, "a byte at an endpoint";
+    /// An operation on a name at a regular volume.
+    RegularName: Names, Call, "an operation on a name at a regular volume";
+    /// An operation on a name at a large volume.
+    LargeName: Names, Call, "an operation on a name at a large volume";
+    /// An operation on a name at a volume in breakthrough mode.
+    BreakthroughName: Names, Call, "an operation on a name at a breakthrough volume";
 }

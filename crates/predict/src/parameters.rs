@@ -25,6 +25,8 @@ impl Parameter {
             (Group::LinuxFlow | Group::EsxiFlow, _) => Bounding::Flows,
             (Group::LinuxHost | Group::EsxiHost | Group::Guest, _) => Bounding::Hosts,
             (Group::Endpoint, _) => Bounding::Endpoints,
+            // No other document has such a rate, so their error is that of random operations.
+            (Group::Names, _) => Bounding::Random,
             (_, P::RegularReadPath | P::LargeReadPath | P::BreakthroughReadPath) => Bounding::Reads,
             (_, P::RegularWritePath | P::LargeWritePath | P::BreakthroughWritePath) => {
                 Bounding::Writes

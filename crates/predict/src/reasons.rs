@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::parameter::Group;
 use crate::parameters::Parameters;
 use crate::statement::{Assumption, Reason, Statement};
-use crate::topology::{Client, Topology, VolumeGroup};
+use crate::topology::{Client, NameLoad, Topology, VolumeGroup};
 
 /// The arithmetic of a prediction.
 pub(crate) fn reasons(
@@ -69,6 +69,18 @@ pub(crate) fn not_modelled(topology: &Topology) -> Vec<Protocol> {
     protocols
 }
 
+/// Kinds of operations on names without a published rate.
+pub(crate) fn not_counted(topology: &Topology) -> Vec<NameLoad> {
+    let names = topology.workloads.iter().filter_map(|workload| workload.names.as_ref());
+    let mut all: Vec<NameLoad> = Vec::new();
+    for load in names.filter(|load| !load.not_counted.is_empty()) {
+        if !all.contains(load) {
+            all.push(load.clone());
+        }
+    }
+    all
+}
+
 /// What the model assumes about a topology.
 pub(crate) fn assumptions(topology: &Topology) -> Vec<Assumption> {
     let linux = || topology.hosts.iter().filter(|host| host.client == Client::Linux);
@@ -96,6 +108,10 @@ pub(crate) fn assumptions(topology: &Topology) -> Vec<Assumption> {
         (Assumption::SequentialWrites, has_sequential_writes),
         (Assumption::EvenDistribution, true),
         (Assumption::WarmCaches, true),
+        (
+            Assumption::NamesAsEda,
+            topology.workloads.iter().any(|workload| workload.names.is_some()),
+        ),
     ]
     .into_iter()
     .filter_map(|(assumption, applies)| applies.then_some(assumption))

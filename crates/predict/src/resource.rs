@@ -52,6 +52,8 @@ pub enum ResourceKind {
     VolumeReads,
     /// Sequential writes of a volume.
     VolumeWrites,
+    /// Operations on names of a volume.
+    VolumeNames,
 }
 
 impl ResourceKind {
@@ -75,6 +77,7 @@ impl ResourceKind {
             ResourceKind::VolumeRandom => "volume_random",
             ResourceKind::VolumeReads => "volume_reads",
             ResourceKind::VolumeWrites => "volume_writes",
+            ResourceKind::VolumeNames => "volume_names",
         }
     }
 
@@ -112,6 +115,7 @@ impl ResourceKind {
             ResourceKind::VolumeRandom => "volumes, random",
             ResourceKind::VolumeReads => "volumes, reads",
             ResourceKind::VolumeWrites => "volumes, writes",
+            ResourceKind::VolumeNames => "volumes, names",
         }
     }
 }

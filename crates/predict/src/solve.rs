@@ -177,6 +177,7 @@ mod tests {
                 read: 1.0,
                 access: Access::Random,
                 load: Load::Closed { outstanding: 1 },
+                names: None,
             }],
         };
         Network::of(&topology, &Parameters::unbounded().with(Parameter::RegularRead, 1e-3))

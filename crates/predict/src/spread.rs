@@ -63,7 +63,7 @@ impl Bounding {
             ResourceKind::EndpointOps | ResourceKind::EndpointThroughput => {
                 Some(Bounding::Endpoints)
             }
-            ResourceKind::VolumeRandom => Some(Bounding::Random),
+            ResourceKind::VolumeRandom | ResourceKind::VolumeNames => Some(Bounding::Random),
             ResourceKind::VolumeReads => Some(Bounding::Reads),
             ResourceKind::VolumeWrites => Some(Bounding::Writes),
             _ => None,

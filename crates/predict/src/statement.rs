@@ -37,6 +37,9 @@ pub enum Statement {
     /// Parameters in their SI unit, fitted to `figures` published figures with this root mean
     /// square of the logarithms of their errors.
     Calibration { parameters: Vec<(Parameter, f64)>, figures: u64, error: f64 },
+    /// Demands of operations on names: the inverse of the largest published rates, which may have been
+    /// limited by something else.
+    NamesPublished { parameters: Vec<(Parameter, f64)> },
     /// `hosts x each x endpoints = connections`; `each` is `None` for VMware, whose hosts have one
     /// connection to each volume, and `paths` are volumes then.
     Connections { workload: String, hosts: u64, each: Option<u64>, paths: u64, connections: u64 },
@@ -71,4 +74,6 @@ pub enum Assumption {
     EvenDistribution,
     /// Caches of the service are as warm as in the published tests.
     WarmCaches,
+    /// Operations on names cost as much as the mean of those of an EDA mix.
+    NamesAsEda,
 }

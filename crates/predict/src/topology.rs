@@ -133,6 +133,17 @@ pub struct Workload {
     pub access: Access,
     /// Amount of load.
     pub load: Load,
+    /// Operations on names instead of reads and writes; then the transfer size is 0.
+    pub names: Option<NameLoad>,
+}
+
+/// Operations on names that move no data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NameLoad {
+    /// Kinds without a published rate, which are not predicted.
+    pub not_counted: Vec<String>,
+    /// Their share of the operations on names, 0 to 1.
+    pub not_counted_share: f64,
 }
 
 /// Amount of load.

@@ -27,6 +27,14 @@
 //! read = "70%"
 //! pattern = "random"
 //! outstanding = 64               # per host; or `offered = "50k/s"` in total
+//!
+//! [[workload]]                   # operations on names
+//! mix = { stat = "80%", access = "20%" }
+//! offered = "10k/s"
+//!
+//! [[workload]]                   # or both, as a profile states them
+//! profile = "eda-like"
+//! metric = 20
 //! ```
 
 use std::ops::Range;
@@ -42,12 +50,17 @@ use units::{Bytes, OpsPerSec, Percent, nearest};
 use crate::facts;
 use crate::statement::{Reason, Statement};
 use crate::topology::{
-    Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
+    Client, EndpointGroup, Floor, HostGroup, Load, NameLoad, SPREAD, Topology, VolumeGroup,
+    Workload,
 };
 use crate::volume_settings::{check_quota, set_limit};
 
 /// Largest count; more is a typing error.
 const COUNT_MAX: u64 = 1_000_000;
+/// Most units of a business metric.
+const UNITS_MAX: u64 = 1_000_000_000;
+/// Rounding of a sum of shares.
+const SHARES_OFF: f64 = 1e-6;
 /// Largest spread of response times; with more, means are meaningless.
 const SPREAD_MAX: f64 = 3.0;
 
@@ -58,11 +71,60 @@ const SPREAD_MAX: f64 = 3.0;
 /// # Errors
 /// All mistakes, in the order of the text.
 pub fn parse(text: &str, file: &str) -> Result<Topology, Vec<Diagnostic>> {
-    settings::parse(text, file, |tree, problems| TopologyReader { problems }.topology(tree))
+    let none = |_: &ProfileUnits<'_>| Err("profiles are not known here".to_owned());
+    parse_with(text, file, &none)
 }
+
+/// The same with workloads of profiles.
+///
+/// * `profiles` - the loads of a profile, or why there are none and what to do
+///
+/// # Errors
+/// All mistakes, in the order of the text.
+pub fn parse_with(
+    text: &str,
+    file: &str,
+    profiles: &Profiles<'_>,
+) -> Result<Topology, Vec<Diagnostic>> {
+    settings::parse(text, file, |tree, problems| {
+        TopologyReader { problems, profiles }.topology(tree)
+    })
+}
+
+/// A number of units of a profile's business metric.
+#[derive(Clone, Copy, Debug)]
+pub struct ProfileUnits<'a> {
+    /// The profile.
+    pub profile: &'a str,
+    /// The number of units.
+    pub units: u64,
+    /// The workload variant; `None` for the only one.
+    pub variant: Option<&'a str>,
+}
+
+/// One of the loads of a profile, which are offered together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileLoad {
+    /// Its name.
+    pub name: &'static str,
+    /// Transfer size; 0 for operations on names.
+    pub transfer_bytes: u64,
+    /// The share of reads, 0 to 1.
+    pub read: f64,
+    /// Access pattern.
+    pub access: Access,
+    /// Operations per second of all units.
+    pub rate: OpsPerSec,
+    /// Operations on names instead of reads and writes.
+    pub names: Option<NameLoad>,
+}
+
+/// Returns the loads of a profile.
+pub type Profiles<'a> = dyn Fn(&ProfileUnits<'_>) -> Result<Vec<ProfileLoad>, String> + 'a;
 
 struct TopologyReader<'a, 't> {
     problems: &'a mut Problems<'t>,
+    profiles: &'a Profiles<'a>,
 }
 
 impl TopologyReader<'_, '_> {
@@ -260,15 +322,29 @@ impl TopologyReader<'_, '_> {
         let volume_names: Vec<&str> = all.volumes.iter().map(|one| one.name.as_str()).collect();
         let hosts = indices(&mut fields, "hosts", "host", &host_names, m);
         let volumes = indices(&mut fields, "volumes", "volume", &volume_names, m);
-        fields.require(&["transfer_size", "read"], m);
-        let transfer_bytes = fields.bytes("transfer_size", m).map_or(1, Bytes::get);
+        if fields.has("profile") {
+            let target =
+                HostsAndVolumes { hosts: &hosts, volumes: &volumes, name: name.as_deref() };
+            return profile(fields, all, &target, self.profiles, m);
+        }
+        for key in ["metric", "variant"].into_iter().filter(|key| fields.has(key)) {
+            m.add(fields.span_of(key), format!("`{key}` without `profile`"), "give `profile` too");
+        }
+        let names = mix(&mut fields, m);
+        if names.is_none() {
+            fields.require(&["transfer_size", "read"], m);
+        }
+        let transfer_bytes = match names {
+            Some(_) => 0,
+            None => fields.bytes("transfer_size", m).map_or(1, Bytes::get),
+        };
         let read = fields.share("read", m).map_or(1.0, Percent::fraction);
         let words = [Access::Random, Access::Sequential].map(|access| (access.name(), access));
         let access = fields.word("pattern", m, &words).unwrap_or(Access::Random);
         if fields.node("metadata").is_some() {
-            let hint = "leave it out to predict the reads and writes alone; C06 to C08 of \
-                        data/published.toml are of a mix with metadata operations";
-            m.add(fields.span_of("metadata"), "metadata operations are not modelled", hint);
+            let hint = "give operations on names a [[workload]] with `mix = { stat = \"70%\", … }`, or \
+                        `profile` and `metric`";
+            m.add(fields.span_of("metadata"), "`metadata` is not a key", hint);
         }
         let outstanding = fields.count("outstanding", m, COUNT_MAX);
         let offered = fields.ops("offered", m);
@@ -299,10 +375,98 @@ impl TopologyReader<'_, '_> {
                 read,
                 access,
                 load: load(host, count),
+                names: names.clone(),
             }
         };
         hosts.iter().map(one).collect()
     }
+}
+
+/// Where a workload runs, and its name if it has one.
+struct HostsAndVolumes<'a> {
+    hosts: &'a [usize],
+    volumes: &'a [usize],
+    name: Option<&'a str>,
+}
+
+/// The workloads of a profile on each group of hosts.
+fn profile(
+    mut fields: TableReader<'_, '_>,
+    all: &Topology,
+    on: &HostsAndVolumes<'_>,
+    profiles: &Profiles<'_>,
+    problems: &mut Problems<'_>,
+) -> Vec<Workload> {
+    let name = fields.text("profile", problems).unwrap_or_default();
+    let variant = fields.text("variant", problems);
+    fields.require(&["metric"], problems);
+    let units = fields.count("metric", problems, UNITS_MAX);
+    let span = fields.span_of("profile");
+    for key in ["transfer_size", "read", "pattern", "outstanding", "offered", "mix"] {
+        if fields.has(key) {
+            let _ = fields.node(key);
+            let why = "the profile sets the operations and their rate";
+            problems.add(fields.span_of(key), format!("`{key}` does not belong here"), why);
+        }
+    }
+    fields.finish(problems);
+    let Some(units) = units else { return Vec::new() };
+    let of = ProfileUnits { profile: &name, units, variant: variant.as_deref() };
+    let loads = match profiles(&of) {
+        Ok(loads) => loads,
+        Err(hint) => {
+            problems.add(span, format!("profile `{name}` cannot be predicted"), hint);
+            return Vec::new();
+        }
+    };
+    let hosts_total: u64 = on.hosts.iter().map(|index| all.hosts[*index].count).sum();
+    let base = on.name.unwrap_or(&name);
+    let one = |(index, load): (&usize, &ProfileLoad)| {
+        let host = &all.hosts[*index];
+        let share = host.count as f64 / hosts_total.max(1) as f64;
+        let of_host =
+            if on.hosts.len() == 1 { String::new() } else { format!(" on {}", host.name) };
+        Workload {
+            name: format!("{base}, {}{of_host}", load.name),
+            hosts: *index,
+            volumes: on.volumes.to_vec(),
+            transfer_bytes: load.transfer_bytes,
+            read: load.read,
+            access: load.access,
+            load: Load::Offered { rate: OpsPerSec::new(load.rate.get() * share) },
+            names: load.names.clone(),
+        }
+    };
+    on.hosts.iter().flat_map(|index| loads.iter().map(move |load| (index, load))).map(one).collect()
+}
+
+/// The operations on names of a workload with a `mix`: the kinds without a published rate.
+fn mix(fields: &mut TableReader<'_, '_>, problems: &mut Problems<'_>) -> Option<NameLoad> {
+    let mut mix = fields.table("mix", problems)?;
+    let span = fields.span_of("mix");
+    for key in ["transfer_size", "read", "pattern"] {
+        if fields.has(key) {
+            let _ = fields.node(key);
+            let why =
+                "operations on names move no data; give reads and writes their own [[workload]]";
+            problems.add(fields.span_of(key), format!("`{key}` does not belong here"), why);
+        }
+    }
+    let known = &facts::of().name_kinds;
+    let mut sum = 0.0;
+    for kind in known {
+        sum += mix.share(kind, problems).map_or(0.0, Percent::fraction);
+    }
+    mix.finish(problems);
+    if (sum - 1.0).abs() > SHARES_OFF {
+        let found = format!("the shares add up to {:.1} %, not to 100 %", sum * 100.0);
+        problems.add(
+            span,
+            found,
+            "kinds without a published rate are not predicted; leave them out",
+        );
+    }
+    Some(NameLoad::default())
 }
 
 /// The groups that a key names; all of them without the key.
@@ -516,12 +680,61 @@ outstanding = 2
     }
 
     #[test]
-    fn metadata_operations_are_refused_because_they_are_not_modelled() {
-        let text = "[[host]]\n[[volume]]\n[[workload]]\ntransfer_size = \"8KiB\"\nread = \"70%\"\n\
-                    metadata = \"40%\"\n";
-        let mistakes = parse(text, "t.toml").unwrap_err();
-        assert_eq!(mistakes.len(), 1);
-        assert!(mistakes[0].to_string().contains("metadata operations are not modelled"));
+    fn operations_on_names_are_bounded_by_the_largest_published_rate() {
+        let parameters = crate::Parameters::calibrated(&cloud::figure::all());
+        let curve = |kind: &str, mix: &str| {
+            let text = format!(
+                "[[host]]\ncount = 10\nnconnect = 8\n[[volume]]\nkind = \"{kind}\"\n[[workload]]\n\
+                 mix = {{ {mix} }}\n"
+            );
+            Ok::<_, Vec<Diagnostic>>(crate::curve(&parse(&text, "t.toml")?, &parameters).unwrap())
+        };
+        // 40 % of 39,601 and of 792,046 operations per second.
+        for (kind, rate) in [("regular", 15_840.0), ("large", 316_818.0)] {
+            let curve = curve(kind, "stat = \"80%\", access = \"20%\"").unwrap();
+            let bound = &curve.bounds[0];
+            assert_eq!(bound.resource.kind, crate::ResourceKind::VolumeNames);
+            assert!((bound.ops_per_s.value / rate - 1.0).abs() < 1e-3, "{bound:?}");
+            assert!(bound.ops_per_s.low < rate * 0.9 && bound.ops_per_s.high > rate * 1.1);
+            assert_eq!(curve.most.bytes_per_s.value, 0.0);
+        }
+        let wrong = |mix: &str| curve("regular", mix).unwrap_err()[0].to_string();
+        assert!(wrong("stat = \"80%\"").contains("the shares add up to 80.0 %"));
+        assert!(wrong("stat = \"80%\", readdir = \"20%\"").contains("unknown key"));
+    }
+
+    #[test]
+    fn a_profile_gives_the_loads_of_a_number_of_units() {
+        let text = |lines: &str| format!("[[host]]\ncount = 2\n[[volume]]\n[[workload]]\n{lines}");
+        let profiles = |of: &ProfileUnits<'_>| match of.profile {
+            "eda" => Ok(vec![ProfileLoad {
+                name: "names",
+                transfer_bytes: 0,
+                read: 1.0,
+                access: Access::Random,
+                rate: OpsPerSec::new(180.0 * of.units as f64),
+                names: Some(NameLoad::default()),
+            }]),
+            _ => Err("there is `eda`".to_owned()),
+        };
+        let read = |lines: &str| parse_with(&text(lines), "t.toml", &profiles);
+        let topology = read("profile = \"eda\"\nmetric = 20\n").unwrap();
+        assert_eq!(topology.workloads[0].name, "eda, names");
+        let rate = OpsPerSec::new(3600.0);
+        assert_eq!(topology.workloads[0].load, Load::Offered { rate });
+        for (lines, words) in [
+            ("profile = \"ead\"\nmetric = 20\n", "there is `eda`"),
+            ("profile = \"eda\"\n", "[[workload]] lacks `metric`"),
+            ("profile = \"eda\"\nmetric = 0\n", "wrong value for `metric`"),
+            ("profile = \"eda\"\nmetric = 5\nread = \"70%\"\n", "`read` does not belong here"),
+            (
+                "metric = 5\ntransfer_size = \"8KiB\"\nread = \"70%\"\n",
+                "`metric` without `profile`",
+            ),
+        ] {
+            let found = read(lines).unwrap_err();
+            assert!(found.iter().any(|one| one.to_string().contains(words)), "{lines}: {found:?}");
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ impl Draw {
             read: self.of(&[0.0, 0.3, 0.7, 1.0]),
             access: self.of(&[Access::Random, Access::Sequential]),
             load: Load::Closed { outstanding: self.of(&[1, 4, 32, 500]) },
+            names: None,
         };
         Topology {
             name: "drawn".to_owned(),

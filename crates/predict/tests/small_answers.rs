@@ -17,6 +17,7 @@ fn workload(hosts: usize, volumes: Vec<usize>) -> Workload {
         read: 1.0,
         access: Access::Random,
         load: Load::Closed { outstanding: 1 },
+        names: None,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use analysis::Findings;
 use analysis::condition::{Answer, Cause, Judged};
+use analysis::metric::{Largest, MetricSeries};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{BytesPerSec, OpsPerSec, counted, fraction_percent};
-use workload::condition::{Condition, Metric};
+use workload::condition::{Comparison, Condition, Metric};
 
 use crate::drawing::ticks;
 use crate::number::{NONE, TimeUnit, exported};
@@ -20,6 +21,9 @@ pub fn sentence(findings: &Findings, judged: &Judged) -> String {
         return format!("`{text}`: {}", remedy(Cause::NothingMatches));
     };
     let name = load_point_name(&findings.load_points[worst.load_point]);
+    if let Some(words) = of_metric(findings, judged) {
+        return format!("`{text}`: {words}");
+    }
     let observed = observed(judged);
     let all = counted(judged.load_points as u64, "load point");
     let end = match judged.answer {
@@ -29,6 +33,49 @@ pub fn sentence(findings: &Findings, judged: &Judged) -> String {
         Answer::Passed => format!("{}, the closest of {all}", margin(judged)),
     };
     format!("`{text}`: {observed} at {name}{end}")
+}
+
+/// A required number of units, the number that was reached, and by how much it passes or fails: `40 job
+/// sets required, 36 reached: failed by 10 %`. `None` for other conditions.
+pub(crate) fn of_metric(findings: &Findings, judged: &Judged) -> Option<String> {
+    let Condition { metric: Metric::LargestPassing, comparison, bound, .. } = judged.condition
+    else {
+        return None;
+    };
+    let minimum = match comparison {
+        Comparison::Below => "required",
+        Comparison::AtMost => "or fewer not allowed",
+        Comparison::Above | Comparison::AtLeast => return None,
+    };
+    let found = findings.metric.as_ref()?;
+    let worst = judged.worst?;
+    let (value, [_, high]) = (worst.value?, worst.interval?);
+    let is_of = |series: &&MetricSeries| {
+        series.points.iter().any(|point| point.load_point == worst.load_point)
+    };
+    let series = found.series.iter().find(is_of)?;
+    let at = match found.series.len() {
+        1 => String::new(),
+        _ => format!(" by {}", series.name),
+    };
+    let required = format!("{} {} {minimum}", ticks::label(bound), found.metric.name);
+    let distance = distance(judged).map_or(0.0, f64::abs);
+    let distance = fraction_percent(distance, if distance < 0.1 { 1 } else { 0 });
+    let reached = match series.largest {
+        Largest::AtLeast { .. } => format!("at least {} reached", ticks::label(value)),
+        _ if value <= 0.0 => "no load point passes".to_owned(),
+        _ => format!("{} reached", ticks::label(value)),
+    };
+    let end = match judged.answer {
+        Answer::Failed { .. } if value <= 0.0 => "failed".to_owned(),
+        Answer::Failed { .. } => format!("failed by {distance}"),
+        Answer::Passed => format!("passed by {distance}"),
+        Answer::CannotTell(Cause::NoLargerValue) => remedy(Cause::NoLargerValue).to_owned(),
+        Answer::CannotTell(cause) => {
+            format!("up to {} undecided; {}", ticks::label(high), remedy(cause))
+        }
+    };
+    Some(format!("{required}, {reached}{at}: {end}"))
 }
 
 /// By how much a requirement is met or not: `, 21 % above the required value`. Empty for other conditions.
@@ -41,11 +88,16 @@ fn margin(judged: &Judged) -> String {
 
 /// The distance of the value from the bound: `21 % above`; `None` without a value or for a bound of 0.
 pub(crate) fn of_required(judged: &Judged) -> Option<String> {
-    let bound = judged.condition.bound;
-    let value = judged.worst?.value?;
-    let distance = (bound > 0.0).then(|| value / bound - 1.0)?;
+    let distance = distance(judged)?;
     let side = if distance < 0.0 { "below" } else { "above" };
     Some(format!("{} {side}", fraction_percent(distance.abs(), 1)))
+}
+
+/// The value over the bound, less one; `None` without a value or for a bound of 0.
+fn distance(judged: &Judged) -> Option<f64> {
+    let bound = judged.condition.bound;
+    let value = judged.worst?.value?;
+    (bound > 0.0).then(|| value / bound - 1.0)
 }
 
 /// `require read.p99 < 2ms` or `fail if read.p99 > 2ms`.
@@ -69,6 +121,9 @@ pub(crate) fn observed(judged: &Judged) -> String {
             (0.0, high) => format!("less than {}", quantity(metric, high)),
             (low, high) => format!("{} to {}", ticks::label(low), quantity(metric, high)),
         },
+        Some([low, high]) if low < high && metric == Metric::LargestPassing => {
+            format!("{} (up to {} undecided)", quantity(metric, low), quantity(metric, high))
+        }
         Some([low, high]) if low < high => format!(
             "{} (95 % CI {} to {})",
             quantity(metric, value),
@@ -115,6 +170,9 @@ const fn remedy(cause: Cause) -> &'static str {
             "the bound is between two numbers of users: measure it as well (`users`)"
         }
         Cause::HostsLost => "hosts were lost: measure again with all of them",
+        Cause::NoLargerValue => {
+            "every load point passes: measure as many as required (--set metric.values=)"
+        }
     }
 }
 
@@ -156,6 +214,9 @@ pub struct ConditionJson<'a> {
     unit: &'static str,
     /// The bound.
     bound: f64,
+    /// How far the value is from the bound, as a share of it: 0.1 above, -0.1 below; only with a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_fraction: Option<f64>,
     /// Load points that it applies to.
     load_points: usize,
     /// Those of them that fail.
@@ -191,6 +252,7 @@ pub fn json<'a>(findings: &Findings, judged: &'a [Judged]) -> Vec<ConditionJson<
         metric: judged.condition.metric.name(),
         unit: judged.condition.metric.unit(),
         bound: exported(judged.condition.bound),
+        distance_fraction: distance(judged).map(exported),
         load_points: judged.load_points,
         load_points_failed: match judged.answer {
             Answer::Failed { load_points } => load_points,

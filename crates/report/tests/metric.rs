@@ -36,6 +36,8 @@ fn record(most: u64) -> ExperimentRecord {
         rate_min_permille: 950,
         response_time_max_ns: Some(20_000_000),
         response_time: ResponseTime::Mean,
+        capacity_bytes: None,
+        inodes: None,
     });
     record
 }
@@ -119,6 +121,30 @@ fn conditions_are_judged_by_the_measured_values() {
     without.plan.metric = None;
     let judged = judge(&analyze(&without), &condition(Bounded::LargestPassing, Below, 20.0));
     assert_eq!(judged.answer, Answer::CannotTell(Cause::NothingMatches));
+}
+
+#[test]
+fn a_required_number_is_passed_or_failed_by_a_share_of_it() {
+    let sentence = |most, bound| {
+        let findings = findings(most);
+        let required = Condition {
+            is_requirement: true,
+            text: format!("metric >= {bound}"),
+            ..condition(Bounded::LargestPassing, Comparison::Below, bound)
+        };
+        let judged = judge(&findings, &required);
+        (report::conditions::sentence(&findings, &judged), judged.answer)
+    };
+    let (failed, answer) = sentence(11_000, 25.0);
+    assert_eq!(failed, "`metric >= 25`: 25 job sets required, 20 reached: failed by 20 %");
+    assert_eq!(answer, Answer::Failed { load_points: 1 });
+    let (passed, answer) = sentence(11_000, 16.0);
+    assert_eq!(passed, "`metric >= 16`: 16 job sets required, 20 reached: passed by 25 %");
+    assert_eq!(answer, Answer::Passed);
+    // Every load point up to 40 passes, so 50 may pass as well.
+    let (open, answer) = sentence(100_000, 50.0);
+    assert_eq!(answer, Answer::CannotTell(Cause::NoLargerValue));
+    assert!(open.contains("50 job sets required, at least 40 reached: every load point"), "{open}");
 }
 
 #[test]

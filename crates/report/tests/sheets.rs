@@ -39,9 +39,15 @@ fn need() -> Need {
         transfer_bytes: 64 << 10,
         read: Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib: 4096, demands: vec![demand] }],
+        parts: vec![Part {
+            name: "data".to_owned(),
+            capacity_gib: 4096,
+            demands: vec![demand],
+            inodes: 0,
+        }],
         growth: Share::ZERO,
         headroom: Share::ZERO,
         response_time: None,
@@ -54,6 +60,7 @@ fn need() -> Need {
         hours_per_month: 730,
         charges: Charges { hosts: false, ..Charges::default() },
         pools_max: POOLS_MAX,
+        business: None,
     }
 }
 

@@ -83,6 +83,7 @@ fn topology(population: &Population) -> Topology {
             read: 1.0,
             access: Access::Random,
             load: Load::Closed { outstanding: population.outstanding.into() },
+            names: None,
         }],
     }
 }

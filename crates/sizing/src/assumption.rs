@@ -74,6 +74,14 @@ pub enum Assumption {
         /// The share of reads in its bytes.
         read: Share,
     },
+    /// The demand is that of this profile or experiment file.
+    OfProfile {
+        /// Its name.
+        profile: String,
+    },
+    /// Operations on names are limited by the largest published rate of a volume, measured together
+    /// with the reads and writes of an EDA mix.
+    NamesAsPublished,
     /// The volumes store the files of the record, with this size.
     FilesOfRecord(Bytes),
     /// The data fits into every phase.

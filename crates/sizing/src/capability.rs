@@ -6,10 +6,13 @@
 
 use std::cell::RefCell;
 
+use cloud::figure::Access;
 use cloud::reason::RowRef;
 use cloud::service_level::VolumeKind;
+use cloud::throughput::KibPerSec;
 use predict::topology::{HostGroup, Load, Topology, VolumeGroup, Workload};
 use predict::{Group, Interval, Parameters, Reason, ResourceKind, curve};
+use units::{OpsPerSec, Share};
 
 use crate::claim::{Claim, ClaimKind};
 use crate::facts::Facts;
@@ -31,9 +34,23 @@ pub struct Ability {
     pub connection: Interval,
     /// One host by its number of processors; any host of Azure VMware Solution has 0.
     pub hosts: Vec<(u64, Capability)>,
+    /// Its operations on names; `None` without any.
+    pub names: Option<Box<NameAbility>>,
     /// The calibration of the model.
     pub reasons: Vec<Reason>,
 }
+
+/// What carries the operations on names of a demand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameAbility {
+    /// Hosts, connections and endpoints: a call without data costs at most as much as a small read.
+    calls: (KibPerSec, Ability),
+    /// The largest published rate of one volume with its figure; `None` if none is published.
+    pub volume: Option<(OpsPerSec, RowRef)>,
+}
+
+/// The small read that an operation on names counts as, except at volumes.
+const CALL_KIB: u64 = 4;
 
 impl Ability {
     /// Capabilities for a demand with a kind of volume and a protocol; `None` without throughput.
@@ -93,6 +110,7 @@ impl Ability {
             endpoint: own.endpoint,
             connection: own.connection,
             hosts,
+            names: NameAbility::of(demand, kind, models, facts).map(Box::new),
             reasons: groups.iter().filter_map(|g| facts.parameters.reason(*g).cloned()).collect(),
         })
     }
@@ -102,6 +120,29 @@ impl Ability {
     pub fn host(&self, processors: u64) -> &Capability {
         let found = self.hosts.iter().find(|(count, _)| *count == processors);
         &found.or(self.hosts.first()).expect("there are hosts").1
+    }
+}
+
+impl NameAbility {
+    fn of(
+        demand: &Demand,
+        kind: VolumeKind,
+        models: &Models<'_>,
+        facts: &Facts,
+    ) -> Option<NameAbility> {
+        if demand.names_per_s == 0 {
+            return None;
+        }
+        let throughput = KibPerSec::new(demand.names_per_s.saturating_mul(CALL_KIB));
+        let reads = Demand {
+            throughput,
+            transfer_bytes: CALL_KIB << 10,
+            read: Share::WHOLE,
+            access: Access::Random,
+            names_per_s: 0,
+        };
+        let calls = (throughput, Ability::with(&reads, kind, models, facts)?);
+        Some(NameAbility { calls, volume: facts.name_rate(kind) })
     }
 }
 
@@ -129,7 +170,7 @@ impl Models<'_> {
 
     fn of(&self, demand: &Demand, kind: VolumeKind) -> Option<Prediction> {
         // Capabilities do not depend on the required throughput.
-        let demand = Demand { throughput: cloud::throughput::KibPerSec::new(1), ..*demand };
+        let demand = Demand { throughput: KibPerSec::new(1), names_per_s: 0, ..*demand };
         let same = |one: &&(Demand, VolumeKind, Prediction)| one.0 == demand && one.1 == kind;
         if let Some((_, _, found)) = self.known.borrow().iter().find(same) {
             return Some(*found);
@@ -193,6 +234,7 @@ pub(crate) fn workload(demand: &Demand, volumes: Vec<usize>, load: Load) -> Work
         read: demand.read.fraction(),
         access: demand.access,
         load,
+        names: None,
     }
 }
 
@@ -216,10 +258,45 @@ impl Abilities {
     /// How many of something a part needs: its largest demand divided by the capability of `one`.
     /// 3.2 means that four are needed.
     pub fn share_of(&self, part: usize, one: impl Fn(&Ability) -> f64) -> f64 {
+        let share = |throughput: KibPerSec, ability: &Ability| {
+            throughput.get() as f64 / one(ability).max(f64::MIN_POSITIVE)
+        };
         let of = |(demand, ability): &(Demand, Ability)| {
-            demand.throughput.get() as f64 / one(ability).max(f64::MIN_POSITIVE)
+            let names = ability.names.as_ref().map_or(0.0, |names| {
+                let (throughput, calls) = &names.calls;
+                share(*throughput, calls)
+            });
+            share(demand.throughput, ability) + names
         };
         self.parts.get(part).map_or(0.0, |part| part.iter().map(of).fold(0.0, f64::max))
+    }
+
+    /// How many volumes a part needs for its reads and writes.
+    pub fn volumes_for_data(&self, part: usize) -> f64 {
+        let of = |(demand, ability): &(Demand, Ability)| {
+            demand.throughput.get() as f64 / ability.volume.kib_s.max(f64::MIN_POSITIVE)
+        };
+        self.parts.get(part).map_or(0.0, |part| part.iter().map(of).fold(0.0, f64::max))
+    }
+
+    /// The demand of a part that needs most volumes for its operations on names, with that number
+    /// and the published rate of one; `None` if no rate is published.
+    pub fn volumes_for_names(&self, part: usize) -> Option<(f64, &Demand, &(OpsPerSec, RowRef))> {
+        let of = |(demand, ability): &'_ (Demand, Ability)| -> Option<f64> {
+            let (rate, _) = ability.names.as_ref()?.volume.as_ref()?;
+            Some(demand.names_per_s as f64 / rate.get().max(f64::MIN_POSITIVE))
+        };
+        let demands = self.parts.get(part)?.iter();
+        let most = demands.filter_map(|one| Some((of(one)?, one)));
+        let (share, (demand, ability)) = most.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((share, demand, ability.names.as_ref()?.volume.as_ref()?))
+    }
+
+    /// How many volumes a part needs. Figures of operations on names were measured together with
+    /// reads and writes, so the larger of both numbers counts.
+    pub fn volumes_for(&self, part: usize) -> f64 {
+        let names = self.volumes_for_names(part).map_or(0.0, |(share, ..)| share);
+        self.volumes_for_data(part).max(names)
     }
 
     /// The same for all parts, which are in use at the same time.

@@ -5,11 +5,13 @@ use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
 use cloud::figure::{self, Figure};
 use cloud::price::Prices;
+use cloud::reason::RowRef;
 use cloud::region::{Feature, Regions};
 use cloud::row::Status;
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
 use predict::Parameters;
+use units::OpsPerSec;
 
 /// Facts about the service, prices, clients and virtual machines.
 #[derive(Clone, Debug)]
@@ -33,6 +35,12 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The largest published rate of operations on names of one volume over NFS, with its figure.
+    pub fn name_rate(&self, kind: VolumeKind) -> Option<(OpsPerSec, RowRef)> {
+        let (rate, figure) = figure::most_names(&self.figures, kind)?;
+        Some((rate, figure.row_ref()))
+    }
+
     /// The facts in the binary.
     pub fn embedded() -> Facts {
         let current = |vm: &VmSize| vm.origin.status == Status::Current;

@@ -381,7 +381,7 @@ fn least_requests(need: &Need, facts: &Facts) -> u64 {
     let call_bytes = facts.clients.setting(SettingName::TransferSizeRecommended).max(1);
     let of_demand = |demand: &Demand| {
         let calls = demand.transfer_bytes.div_ceil(call_bytes).max(1) as f64;
-        demand.rate().get() * crate::response::REACHED * calls
+        demand.rate().get() * crate::response::REACHED * calls + demand.names_per_s as f64
     };
     let of_part = |part: &Part| part.demands.iter().map(of_demand).fold(0.0, f64::max);
     let calls: f64 = need.parts.iter().map(of_part).sum();
@@ -406,9 +406,15 @@ mod tests {
             transfer_bytes: 64 << 10,
             read: Share::WHOLE,
             access: Access::Sequential,
+            names_per_s: 0,
         };
         let need = Need {
-            parts: vec![Part { name: "data".to_owned(), capacity_gib: 4096, demands: vec![reads] }],
+            parts: vec![Part {
+                name: "data".to_owned(),
+                capacity_gib: 4096,
+                demands: vec![reads],
+                inodes: 0,
+            }],
             growth: Share::ZERO,
             headroom: Share::ZERO,
             response_time: None,
@@ -421,6 +427,7 @@ mod tests {
             hours_per_month: 730,
             charges: Charges::default(),
             pools_max: crate::need::POOLS_MAX,
+            business: None,
         };
         let choice = Choice {
             level: ServiceLevel::Premium,

@@ -10,6 +10,7 @@
 mod arrange;
 pub mod assumption;
 pub mod avs;
+pub mod business;
 pub mod capability;
 mod cautions;
 mod cheaper;

@@ -8,6 +8,8 @@ use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Nanos, OpsPerSec, Share};
 
+use crate::business::BusinessDemand;
+
 /// Default for [`Need::pools_max`].
 pub const POOLS_MAX: u64 = 4;
 
@@ -57,6 +59,9 @@ pub struct Demand {
     pub read: Share,
     /// Access pattern.
     pub access: Access,
+    /// Operations on names that move no data, per second, at the same time. Only kinds with a
+    /// published rate count.
+    pub names_per_s: u64,
 }
 
 impl Demand {
@@ -64,7 +69,8 @@ impl Demand {
     pub fn of_rate(ops_per_s: u64, transfer_bytes: u64, read: Share) -> Demand {
         let bytes = u128::from(ops_per_s) * u128::from(transfer_bytes);
         let kib = u64::try_from(bytes.div_ceil(1024)).unwrap_or(u64::MAX);
-        Demand { throughput: KibPerSec::new(kib), transfer_bytes, read, access: Access::Random }
+        let (throughput, access) = (KibPerSec::new(kib), Access::Random);
+        Demand { throughput, transfer_bytes, read, access, names_per_s: 0 }
     }
 
     /// Throughput of its writes, rounded up.
@@ -81,7 +87,11 @@ impl Demand {
     /// The demand times `factor`, rounded up.
     #[must_use]
     pub fn scaled(&self, factor: Share) -> Demand {
-        Demand { throughput: KibPerSec::new(factor.ceil_of(self.throughput.get())), ..*self }
+        Demand {
+            throughput: KibPerSec::new(factor.ceil_of(self.throughput.get())),
+            names_per_s: factor.ceil_of(self.names_per_s),
+            ..*self
+        }
     }
 }
 
@@ -92,6 +102,8 @@ pub struct Part {
     pub name: String,
     /// Required capacity, including snapshots.
     pub capacity_gib: u64,
+    /// Files and directories, as far as they are known.
+    pub inodes: u64,
     /// Each must be met separately, not all at the same time.
     pub demands: Vec<Demand>,
 }
@@ -137,6 +149,8 @@ pub struct Need {
     pub charges: Charges,
     /// Most pools of a level whose pools each include some throughput free of charge.
     pub pools_max: u64,
+    /// The business metric that the demands come from, if they come from one.
+    pub business: Option<BusinessDemand>,
 }
 
 /// A replica in another region.
@@ -284,6 +298,7 @@ impl Need {
         let part = |part: &Part| Part {
             name: part.name.clone(),
             capacity_gib: capacity.ceil_of(part.capacity_gib),
+            inodes: capacity.ceil_of(part.inodes),
             demands: part.demands.iter().map(|one| one.scaled(demand)).collect(),
         };
         let parts = self.parts.iter().map(part).collect();

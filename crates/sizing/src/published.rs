@@ -80,6 +80,7 @@ fn demand_of(figure: &Figure) -> Option<Demand> {
         transfer_bytes: figure.transfer_bytes?,
         read: read(figure)?,
         access: figure.pattern?,
+        names_per_s: 0,
     })
 }
 

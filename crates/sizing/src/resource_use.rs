@@ -11,6 +11,10 @@ pub enum Resource {
     VolumeLimits,
     /// Throughput of the volumes by published figures.
     VolumeCapability,
+    /// Operations on names of the volumes by published figures.
+    VolumeNames,
+    /// Files and directories of the volumes.
+    Inodes,
     /// Quotas of the volumes.
     Capacity,
     /// Egress of the hosts, which carries writes.
@@ -30,7 +34,7 @@ pub enum Resource {
 impl Resource {
     /// Whether spare of it shortens queues. Spare capacity and quota do not.
     pub const fn is_rate(self) -> bool {
-        !matches!(self, Resource::Capacity | Resource::RegionalQuota)
+        !matches!(self, Resource::Inodes | Resource::Capacity | Resource::RegionalQuota)
     }
 
     /// Whether more or larger hosts have more of it.
@@ -47,7 +51,7 @@ pub struct Use {
     pub resource: Resource,
     /// The evidence for the limit.
     pub kind: ClaimKind,
-    /// The used amount in the unit of the resource: KiB/s, GiB, or a count.
+    /// The used amount in the unit of the resource: KiB/s, GiB, operations per second, or a count.
     pub used: u64,
     /// The available amount in the same unit.
     pub limit: u64,

@@ -175,9 +175,12 @@ fn of_demand(demand: &Demand, topology: &Topology, parameters: &Parameters) -> O
     let reached = rate(enough)?;
     let call_bytes = topology.hosts[0].call_bytes.max(1);
     let calls = demand.transfer_bytes.div_ceil(call_bytes).max(1) as f64;
+    // Operations on names are taken to last as long: no figure has their own response time.
+    let mean_s = enough / reached;
+    let names = demand.names_per_s as f64 * mean_s;
     Some(Response {
-        mean: Nanos(enough / reached * NS_PER_S),
-        outstanding: enough,
-        requests: enough * calls,
+        mean: Nanos(mean_s * NS_PER_S),
+        outstanding: enough + names,
+        requests: enough * calls + names,
     })
 }

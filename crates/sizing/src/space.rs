@@ -277,7 +277,7 @@ impl<'a> Space<'a> {
         }
         let volumes = storage::volumes_of(&storage.pools, &grown.parts);
         let share = |(part, count): (usize, &u64)| {
-            abilities.share_of(part, |ability| ability.volume.kib_s) / (*count).max(1) as f64
+            abilities.volumes_for_data(part) / (*count).max(1) as f64
         };
         let most_used = volumes.iter().enumerate().map(share).fold(0.0, f64::max);
         if most_used > 0.0 {
@@ -291,6 +291,26 @@ impl<'a> Space<'a> {
             let (resource, kind) = (Resource::VolumeCapability, kind.max(together));
             let limit = (required as f64 / most_used) as u64;
             uses.push(Use { resource, kind, used: required, limit });
+        }
+        let names = |(part, count): (usize, &u64)| {
+            let (share, demand, _) = abilities.volumes_for_names(part)?;
+            Some((share / (*count).max(1) as f64, demand.names_per_s))
+        };
+        let busiest = volumes.iter().enumerate().filter_map(names);
+        if let Some((share, used)) = busiest.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let kind = match storage.volume_count() {
+                1 => ClaimKind::Published,
+                _ => ClaimKind::Extrapolated,
+            };
+            let limit = (used as f64 / share.max(f64::MIN_POSITIVE)) as u64;
+            uses.push(Use { resource: Resource::VolumeNames, kind, used, limit });
+        }
+        let inodes: u64 = grown.parts.iter().map(|part| part.inodes).sum();
+        if inodes > 0 {
+            let limit = self.facts.catalog.inodes_max(choice.kind);
+            let limit = limit.saturating_mul(storage.volume_count());
+            let kind = ClaimKind::DocumentedLimit;
+            uses.push(Use { resource: Resource::Inodes, kind, used: inodes, limit });
         }
         let stored: u64 = grown.parts.iter().map(|part| part.capacity_gib).sum();
         let kind = ClaimKind::DocumentedLimit;

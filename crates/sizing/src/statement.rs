@@ -52,6 +52,8 @@ pub enum StorageStatement {
         read: Share,
         by: Vec<RowRef>,
     },
+    /// One volume carries `each` operations on names, by a published figure; `required` in total.
+    Names { kind: VolumeKind, required: OpsPerSec, each: OpsPerSec, by: RowRef },
     /// `throughput / rate = quota`
     QuotaForThroughput {
         throughput: KibPerSec,

@@ -13,12 +13,12 @@ use cloud::row::LimitName;
 use cloud::service_level::{QosType, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::volume_limit::VolumeSettings;
-use units::{Bytes, BytesPerSec, Share};
+use units::{Bytes, BytesPerSec, OpsPerSec, Share};
 
 use crate::arrange::{PartTotals, PlacedVolume, PoolVolumes, arrange};
 use crate::capability::Abilities;
 use crate::choice::Choice;
-use crate::claim::Claim;
+use crate::claim::{Claim, ClaimKind};
 use crate::need::{Need, Part, bought};
 use crate::pool::{Pool, PoolSizedBy, Volumes};
 use crate::shortfall::{Lack, Shortfall};
@@ -90,6 +90,7 @@ pub(crate) fn build_for(
         let fewest = (fewest_able(abilities, index, choice), least_count);
         let (total, by) = part_totals(need, part, choice, fewest, catalog, &mut reasons)?;
         reasons.extend(capability_reason(abilities, index, choice));
+        reasons.extend(names_reason(abilities, index, choice));
         totals.push((part, total));
         if by == PoolSizedBy::Throughput || sized_by == PoolSizedBy::Minimum {
             sized_by = by;
@@ -115,7 +116,7 @@ pub(crate) fn build_for(
 /// The fewest volumes that can carry a part, by the capability of one.
 fn fewest_able(abilities: &Abilities, part: usize, choice: &Choice) -> u64 {
     let used = choice.spare.rest().max(Share::from_permille(1)).fraction();
-    (abilities.share_of(part, |ability| ability.volume.kib_s) / used).ceil() as u64
+    (abilities.volumes_for(part) / used).ceil() as u64
 }
 
 fn capability_reason(abilities: &Abilities, part: usize, choice: &Choice) -> Option<Claim> {
@@ -129,6 +130,18 @@ fn capability_reason(abilities: &Abilities, part: usize, choice: &Choice) -> Opt
         by: volume.by.clone(),
     };
     Some(Claim::new(volume.kind, statement, volume.rows()))
+}
+
+/// Operations on names are part of every volume's load, so their rate divides by the same share.
+fn names_reason(abilities: &Abilities, part: usize, choice: &Choice) -> Option<Claim> {
+    let (_, demand, (rate, row)) = abilities.volumes_for_names(part)?;
+    let statement = StorageStatement::Names {
+        kind: choice.kind,
+        required: OpsPerSec::new(demand.names_per_s as f64),
+        each: *rate,
+        by: row.clone(),
+    };
+    Some(Claim::new(ClaimKind::Published, statement, [row.clone()]))
 }
 
 /// Totals of the volumes of a part, and the requirement that sets their size.
@@ -162,7 +175,9 @@ fn part_totals(
     };
     let by_ceiling = most_of_one.map_or(1, |most| buy.get().div_ceil(most.max(1)));
     let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
-    let count = (by_ceiling.max(by_size).max(able).max(1) + choice.more_volumes).max(least_count);
+    let by_inodes = part.inodes.div_ceil(catalog.inodes_max(choice.kind).max(1));
+    let count = (by_ceiling.max(by_size).max(by_inodes).max(able).max(1) + choice.more_volumes)
+        .max(least_count);
     let max_count = catalog.limit(LimitName::VolumesPerPoolMax);
     if count > max_count {
         let lack = Lack::Volumes {

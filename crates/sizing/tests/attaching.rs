@@ -29,7 +29,13 @@ fn need(demand: Demand, protocol: Protocol) -> Need {
 
 fn in_order(mib: u64, transfer_bytes: u64) -> Demand {
     let throughput = KibPerSec::new(mib << 10);
-    Demand { throughput, transfer_bytes, read: Share::WHOLE, access: Access::Sequential }
+    Demand {
+        throughput,
+        transfer_bytes,
+        read: Share::WHOLE,
+        access: Access::Sequential,
+        names_per_s: 0,
+    }
 }
 
 fn front(need: &Need) -> Vec<Design> {

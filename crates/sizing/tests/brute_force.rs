@@ -41,7 +41,7 @@ const REACHED: f64 = 0.97;
 
 fn need(kib: u64, gib: u64, permille: u64, transfer_bytes: u64, access: Access) -> Need {
     let (throughput, read) = (KibPerSec::new(kib), Share::from_permille(permille));
-    let demand = Demand { throughput, transfer_bytes, read, access };
+    let demand = Demand { throughput, transfer_bytes, read, access, names_per_s: 0 };
     Need { levels: Vec::new(), ..needs::of(demand, gib) }
 }
 
@@ -200,6 +200,7 @@ fn topology(tried: &Tried, demand: &Demand, endpoints: u64) -> Topology {
             read: demand.read.fraction(),
             access: demand.access,
             load: Load::Closed { outstanding: 1 },
+            names: None,
         }],
     }
 }
@@ -387,6 +388,7 @@ fn no_cheaper_layout_of_parts_over_pools_exists() {
             name: format!("part {index}"),
             capacity_gib: *gib,
             demands: vec![Demand { throughput: KibPerSec::new(mib << 10), ..demand }],
+            inodes: 0,
         };
         many.parts = parts.iter().enumerate().map(part).collect();
         use ServiceLevel::{Premium, Standard, Ultra};

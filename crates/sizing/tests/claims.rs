@@ -26,6 +26,7 @@ fn sequential(mib_s: u64, transfer_kib: u64, read_permille: u64) -> Demand {
         transfer_bytes: transfer_kib << 10,
         read,
         access: Access::Sequential,
+        names_per_s: 0,
     }
 }
 

@@ -26,6 +26,7 @@ fn need(hosts: bool) -> Need {
         transfer_bytes: 64 << 10,
         read: Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     let charges = Charges { hosts, ..Charges::default() };
     Need { charges, ..needs::of(demand, 4096) }

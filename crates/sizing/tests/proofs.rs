@@ -26,6 +26,7 @@ fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
         transfer_bytes: 64 << 10,
         read,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     Need { vm: Some("D16s_v5".to_owned()), ..needs::of(demand, gib) }
 }

@@ -24,6 +24,7 @@ fn need(mib: u64, gib: u64) -> Need {
         transfer_bytes: 64 << 10,
         read: Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     needs::of(demand, gib)
 }

@@ -29,6 +29,7 @@ fn sequential(mib_s: u64, read_permille: u64) -> Demand {
         transfer_bytes: 64 << 10,
         read: Share::from_permille(read_permille),
         access: Access::Sequential,
+        names_per_s: 0,
     }
 }
 
@@ -124,6 +125,7 @@ fn parts_and_charges() {
         name: name.to_owned(),
         capacity_gib,
         demands: vec![sequential(mib_s, 700)],
+        inodes: 0,
     };
     let need = needs::of(sequential(300, 700), 1024);
     let parts = Need {

@@ -33,6 +33,7 @@ fn need(kib_s: u64, gib: u64) -> Need {
         transfer_bytes: 64 << 10,
         read: Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     needs::of(demand, gib)
 }

@@ -29,6 +29,7 @@ fn demand(mib: u64, read_permille: u64) -> Demand {
         transfer_bytes: 64 << 10,
         read,
         access: Access::Sequential,
+        names_per_s: 0,
     }
 }
 
@@ -161,6 +162,7 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
         name: name.to_owned(),
         capacity_gib: gib,
         demands: vec![demand(mib, 1000)],
+        inodes: 0,
     };
     let mut hana = need(0, 0);
     hana.parts = vec![

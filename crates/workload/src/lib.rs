@@ -31,6 +31,7 @@ pub mod mix;
 mod name_load;
 mod name_reader;
 pub mod names;
+pub mod offered_load;
 pub mod op;
 pub mod outcome;
 pub mod overrides;

@@ -31,6 +31,12 @@ pub struct Metric {
     pub response_time_max_ns: Option<u64>,
     /// Which response time.
     pub response_time: ResponseTime,
+    /// What one unit stores, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<u64>,
+    /// Files and directories of one unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inodes: Option<u64>,
 }
 
 /// A response time with a ceiling.
@@ -101,7 +107,31 @@ pub(crate) fn of(experiment: &Experiment) -> Option<Metric> {
         Value::Text(word) => ResponseTime::ALL.into_iter().find(|one| one.name() == word)?,
         _ => return None,
     };
-    Some(Metric { name, rate_min_permille, response_time_max_ns, response_time })
+    let capacity_bytes = match layer.value("capacity", &[]) {
+        Some(Value::Bytes(bytes)) => Some(*bytes),
+        _ => None,
+    };
+    let inodes = match layer.value("inodes", &[]) {
+        Some(Value::Count(count)) => Some(*count),
+        _ => None,
+    };
+    Some(Metric {
+        name,
+        rate_min_permille,
+        response_time_max_ns,
+        response_time,
+        capacity_bytes,
+        inodes,
+    })
+}
+
+/// Keys of the file that a key of the command line replaces: load points are listed or divided.
+pub(crate) const fn replaced_by(key: &str) -> &'static [&'static str] {
+    match key.as_bytes() {
+        b"values" => &["maximum", "load_points"],
+        b"maximum" => &["values"],
+        _ => &[],
+    }
 }
 
 /// The setting with the values of the metric, which are the load points.

@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::keys::{self, Key, Kind, Section};
+use crate::metric;
 use crate::problem::unknown_key;
 use crate::reader::{ReadFile, Reader};
 use crate::value::Value;
@@ -109,7 +110,16 @@ fn apply_each(
             Section::Experiment | Section::Target | Section::Stream | Section::Variant => None,
         };
         if let Some(settings) = of_section {
-            settings.retain(|other| other.key.name != destination.key.name);
+            let replaced = match destination.key.section {
+                Section::Metric => metric::replaced_by(destination.key.name),
+                _ => &[],
+            };
+            let is_in_file =
+                |other: &Setting| !overrides.iter().any(|one| *one.flag == *other.span.file);
+            settings.retain(|other| {
+                other.key.name != destination.key.name
+                    && !(replaced.contains(&other.key.name) && is_in_file(other))
+            });
             settings.push(setting);
         } else {
             experiment.overrides.retain(|other| {

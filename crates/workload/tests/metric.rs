@@ -59,6 +59,8 @@ fn each_value_scales_the_rate_of_every_stream() {
         rate_min_permille: 950,
         response_time_max_ns: None,
         response_time: ResponseTime::Mean,
+        capacity_bytes: None,
+        inodes: None,
     };
     assert_eq!(plan.metric, Some(metric));
     // A plan without a metric is stored as before.
@@ -75,6 +77,14 @@ fn a_maximum_has_ten_load_points_and_the_command_line_sets_keys() {
     };
     assert_eq!(values(&[]), ["5", "10", "15", "20", "25", "30", "35", "40", "45", "50"]);
     assert_eq!(values(&["metric.load_points=2"]), ["25", "50"]);
+    // Load points of the command line replace those of the file, whichever form they have.
+    assert_eq!(values(&["metric.values=3,4"]), ["3", "4"]);
+    assert_eq!(values(&["metric.maximum=4", "metric.load_points=2"]), ["2", "4"]);
+    let listed = experiment("name = 'agents'\nvalues = [7, 8]", RATES);
+    let names = offered(&plan(&listed, &["metric.maximum=4", "metric.load_points=2"]).unwrap());
+    assert_eq!(names.last().unwrap().0, "eda, agents=4");
+    let both = plan(&listed, &["metric.maximum=4", "metric.values=4"]).unwrap_err();
+    assert!(both.contains("`values` and a `maximum`"), "{both}");
     let strict = ["metric.maximum=10", "metric.response_time=p99", "metric.response_time_max=5ms"];
     let metric = plan(&text, &strict).unwrap().metric.unwrap();
     assert_eq!(metric.response_time, ResponseTime::P99);
@@ -132,8 +142,8 @@ fn wrong_keys_and_values_of_a_metric_are_refused_with_a_remedy() {
         "name = 'agents'\nvalue = [1, 2]",
         RATES,
         expect![[r#"
-        x.toml:4:1: unknown key in [metric], found `value`, allowed: name, values, maximum, load_points, rate_min, response_time_max, response_time (did you mean `values`?)
-    "#]],
+            x.toml:4:1: unknown key in [metric], found `value`, allowed: name, values, maximum, load_points, rate_min, response_time_max, response_time, capacity, inodes (did you mean `values`?)
+        "#]],
     );
     refused(
         "name = 'agents'",

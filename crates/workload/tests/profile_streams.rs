@@ -309,12 +309,13 @@ fn every_number_of_an_application_has_a_source_or_is_marked() {
             if !has_number || is_name || is_shape {
                 continue;
             }
-            let words = ["unconfirmed", "scale", "period", "[1]", "[2]", "[3]", "chosen", "after"];
+            let words =
+                ["unconfirmed", "scale", "period", "[1]", "[2]", "[3]", "[4]", "chosen", "after"];
             let marked =
                 words.iter().any(|word| comment.contains(word)) || comment.contains("the 270");
             assert!(marked, "{}: `{line}` has neither source nor mark", profile.name);
         }
-        for source in ["[1]", "[2]", "[3]"] {
+        for source in ["[1]", "[2]", "[3]", "[4]"] {
             let cited = profile.text.matches(source).count();
             let listed = profile.text.contains(&format!("\n# {source} "));
             assert!(cited == 0 || listed, "{}: {source} is not a source", profile.name);

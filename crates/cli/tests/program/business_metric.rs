@@ -54,6 +54,31 @@ fn a_metric_is_planned_run_exported_compared_and_kept_as_a_baseline() {
 }
 
 #[test]
+fn a_required_number_of_units_is_passed_or_failed_in_text_json_and_on_the_page() {
+    let dir = TestDir::new();
+    let required = |bound: &str| format!("name = \"eda\"\nrequire = [\"metric >= {bound}\"]");
+    // `null:` achieves every rate, so the larger value is not known to fail.
+    dir.file("eda.toml", &JOB_SETS.replace("name = \"eda\"", &required("1")));
+    let page = dir.path().join("page.html");
+    let report = ["--report", page.to_str().expect("a path")];
+    let shown =
+        dir.measured(&[&["run", "null:", "-w", "eda.toml", "--full"][..], &report].concat());
+    let words = "1 job sets required, ";
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line(&shown).contains(words), "{shown}");
+    let page = std::fs::read_to_string(&page).expect("read the page");
+    assert!(one_line(&page).contains(words), "no sentence on the page");
+    let json = dir.measured(&["run", "null:", "-w", "eda.toml", "--no-report", "--json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let condition = &json["conditions"][0];
+    assert_eq!(
+        (&condition["condition"], &condition["bound"]),
+        (&"metric >= 1".into(), &1.0.into())
+    );
+    assert!(condition["distance_fraction"].is_number(), "{condition}");
+}
+
+#[test]
 fn a_closed_stream_and_a_condition_without_a_metric_are_refused_before_anything_is_written() {
     let dir = TestDir::new();
     dir.file("eda.toml", &JOB_SETS.replace("{ constant = \"500/s\" }", "\"closed\""));

@@ -31,7 +31,7 @@ fn coverage_is_printed_and_smb_is_reported_first_as_not_modelled() {
     let shown = words(&predicted(KNOWN));
     assert!(shown.contains("84 of 93 (90 %) rates and 9 of 10 (90 %) response times"), "{shown}");
     assert!(
-        shown.contains("not metadata operations") && !shown.contains("Not modelled"),
+        shown.contains("operations on names over NFSv3") && !shown.contains("Not modelled"),
         "{shown}"
     );
     let shown = words(&predicted(&KNOWN.replace("[[host]]", "[[host]]\nprotocol = \"smb\"")));
@@ -149,5 +149,42 @@ fn keys_in_the_guide_are_those_of_a_topology() {
         for key in keys.split(", ").map(str::trim).filter(|key| !key.is_empty()) {
             assert!(guide.contains(&format!("`{key}`")), "`{key}` is not in the guide");
         }
+    }
+}
+
+#[test]
+fn job_sets_of_a_profile_are_predicted_and_kinds_without_a_rate_come_first() {
+    let dir = TestDir::new();
+    let file = dir.path().join("sets.toml");
+    let topology = |workload: &str| {
+        let text = format!(
+            "[[host]]\ncount = 10\nnconnect = 8\nvm = \"D32s_v5\"\n[[volume]]\nkind = \"large\"\n\
+             level = \"ultra\"\nquota = \"100TiB\"\n[[workload]]\n{workload}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        dir.run(&["predict", file.to_str().unwrap(), "--json"])
+    };
+    let ended = topology("profile = \"eda-like\"\nmetric = 1000");
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["not_counted"], serde_json::json!([]));
+    // More than the largest published result, 1,760 job sets at 12,188 of 12,800 MiB/s, exceeds a limit.
+    let over = topology("profile = \"eda-like\"\nmetric = 2000");
+    assert_eq!(over.code, Some(1), "{}", over.stdout);
+    let others: serde_json::Value =
+        serde_json::from_str(&topology("profile = \"software-build\"\nmetric = 5").stdout).unwrap();
+    assert!(others["not_counted"][0].as_str().unwrap().starts_with("Not enough data for readdir:"));
+    for (workload, words) in [
+        ("profile = \"kafka-like\"\nmetric = 5", "it has no business metric"),
+        (
+            "profile = \"vdi-like\"\nmetric = 5",
+            "give `variant`, one of in use, sign-in, boot storm",
+        ),
+        ("profile = \"eda-like\"\nmetric = 0", "wrong value for `metric`"),
+    ] {
+        let ended = topology(workload);
+        assert_eq!(ended.code, Some(2), "{workload}: {}", ended.stdout);
+        let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(words) && said.contains("sets.toml:"), "{workload}: {said}");
     }
 }

@@ -412,3 +412,92 @@ fn with_unequal_sizes_a_need_has_the_share_of_bytes_and_a_comparison_that_of_ope
         serde_json::from_str(&dir.ok(&["expect", "--run", &id, "--json"])).expect("JSON");
     assert_eq!(json["expectations"][0]["read_fraction"], 0.5);
 }
+
+#[test]
+fn a_number_of_job_sets_becomes_a_demand_by_kind_and_a_design() {
+    let dir = TestDir::new();
+    let json = |units: &str| -> Value {
+        let all = ["size", "--profile", "eda-like", "--metric", units, "--json"];
+        serde_json::from_str(&dir.ok(&all)).expect("JSON")
+    };
+    let one = json("88");
+    // 88 job sets: 88 x 450 operations, of which 40 % are on names, 7.26 MB/s and 11 GiB each.
+    let part = &one["need"]["parts"][0];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!((number(&part["demands"][0]["names_per_s"]) / (88.0 * 180.0) - 1.0).abs() < 0.01);
+    let mb_s = number(&part["demands"][0]["throughput_kib_s"]) * 1024.0 / 1e6;
+    assert!((mb_s / (88.0 * 7.26) - 1.0).abs() < 0.01, "{mb_s}");
+    assert_eq!((&part["capacity_gib"], &part["inodes"]), (&968.into(), &633_600.into()));
+    let business = &one["need"]["business"];
+    assert_eq!((&business["metric"], &business["units"]), (&"job sets".into(), &88.into()));
+    let kinds = business["variants"][0]["kinds"].as_array().expect("kinds");
+    let rate: f64 = kinds.iter().map(|kind| number(&kind["ops_per_s"])).sum();
+    assert!((rate - 88.0 * 450.0).abs() < 1e-6, "{rate}");
+    assert_eq!(business["not_enough_data"], serde_json::json!([]));
+    // The published result is that of 88 job sets on one regular volume; twice that needs two.
+    let regular = |found: &Value| -> u64 {
+        let designs = found["cheapest_of_each_kind"].as_array().expect("designs").iter();
+        let volumes = |design: &Value| -> u64 {
+            let pools = design["pools"].as_array().expect("pools").iter();
+            let all = pools.flat_map(|pool| pool["volumes"].as_array().expect("volumes"));
+            all.map(|one| one["count"].as_u64().expect("a count")).sum()
+        };
+        let regular = designs.filter(|design| design["volume_kind"] == "regular");
+        regular.map(volumes).min().expect("a design with regular volumes")
+    };
+    assert_eq!((regular(&one), regular(&json("177"))), (1, 3));
+    let text = one_line(&dir.ok(&["size", "--profile", "eda-like", "--metric", "88", "--full"]));
+    for words in [
+        "88 job sets (",
+        "88 job sets by eda-like: 39,600 ops/s, 15,",
+        "capacity: 88 x 11 GiB = 968 GiB",
+        "inodes: 88 x 7,200 = 633,600",
+        "one regular volume carried 15,840 ops/s on names, by figure C08 of",
+    ] {
+        assert!(text.contains(words), "`{words}` in\n{text}");
+    }
+}
+
+#[test]
+fn kinds_without_a_published_rate_are_named_and_not_counted() {
+    let dir = TestDir::new();
+    let text = one_line(&dir.ok(&["size", "--profile", "home-directories", "--metric", "14000"]));
+    let words = "Not enough data for open, lookup, readdirplus, lookup_missing, rename:";
+    assert!(text.contains(words), "{text}");
+    assert!(text.contains("14,000 active users"), "{text}");
+}
+
+#[test]
+fn a_metric_that_cannot_be_sized_is_refused_with_a_remedy() {
+    let dir = TestDir::new();
+    dir.file("none.toml", "name = \"none\"\n[stream.a]\nread = \"70%\"\ntransfer_size = \"8KiB\"\npattern = \"random\"\nfile_size = \"1GiB\"\nqueue_depth = 4\narrival = { poisson = \"300/s\" }\n");
+    dir.file(
+        "shares.toml",
+        "name = \"shares\"\n[metric]\nname = \"builds\"\nvalues = 1\n[stream.a]\nnames = { files = 1000, depth = 1, width = 10, size = \"16KiB\" }\nmix = { stat = \"90%\", access = \"20%\" }\nqueue_depth = 4\narrival = { poisson = \"300/s\" }\n",
+    );
+    for (arguments, words) in [
+        (&["--profile", "kafka-like", "--metric", "5"][..], "it has no business metric"),
+        (&["--profile", "kafka-like", "--metric", "5"], "eda-like (job sets)"),
+        (&["--profile", "eda", "--metric", "5"], "neither such a profile nor a file"),
+        (&["--profile", "none.toml", "--metric", "5"], "add [metric] with `name` and `values`"),
+        (&["--profile", "shares.toml", "--metric", "5"], "shares.toml:7:"),
+        (
+            &["--profile", "eda-like", "--metric", "users=5"],
+            "is not its metric, which is `job sets`",
+        ),
+        (&["--profile", "eda-like", "--metric", "0"], "a whole number of units from 1"),
+        (&["--profile", "eda-like", "--metric", "-3"], "a whole number of units from 1"),
+        (&["--profile", "eda-like"], "--metric"),
+        (&["--metric", "5"], "--profile"),
+        (
+            &["--profile", "eda-like", "--metric", "500", "--capacity", "1TiB"],
+            "--capacity 1 TiB is less than the working set: 500 job sets x 11 GiB = 5.37 TiB",
+        ),
+        (&["--profile", "eda-like", "--metric", "5", "--capacity", "1GiB"], "eda-like:16:1"),
+    ] {
+        let ended = dir.run(&[&["size"][..], arguments].concat());
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}{}", ended.stdout, ended.stderr);
+        assert!(one_line(&ended.stderr).contains(words), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+    }
+}

@@ -2,6 +2,7 @@
 //! with measurements.
 
 mod measured_run;
+mod profile_loads;
 pub mod published_comparison;
 mod target_kind;
 
@@ -73,7 +74,7 @@ fn read_topology(path: &Path) -> Result<Topology, Failure> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("read topology {}", path.display()))
         .map_err(Failure::input)?;
-    topology_file::parse(&text, &path.display().to_string())
+    topology_file::parse_with(&text, &path.display().to_string(), &profile_loads::loads)
         .map_err(|problems| Failure::problems(&text, problems))
 }
 

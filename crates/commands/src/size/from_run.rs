@@ -48,7 +48,7 @@ pub(super) fn part(
         assumptions.push(Assumption::FilesOfRecord(Bytes::new(filled)));
         filled.div_ceil(1 << 30)
     });
-    Ok(Part { name: "data".to_owned(), capacity_gib, demands })
+    Ok(Part { name: "data".to_owned(), capacity_gib, demands, inodes: 0 })
 }
 
 /// The share of reads is that of bytes, because limits apply to bytes.
@@ -59,5 +59,6 @@ fn demand(point: &LoadPoint, throughput: f64) -> Demand {
         transfer_bytes,
         read: read_share_of_bytes(point),
         access,
+        names_per_s: 0,
     }
 }

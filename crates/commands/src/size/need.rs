@@ -17,6 +17,7 @@ use sizing::region_need::demand;
 use store::Store;
 use units::{Bytes, Nanos, Percent, Share};
 
+use super::business_metric::{self, Units};
 use super::from_run;
 use crate::outcome::Failure;
 
@@ -48,6 +49,10 @@ pub struct Options {
     pub part: Vec<Part>,
     /// The record that throughput, mix and transfer sizes are from.
     pub from_run: Option<String>,
+    /// The profile or experiment file that the demand of the units is from.
+    pub profile: Option<String>,
+    /// The number of units of its business metric.
+    pub metric: Option<Units>,
     /// The minimum time between a raise of the service level and a return, in seconds.
     pub cool_down: Option<u64>,
     /// The growth of all requirements.
@@ -132,13 +137,22 @@ pub(super) fn need(
         is_pay_as_you_go: options.reserved.is_none(),
         hours_per_month: options.hours,
     });
-    let parts = match (&options.from_run, options.part.is_empty()) {
-        (Some(id), _) => {
+    let business = match (&options.profile, &options.metric) {
+        (Some(profile), Some(units)) => {
+            let capacity = options.capacity;
+            Some(business_metric::need(profile, units, capacity, facts, assumptions)?)
+        }
+        _ => None,
+    };
+    let of_metric = business.as_ref().and_then(|one| one.response_time_ns);
+    let parts = match (&business, &options.from_run, options.part.is_empty()) {
+        (Some(business), ..) => vec![business.part.clone()],
+        (None, Some(id), _) => {
             let capacity = options.capacity;
             vec![from_run::part(id, store, capacity, assumptions)?]
         }
-        (None, true) => vec![only_part(options, assumptions)],
-        (None, false) => {
+        (None, None, true) => vec![only_part(options, assumptions)],
+        (None, None, false) => {
             let mut parts = options.part.clone();
             let demands = parts.iter_mut().flat_map(|part| &mut part.demands);
             demands.for_each(|demand| {
@@ -147,7 +161,7 @@ pub(super) fn need(
             parts
         }
     };
-    if options.read == Percent::ALL && options.from_run.is_none() {
+    if options.read == Percent::ALL && options.from_run.is_none() && business.is_none() {
         assumptions.push(Assumption::ReadsOnly);
     }
     assumptions.extend([Assumption::ProportionalLoad, Assumption::PublishedCapabilities]);
@@ -169,7 +183,7 @@ pub(super) fn need(
         parts,
         growth: options.growth,
         headroom: options.headroom.into(),
-        response_time: options.response_time.map(|ns| Nanos(ns as f64)),
+        response_time: options.response_time.or(of_metric).map(|ns| Nanos(ns as f64)),
         region: region.name.clone(),
         protocol: options.protocol,
         hosts: options.clients,
@@ -179,6 +193,7 @@ pub(super) fn need(
         hours_per_month: options.hours,
         charges: charges(options, facts, assumptions),
         pools_max: options.pools,
+        business: business.map(|one| one.demand),
     };
     Ok(need.with_snapshots(options.snapshots))
 }
@@ -261,7 +276,7 @@ fn only_part(options: &Options, assumptions: &mut Vec<Assumption>) -> Part {
             assumptions.push(Assumption::ThroughputTransfers(Bytes::new(transfer_bytes)));
         }
         let access = Access::Sequential;
-        demands.push(Demand { throughput, transfer_bytes, read, access });
+        demands.push(Demand { throughput, transfer_bytes, read, access, names_per_s: 0 });
     }
     if let Some(rate) = options.iops {
         let transfer_bytes = options.transfer_size.unwrap_or(TRANSFER_OF_RATE);
@@ -271,7 +286,7 @@ fn only_part(options: &Options, assumptions: &mut Vec<Assumption>) -> Part {
         demands.push(Demand::of_rate(rate, transfer_bytes, read));
     }
     let capacity_gib = options.capacity.unwrap_or(0);
-    Part { name: "data".to_owned(), capacity_gib, demands }
+    Part { name: "data".to_owned(), capacity_gib, demands, inodes: 0 }
 }
 
 /// The failure of a need, with the nearest alternative.

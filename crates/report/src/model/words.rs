@@ -4,6 +4,7 @@ use cloud::figure::Protocol;
 use cloud::volume_limit::{Ceiling, LimitDerivation};
 use predict::coverage::Coverage;
 use predict::parameter::{Parameter, Per};
+use predict::topology::NameLoad;
 use predict::{Assumption, Reason, Resource, ResourceKind, Statement};
 use units::{counted, fraction_percent, thousands};
 
@@ -45,6 +46,7 @@ pub(crate) const fn kind(of: ResourceKind) -> &'static str {
         ResourceKind::VolumeRandom => "volumes, random operations",
         ResourceKind::VolumeReads => "volumes, sequential reads",
         ResourceKind::VolumeWrites => "volumes, sequential writes",
+        ResourceKind::VolumeNames => "volumes, operations on names",
     }
 }
 
@@ -72,6 +74,14 @@ pub(crate) fn statement(of: &Statement) -> String {
                 values.join(", "),
                 counted(*figures, "published figure"),
                 fraction_percent(*error, 0)
+            )
+        }
+        Statement::NamesPublished { parameters } => {
+            let values: Vec<String> = parameters.iter().map(parameter).collect();
+            format!(
+                "{}; from the largest published rates of an EDA mix, so a volume may carry more; of one \
+                 document, so the interval is that of random operations",
+                values.join(", ")
             )
         }
         Statement::Connections { workload, hosts, each, paths, connections } => match each {
@@ -134,6 +144,16 @@ fn parameter((parameter, value): &(Parameter, f64)) -> String {
     }
 }
 
+/// The paragraph about kinds of operations on names without a published rate.
+pub(crate) fn not_counted(load: &NameLoad) -> String {
+    format!(
+        "Not enough data for {}: no rate of these operations is published. They are {} of the operations \
+         on names and are left out of every number below.",
+        load.not_counted.join(", "),
+        fraction_percent(load.not_counted_share, 0)
+    )
+}
+
 /// The paragraph about a protocol that the model does not cover.
 pub(crate) fn not_modelled(protocol: Protocol) -> String {
     let name = protocol.name();
@@ -147,6 +167,10 @@ pub(crate) fn not_modelled(protocol: Protocol) -> String {
 /// An assumption as a sentence.
 pub(crate) fn assumption(of: Assumption) -> String {
     match of {
+        Assumption::NamesAsEda => {
+            "An operation on a name costs as much as the mean of those of an EDA mix, of which nine in ten are \
+             stat and access; on hosts, connections and endpoints as much as a read without data."
+        }
         Assumption::MedianFloor => {
             "The response time at queue depth 1 is the median of published values. Measure it with \
              `tune` and set it as `floor`."

@@ -41,6 +41,7 @@ pub fn write(
         points: curve.points.iter().map(point).collect(),
         stretches: curve.stretches.iter().map(stretch).collect(),
         not_modelled: curve.not_modelled.iter().copied().map(words::not_modelled).collect(),
+        not_counted: curve.not_counted.iter().map(words::not_counted).collect(),
         coverage: CoverageJson {
             rates: coverage(Coverage::RATES),
             latencies: coverage(Coverage::LATENCIES),
@@ -70,6 +71,8 @@ struct Document<'a> {
     stretches: Vec<StretchJson<'a>>,
     /// Protocols that the model does not cover.
     not_modelled: Vec<String>,
+    /// Kinds of operations without a published rate, which are left out.
+    not_counted: Vec<String>,
     coverage: CoverageJson,
     reasons: Vec<ReasonJson<'a>>,
     assumptions: Vec<String>,

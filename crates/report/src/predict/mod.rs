@@ -72,7 +72,8 @@ fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
 /// number.
 fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
     let not_modelled = curve.not_modelled.iter().copied().map(words::not_modelled);
-    let mut answer: Vec<String> = not_modelled.collect();
+    let not_counted = curve.not_counted.iter().map(words::not_counted);
+    let mut answer: Vec<String> = not_modelled.chain(not_counted).collect();
     answer.push(match &curve.requested {
         Some(point) => format!(
             "Expect {}, {}, at a mean latency of {}, with {} operations outstanding on {}; bottleneck: \
@@ -99,7 +100,7 @@ fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
 
 /// What the model covers, how often it is right, and what it assumes.
 pub(crate) fn model_section(curve: &Curve) -> Section {
-    let covers = "The model covers reads and writes over NFSv3, not metadata operations.";
+    let covers = "The model covers reads, writes and operations on names over NFSv3.";
     let mut points = vec![format!("{covers} {}", words::coverage())];
     points.extend(curve.assumptions.iter().copied().map(words::assumption));
     section("assumptions", "Model and assumptions", vec![Block::List(points)])

@@ -4,7 +4,7 @@ use analysis::Findings;
 use analysis::condition::{Answer, Judged, judge};
 use units::counted;
 
-use crate::conditions::{observed, of_required};
+use crate::conditions::{observed, of_metric, of_required};
 use crate::document::{Block, Column, Section, Table};
 use crate::number::NONE;
 use crate::results::load_point_name;
@@ -17,8 +17,11 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
         return None;
     }
     let met = judged.iter().filter(|one| one.answer == Answer::Passed).count();
-    let sentence =
+    let mut sentence =
         format!("The results meet {met} of {}.", counted(judged.len() as u64, "requirement"));
+    for one in judged.iter().filter_map(|one| of_metric(findings, one)) {
+        sentence.push_str(&format!(" {one}."));
+    }
     let row = |one: &Judged| {
         let at = one.worst.map(|worst| load_point_name(&findings.load_points[worst.load_point]));
         vec![

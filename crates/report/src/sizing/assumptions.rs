@@ -59,8 +59,20 @@ fn sentence(of: &Assumption) -> String {
                 read.permille() / 10
             );
         }
+        Assumption::OfProfile { profile } => {
+            return format!(
+                "the load is that of {profile} (--profile) times the number of units (--metric); its \
+                 reads and writes are one load with their mean transfer size, random if at least a \
+                 tenth of the bytes are"
+            );
+        }
         Assumption::FilesOfRecord(size) => {
             return format!("the volumes hold the files of the record, {size} (--capacity)");
+        }
+        Assumption::NamesAsPublished => {
+            "operations on names: a volume carries the largest published rate, that of an EDA mix with \
+             its reads and writes at the same time, and may carry more; on hosts, connections and \
+             endpoints each counts as a read of 4 KiB, and lasts as long as a read or write"
         }
         Assumption::ReadsOnly => {
             "reads only: what hosts receive is not metered, so their egress limit does not apply \

@@ -18,7 +18,7 @@ use sizing::shortfall::Shortfall;
 use sizing::solve::Verdict;
 use units::Share;
 
-use super::{assumptions, names, shortfalls, statements, trade_offs};
+use super::{assumptions, business, names, shortfalls, statements, trade_offs};
 use crate::number::exported;
 
 /// Changes when a reader of the old form would misread the new one.
@@ -106,6 +106,8 @@ struct NeedJson<'a> {
     snapshot_fraction: f64,
     replication: Option<ReplicationJson<'a>>,
     reserved: Option<&'static str>,
+    /// The units of a business metric that the demands are of, if they are.
+    business: Option<business::BusinessJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -120,6 +122,7 @@ struct ReplicationJson<'a> {
 struct PartJson<'a> {
     name: &'a str,
     capacity_gib: u64,
+    inodes: u64,
     demands: Vec<DemandJson>,
 }
 
@@ -130,6 +133,8 @@ struct DemandJson {
     ops_per_s: f64,
     read_fraction: f64,
     pattern: &'static str,
+    /// Operations on names with a published rate.
+    names_per_s: u64,
 }
 
 fn fraction(share: Share) -> f64 {
@@ -146,11 +151,13 @@ fn need_json(need: &Need) -> NeedJson<'_> {
             Access::Sequential => "sequential",
             Access::Random => "random",
         },
+        names_per_s: d.names_per_s,
     };
     fn part<'a>(part: &'a Part, demand: &dyn Fn(&Demand) -> DemandJson) -> PartJson<'a> {
         PartJson {
             name: &part.name,
             capacity_gib: part.capacity_gib,
+            inodes: part.inodes,
             demands: part.demands.iter().map(demand).collect(),
         }
     }
@@ -180,6 +187,7 @@ fn need_json(need: &Need) -> NeedJson<'_> {
             level: one.level.map(ServiceLevel::name),
         }),
         reserved: need.charges.reserved.map(ReservationTerm::name),
+        business: need.business.as_ref().map(business::json),
     }
 }
 
@@ -377,6 +385,8 @@ fn use_json(one: &Use) -> UseJson {
         unit: match one.resource {
             Resource::Capacity | Resource::RegionalQuota => "GiB",
             Resource::Slots => "requests",
+            Resource::VolumeNames => "ops/s",
+            Resource::Inodes => "inodes",
             _ => "KiB/s",
         },
         used: one.used,

@@ -2,6 +2,7 @@
 //! there is no design; with the arithmetic and assumptions folded.
 
 mod assumptions;
+mod business;
 mod chosen;
 pub mod json;
 mod names;
@@ -44,7 +45,11 @@ pub fn sheet(
         }
         Verdict::Infeasible(why) => infeasible(need, why),
     };
+    let business = need.business.as_ref();
+    sheet.answer.extend(business.map(business::in_words));
+    sheet.answer.extend(business.and_then(business::not_enough_data));
     sheet.title = format!("Sizing for {}", words::need(need));
+    sheet.sections.extend(business.map(business::section));
     sheet.folded.push(assumed(assumptions));
     sheet
 }

@@ -29,6 +29,8 @@ pub(super) const fn resource(of: Resource) -> &'static str {
     match of {
         Resource::VolumeLimits => "throughput limits of the volumes",
         Resource::VolumeCapability => "capability of the volumes",
+        Resource::VolumeNames => "operations on names of the volumes",
+        Resource::Inodes => "inodes of the volumes",
         Resource::HostCapability => "capability of the hosts",
         Resource::Capacity => "quotas",
         Resource::Egress => "VM egress",
@@ -44,6 +46,8 @@ pub(super) const fn short_resource(of: Resource) -> &'static str {
     match of {
         Resource::VolumeLimits => "volume limits",
         Resource::VolumeCapability => "volume capability",
+        Resource::VolumeNames => "operations on names",
+        Resource::Inodes => "inodes",
         Resource::HostCapability => "host capability",
         Resource::RegionalQuota => "regional quota",
         other => resource(other),

@@ -45,6 +45,12 @@ fn storage(of: &StorageStatement) -> String {
             whole_mib(*throughput),
             source(by)
         ),
+        StorageStatement::Names { kind, required, each, by } => format!(
+            "one {} volume carried {each} on names, {}; no higher rate is published, and {required} are \
+             required",
+            kind.name(),
+            source(std::slice::from_ref(by))
+        ),
         StorageStatement::QuotaForThroughput { throughput, rate, quota_gib, level } => format!(
             "{throughput} = {} KiB/s; / {rate} = {} GiB of {level} quota",
             thousands(throughput.get()),

@@ -71,6 +71,8 @@ fn smaller_pool(pool: &SmallerPool) -> String {
 fn fewer_hosts(hosts: &FewerHosts) -> String {
     let amount = |count: u64| match hosts.resource {
         Resource::Slots => format!("{} requests", thousands(count)),
+        Resource::VolumeNames => format!("{} ops/s", thousands(count)),
+        Resource::Inodes => format!("{} inodes", thousands(count)),
         _ => format!("{:.0}", KibPerSec::new(count)),
     };
     format!(

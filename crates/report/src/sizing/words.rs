@@ -9,7 +9,7 @@ use sizing::pool::Pool;
 use sizing::resource_use::{Resource, Use};
 use units::{Bytes, Share, counted, thousands};
 
-use super::{names, statements, trade_offs};
+use super::{business, names, statements, trade_offs};
 use crate::number::{NONE, ms, plain};
 use crate::sheet::with_rows;
 
@@ -47,7 +47,11 @@ pub(super) fn need(need: &Need) -> String {
         Share::ZERO => String::new(),
         growth => format!(", growing by {growth}"),
     };
-    format!("{}{grown} in {}", parts.join("; "), need.region)
+    let parts = match &need.business {
+        Some(of) => format!("{} ({})", business::units(of), parts.join("; ")),
+        None => parts.join("; "),
+    };
+    format!("{parts}{grown} in {}", need.region)
 }
 
 fn part(part: &Part) -> String {
@@ -158,12 +162,12 @@ pub(super) fn recommendation(need: &Need, design: &Design) -> String {
 pub(super) fn clients(need: &Need, design: &Design) -> Option<String> {
     let hosts = design.hosts.as_ref().filter(|hosts| !hosts.is_charged)?;
     Some(format!(
-        "Clients, not in the cost (`--vm` or `--clients` adds them): {} x {} or larger with {}, {} each \
-         ({}).",
+        "Clients, not in the cost (`--vm` or `--clients` adds them): {} x {} or larger with {}, {} MiB/s \
+         each ({}).",
         hosts.count,
         short_vm(&hosts.vm),
         counted(hosts.connections_total() / u64::from(hosts.count).max(1), "connection"),
-        hosts.each_of(need.throughput()),
+        plain(hosts.each_of(need.throughput()).as_mib()),
         names::claim_kind(design.basis())
     ))
 }
@@ -272,6 +276,8 @@ pub(super) fn amounts(one: &Use) -> (String, String, String) {
             (thousands(one.used), thousands(one.limit), "GiB".to_owned())
         }
         Resource::Slots => (thousands(one.used), thousands(one.limit), "requests".to_owned()),
+        Resource::VolumeNames => (thousands(one.used), thousands(one.limit), "ops/s".to_owned()),
+        Resource::Inodes => (thousands(one.used), thousands(one.limit), "inodes".to_owned()),
         _ => (mib(one.used), mib(one.limit), "MiB/s".to_owned()),
     }
 }

@@ -76,6 +76,7 @@ impl System {
                 read: 1.0,
                 access: Access::Random,
                 load,
+                names: None,
             }],
         }
     }

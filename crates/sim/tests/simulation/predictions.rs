@@ -29,6 +29,7 @@ fn topology(outstanding: u64, delay_s: f64) -> Topology {
             read: 1.0,
             access: Access::Random,
             load: Load::Closed { outstanding },
+            names: None,
         }],
     }
 }

@@ -13,6 +13,8 @@ type Stated = fn(usize) -> f64;
 /// Profile, variant (empty for the only one), stream, seconds to simulate, whether arrivals are random, and
 /// the stated rate.
 const STATED: &[(&str, &str, &str, u64, bool, Stated)] = &[
+    ("oltp", "", "data", 60, true, |_| 500.0),
+    ("oltp", "", "log", 120, true, |_| 50.0),
     ("sql-server-like", "", "data", 120, true, |_| 800.0),
     ("sql-server-like", "", "checkpoint", 180, false, |t| if t % 60 < 20 { 270.0 } else { 0.0 }),
     ("sql-server-like", "", "log", 120, true, |_| 110.0),

@@ -166,6 +166,7 @@ impl Demand {
                 access: self.access,
                 // Any number above the slots gives the asymptotic bound.
                 load: topology::Load::Closed { outstanding: 1 << 16 },
+                names: None,
             }],
         };
         let unpredictable = |error| Reason::given(Statement::Unpredictable(error));

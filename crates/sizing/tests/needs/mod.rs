@@ -7,7 +7,12 @@ use units::Share;
 /// One part with one demand over NFSv3, with all levels and any size of host, and nothing besides.
 pub(crate) fn of(demand: Demand, capacity_gib: u64) -> Need {
     Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib, demands: vec![demand] }],
+        parts: vec![Part {
+            name: "data".to_owned(),
+            capacity_gib,
+            demands: vec![demand],
+            inodes: 0,
+        }],
         growth: Share::ZERO,
         headroom: Share::ZERO,
         response_time: None,
@@ -20,5 +25,6 @@ pub(crate) fn of(demand: Demand, capacity_gib: u64) -> Need {
         hours_per_month: 730,
         charges: Charges::default(),
         pools_max: POOLS_MAX,
+        business: None,
     }
 }
