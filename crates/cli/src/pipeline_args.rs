@@ -14,13 +14,14 @@ const PIPELINES: &str = "Pipelines";
 pub(crate) struct PipelineArguments {
     /// Exit with 1 if this is true of any load point, for example 'read.p99 > 2ms'.
     ///
-    /// [WORKLOAD.][KIND.]METRIC OP VALUE: WORKLOAD is a workload variant or a stream; KIND is a kind
-    /// of operation such as read, write or create; METRIC is throughput, iops, mean, p50, p90, p99,
-    /// p99.9 or max (response times), errors (failed operations), achieved (share of the offered
-    /// rate), or of a business metric `metric` (its largest passing value) and `ort`; OP is <, <=, >
-    /// or >=. The condition is true if the whole 95 % confidence interval of a load point is beyond
-    /// VALUE. If the interval includes VALUE, the answer is `cannot tell`. May be repeated. The
-    /// opposite, what must be true, can be in the experiment (key `require`).
+    /// [WORKLOAD.][KIND.]METRIC OP VALUE: WORKLOAD is a workload variant or a stream; KIND is a
+    /// kind of operation such as read, write or create; METRIC is throughput, iops, mean, p50, p90,
+    /// p99, p99.9 or max (response times), errors (failed operations), achieved (share of the
+    /// offered rate), of users `overload` and `overload_point`, or of a business metric `metric`
+    /// (its largest passing value) and `ort`; OP is <, <=, > or >=. The condition is true if the
+    /// whole 95 % confidence interval of a load point is beyond VALUE. If the interval includes
+    /// VALUE, the answer is `cannot tell`. May be repeated. The opposite, what must be true, can be
+    /// in the experiment (key `require`).
     #[arg(
         long,
         help_heading = PIPELINES,
