@@ -36,8 +36,8 @@ pub struct Observation {
     pub duration_ns: Option<u64>,
     /// Reads and writes, by [`Direction::index`].
     pub data: [DataFigures; 2],
-    /// Other operations by their name in the trace, the most frequent first.
-    pub others: Vec<(String, u64)>,
+    /// Other operations, the most frequent first.
+    pub others: Vec<OtherFigures>,
     /// Sequential and other operations.
     pub runs: RunFigures,
     /// Blocks and files.
@@ -63,7 +63,7 @@ impl Observation {
 
     /// The number of other operations with this name.
     pub fn other(&self, name: &str) -> u64 {
-        self.others.iter().find(|(other, _)| other == name).map_or(0, |(_, count)| *count)
+        self.others.iter().find(|other| other.name == name).map_or(0, |other| other.operations)
     }
 
     /// Calls that make data durable: fsync, fdatasync, COMMIT.
@@ -113,6 +113,19 @@ impl DataFigures {
     pub fn sequential(&self) -> u64 {
         self.sizes.iter().map(|size| size.sequential).sum()
     }
+}
+
+/// Operations that neither read nor write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherFigures {
+    /// Their name in the trace.
+    pub name: String,
+    /// How many, those that failed included.
+    pub operations: u64,
+    /// Those of them that failed, for example because there is no file of the name.
+    pub failed: u64,
+    /// From begin to end, where both are known.
+    pub response: Option<ResponseTimes>,
 }
 
 /// The operations of one transfer size.

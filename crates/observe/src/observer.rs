@@ -8,8 +8,8 @@ use crate::error::{Error, Position, PositionUnit};
 use crate::files::{FILES_MAX, FileId, Files};
 use crate::flight::InFlight;
 use crate::observation::{
-    BLOCK_BYTES, Damage, DataFigures, Direction, FileFigures, Note, Observation, RunFigures,
-    Source, WorkingSet,
+    BLOCK_BYTES, Damage, DataFigures, Direction, FileFigures, Note, Observation, OtherFigures,
+    RunFigures, Source, WorkingSet,
 };
 use crate::rate::Begins;
 use crate::recording::{Action, Recorder, Recording};
@@ -60,6 +60,14 @@ struct Data {
     durable: Option<u64>,
 }
 
+/// Operations of one name that neither read nor write, so far.
+#[derive(Debug, Default)]
+struct Other {
+    operations: u64,
+    failed: u64,
+    times: Times,
+}
+
 /// The figures so far.
 #[derive(Debug)]
 pub(crate) struct Observer {
@@ -69,7 +77,7 @@ pub(crate) struct Observer {
     waiting: BTreeMap<(u64, u64), Waiting>,
     added: u64,
     data: [Data; 2],
-    others: BTreeMap<String, u64>,
+    others: BTreeMap<String, Other>,
     runs: RunFigures,
     blocks: Blocks,
     begins: Begins,
@@ -202,10 +210,25 @@ impl Observer {
 
     /// An operation that is neither a read nor a write.
     pub(crate) fn other(&mut self, name: &str) {
-        if let Some(count) = self.others.get_mut(name) {
-            *count += 1;
-        } else if self.others.len() < NAMES_MAX {
-            self.others.insert(name.to_owned(), 1);
+        if !self.others.contains_key(name) && self.others.len() < NAMES_MAX {
+            self.others.insert(name.to_owned(), Other::default());
+        }
+        if let Some(other) = self.others.get_mut(name) {
+            other.operations += 1;
+        }
+    }
+
+    /// An operation failed which [`Observer::other`] has counted.
+    pub(crate) fn other_failed(&mut self, name: &str) {
+        if let Some(other) = self.others.get_mut(name) {
+            other.failed += 1;
+        }
+    }
+
+    /// The time that an operation took which [`Observer::other`] has counted.
+    pub(crate) fn other_response(&mut self, name: &str, response_ns: u64) {
+        if let Some(other) = self.others.get_mut(name) {
+            other.times.add(response_ns);
         }
     }
 
@@ -385,8 +408,14 @@ impl Observer {
         let last_ns = self.begins.last_ns().max(self.last_end_ns);
         let duration = self.begins.first_ns().map(|first| last_ns.saturating_sub(first));
         let has_ends = self.without_end == 0 && self.without_begin == 0;
-        let mut others: Vec<(String, u64)> = self.others.into_iter().collect();
-        others.sort_by_key(|(_, count)| Reverse(*count));
+        let others = self.others.into_iter().map(|(name, other)| OtherFigures {
+            name,
+            operations: other.operations,
+            failed: other.failed,
+            response: other.times.figures(),
+        });
+        let mut others: Vec<OtherFigures> = others.collect();
+        others.sort_by_key(|other| Reverse(other.operations));
         Ok(Observation {
             source,
             under: self.under,

@@ -2,7 +2,7 @@
 //! express it; everything else is listed.
 
 use crate::observation::{
-    Arrival, BLOCK_BYTES, Concurrency, Direction, FileFigures, Observation, SizeCount,
+    Arrival, BLOCK_BYTES, Concurrency, Direction, FileFigures, Observation, OtherFigures, SizeCount,
 };
 
 /// A class of operations with a smaller share is offered as part of the other one.
@@ -218,8 +218,20 @@ impl Class {
 struct Share {
     class: Class,
     by_direction: [u64; 2],
-    /// Size, operations.
-    sizes: Vec<(u64, u64)>,
+    sizes: Vec<OfSize>,
+}
+
+/// Operations of a class with a rounded size.
+#[derive(Clone, Copy)]
+struct OfSize {
+    size_bytes: u64,
+    by_direction: [u64; 2],
+}
+
+impl OfSize {
+    fn operations(&self) -> u64 {
+        self.by_direction.iter().sum()
+    }
 }
 
 impl Share {
@@ -236,8 +248,9 @@ impl Profile {
         let mut streams = Vec::new();
         let total = observation.operations() as f64;
         for class in &classes {
-            for (name, sizes, share) in split_by_size(class, &mut left_out, total) {
-                streams.push((stream(observation, class, name, sizes, &mut left_out), share));
+            for sized in split_by_size(class, &mut left_out, total) {
+                let share = sized.share;
+                streams.push((stream(observation, class, sized, &mut left_out), share));
             }
         }
         set_arrival(observation, &mut streams, &mut left_out);
@@ -296,21 +309,23 @@ fn seek_permille(observation: &Observation) -> u16 {
 }
 
 fn share(observation: &Observation, class: Class, count: impl Fn(&SizeCount) -> u64) -> Share {
-    let mut sizes: Vec<(u64, u64)> = Vec::new();
+    let mut sizes: Vec<OfSize> = Vec::new();
     let mut by_direction = [0; 2];
     for direction in Direction::ALL {
         for size in &observation.data[direction.index()].sizes {
             let operations = count(size);
             by_direction[direction.index()] += operations;
             let rounded = rounded_size(size.size_bytes);
-            match sizes.iter_mut().find(|(known, _)| *known == rounded) {
-                Some((_, sum)) => *sum += operations,
-                None if operations > 0 => sizes.push((rounded, operations)),
-                None => {}
-            }
+            let known = sizes.iter().position(|known| known.size_bytes == rounded);
+            let at = known.unwrap_or_else(|| {
+                sizes.push(OfSize { size_bytes: rounded, by_direction: [0; 2] });
+                sizes.len() - 1
+            });
+            sizes[at].by_direction[direction.index()] += operations;
         }
     }
-    sizes.sort_by_key(|(size, operations)| (std::cmp::Reverse(*operations), *size));
+    sizes.retain(|size| size.operations() > 0);
+    sizes.sort_by_key(|size| (std::cmp::Reverse(size.operations()), size.size_bytes));
     Share { class, by_direction, sizes }
 }
 
@@ -320,39 +335,54 @@ fn rounded_size(bytes: u64) -> u64 {
     (sectors.max(1) * SECTOR_BYTES).min(TRANSFER_MAX_BYTES)
 }
 
-/// A name, sizes with their shares in thousandths, and the share in all operations of a stream.
-type SizedStream = (String, Vec<(u64, u16)>, f64);
+/// The operations of a stream.
+struct SizedStream {
+    name: String,
+    /// Sizes with their shares in thousandths.
+    sizes: Vec<(u64, u16)>,
+    by_direction: [u64; 2],
+    /// Their share in all operations.
+    share: f64,
+}
 
 /// The streams of a class.
 fn split_by_size(class: &Share, left_out: &mut Vec<LeftOut>, total: f64) -> Vec<SizedStream> {
     let of_class = class.operations();
     let is_common = |operations: u64| operations as f64 >= SIZE_SHARE_MIN * of_class as f64;
     let most = SIZES_MAX[usize::from(!class.class.is_ordered())];
-    let kept: Vec<(u64, u64)> =
-        class.sizes.iter().copied().filter(|(_, n)| is_common(*n)).take(most).collect();
+    let common = class.sizes.iter().copied().filter(|size| is_common(size.operations()));
+    let kept: Vec<OfSize> = common.take(most).collect();
     // Every size may be rare; the commonest represents them.
     let kept = match kept.is_empty() {
         true => class.sizes.iter().copied().take(1).collect(),
         false => kept,
     };
-    let sum: u64 = kept.iter().map(|(_, operations)| operations).sum();
+    let sum: u64 = kept.iter().map(OfSize::operations).sum();
     if sum < of_class {
         left_out.push(LeftOut::Sizes { share: (of_class - sum) as f64 / total });
     }
     let share = of_class as f64 / total;
     let class_name = match class.class {
-        Class::Random => return vec![("random".to_owned(), permille(&kept, sum), share)],
+        Class::Random => {
+            let kept: Vec<(u64, u64)> =
+                kept.iter().map(|size| (size.size_bytes, size.operations())).collect();
+            let (name, sizes) = ("random".to_owned(), permille(&kept, sum));
+            return vec![SizedStream { name, sizes, by_direction: class.by_direction, share }];
+        }
         Class::Sequential => "sequential",
         Class::Seek => "seeking",
     };
-    let one = |(size, operations): (u64, u64)| {
-        let name = match kept.len() {
+    let one = |size: &OfSize| SizedStream {
+        name: match kept.len() {
             1 => class_name.to_owned(),
-            _ => format!("{class_name}-{}", size_name(size)),
-        };
-        (name, vec![(size, 1000)], share * operations as f64 / sum as f64)
+            _ => format!("{class_name}-{}", size_name(size.size_bytes)),
+        },
+        sizes: vec![(size.size_bytes, 1000)],
+        // A program often reads and writes by different sizes.
+        by_direction: size.by_direction,
+        share: share * size.operations() as f64 / sum as f64,
     };
-    kept.iter().copied().map(one).collect()
+    kept.iter().map(one).collect()
 }
 
 /// A size in the name of a stream: `8k`, `1m`.
@@ -382,10 +412,10 @@ fn permille(sizes: &[(u64, u64)], sum: u64) -> Vec<(u64, u16)> {
 fn stream(
     observation: &Observation,
     class: &Share,
-    name: String,
-    sizes: Vec<(u64, u16)>,
+    sized: SizedStream,
     left_out: &mut Vec<LeftOut>,
 ) -> StreamProfile {
+    let SizedStream { name, sizes, by_direction: [reads, writes], .. } = sized;
     let of_file = |file: &&FileFigures| {
         let (own, other) = match class.class {
             Class::Sequential => (file.sequential, file.random),
@@ -407,7 +437,6 @@ fn stream(
     let largest = sizes.iter().map(|(size, _)| *size).max().unwrap_or(SECTOR_BYTES);
     let each = bytes.div_ceil(count.max(1) as u64).max(largest);
     let file_size_bytes = each.next_multiple_of(BLOCK_BYTES).min(FILE_MAX_BYTES);
-    let [reads, writes] = class.by_direction;
     let read_permille = permille(&[(0, reads), (1, writes)], reads + writes)[0].1;
     let writes_all = &observation.data[Direction::Write.index()];
     let is_most =
@@ -516,11 +545,11 @@ fn open(arrival: &Arrival, stream: &StreamProfile, share: f64) -> ArrivalProfile
 fn add_left_out(observation: &Observation, classes: &[Share], left_out: &mut Vec<LeftOut>) {
     let set = &observation.working_set;
     let is_sync = |name: &str| ["fsync", "fdatasync", "sync", "datasync", "COMMIT"].contains(&name);
-    let others: Vec<&(String, u64)> =
-        observation.others.iter().filter(|(name, _)| !is_sync(name)).collect();
-    let operations = others.iter().map(|(_, count)| count).sum();
+    let others: Vec<&OtherFigures> =
+        observation.others.iter().filter(|other| !is_sync(&other.name)).collect();
+    let operations = others.iter().map(|other| other.operations).sum();
     if operations > 0 {
-        let names = others.iter().take(3).map(|(name, _)| name.clone()).collect();
+        let names = others.iter().take(3).map(|other| other.name.clone()).collect();
         left_out.push(LeftOut::Others { operations, names });
     }
     if let Some(arrival) = observation.arrival

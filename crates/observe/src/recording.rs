@@ -92,8 +92,9 @@ impl Recorder {
 
 /// Operations of a trace that a list does not have, by name.
 fn left_out(syncs: &BTreeMap<String, u64>, observation: &Observation) -> Vec<(String, u64)> {
-    let others = observation.others.iter().map(|(name, count)| {
-        (name.clone(), count.saturating_sub(syncs.get(name).copied().unwrap_or(0)))
+    let others = observation.others.iter().map(|other| {
+        let listed = syncs.get(&other.name).copied().unwrap_or(0);
+        (other.name.clone(), other.operations.saturating_sub(listed))
     });
     let failed = ["failed read", "failed write"].into_iter().zip(&observation.data);
     let failed = failed.map(|(name, data)| (name.to_owned(), data.failed));

@@ -28,6 +28,8 @@ const MNTPATHLEN: usize = 1024;
 struct Call {
     begin_ns: u64,
     kind: Kind,
+    /// The name under which it was counted, unless it reads or writes.
+    counted: Option<&'static str>,
 }
 
 /// What is needed of a call when its reply comes.
@@ -72,45 +74,45 @@ impl Calls {
     ) -> bool {
         let mut reader = Reader::new(message.head);
         let Ok(header) = CallHeader::decode(&mut reader) else { return false };
-        let kind = match (header.program, header.version, header.procedure) {
+        let (kind, counted) = match (header.program, header.version, header.procedure) {
             (NFS_PROGRAM, NFS_V3, number) => {
                 self.is_nfs3 = true;
                 match self.nfs(number, &mut reader, observer) {
-                    Ok(kind) => kind,
+                    Ok(found) => found,
                     Err(_) => {
                         observer.damaged(at, Damage::Message);
-                        Kind::Other
+                        (Kind::Other, None)
                     }
                 }
             }
             (NFS_PROGRAM, ..) => {
                 self.other_nfs += 1;
-                Kind::Other
+                (Kind::Other, None)
             }
             (MOUNT_PROGRAM, _, MNT) => match reader.opaque("a path", MNTPATHLEN) {
-                Ok(path) => Kind::Mount { path: path.to_vec() },
-                Err(_) => Kind::Other,
+                Ok(path) => (Kind::Mount { path: path.to_vec() }, None),
+                Err(_) => (Kind::Other, None),
             },
-            _ => Kind::Other,
+            _ => (Kind::Other, None),
         };
         if self.outstanding.len() >= OUTSTANDING_MAX {
             self.outstanding.pop_first();
             self.unanswered += 1;
         }
-        let call = Call { begin_ns: message.begin_ns, kind };
+        let call = Call { begin_ns: message.begin_ns, kind, counted };
         let key = (client, server, header.xid);
         // A retransmission is the same call, and began when it was first sent.
         self.outstanding.entry(key).or_insert(call);
         true
     }
 
-    /// The arguments of an NFS call.
+    /// The arguments of an NFS call, and the name under which it was counted.
     fn nfs(
         &mut self,
         number: u32,
         reader: &mut Reader<'_>,
         observer: &mut Observer,
-    ) -> Result<Kind, XdrError> {
+    ) -> Result<(Kind, Option<&'static str>), XdrError> {
         let procedure = NfsProcedure::decode(&mut Reader::new(&number.to_be_bytes()))?;
         match procedure {
             NfsProcedure::READ | NfsProcedure::WRITE => {
@@ -119,38 +121,44 @@ impl Calls {
                 let is_write = procedure == NfsProcedure::WRITE;
                 let is_durable = is_write && stable_how::decode(reader)? != stable_how::UNSTABLE;
                 let direction = if is_write { Direction::Write } else { Direction::Read };
-                return Ok(Kind::Data { direction, file, offset, count, is_durable });
+                Ok((Kind::Data { direction, file, offset, count, is_durable }, None))
             }
             NfsProcedure::LOOKUP | NfsProcedure::CREATE | NfsProcedure::MKDIR => {
                 let diropargs3 { dir, name } = diropargs3::decode(reader)?;
                 let path = self.names.path(dir.0);
-                self.count(procedure, path.as_deref(), observer);
+                let counted = self.count(procedure, path.as_deref(), observer);
                 let (directory, name) = (dir.0.to_vec(), name.0.to_vec());
-                return Ok(Kind::Name { directory, name, procedure });
+                Ok((Kind::Name { directory, name, procedure }, counted))
             }
-            NfsProcedure::NULL => self.count(procedure, None, observer),
+            NfsProcedure::NULL => Ok((Kind::Other, self.count(procedure, None, observer))),
             NfsProcedure::COMMIT => {
                 let file = nfs_fh3::decode(reader)?.0.to_vec();
-                self.count(procedure, self.names.path(&file).as_deref(), observer);
-                return Ok(Kind::Commit { file });
+                let counted = self.count(procedure, self.names.path(&file).as_deref(), observer);
+                Ok((Kind::Commit { file }, counted))
             }
             // All others begin with a handle.
             _ => {
                 let path = self.names.path(nfs_fh3::decode(reader)?.0);
-                self.count(procedure, path.as_deref(), observer);
+                Ok((Kind::Other, self.count(procedure, path.as_deref(), observer)))
             }
         }
-        Ok(Kind::Other)
     }
 
-    fn count(&self, procedure: NfsProcedure, path: Option<&str>, observer: &mut Observer) {
+    /// Counts a call that neither reads nor writes; returns its name if it is observed.
+    fn count(
+        &self,
+        procedure: NfsProcedure,
+        path: Option<&str>,
+        observer: &mut Observer,
+    ) -> Option<&'static str> {
         let is_included = match path {
             Some(path) => observer.includes(path),
             None => !observer.is_restricted(),
         };
-        if is_included {
+        is_included.then(|| {
             observer.other(procedure.name());
-        }
+            procedure.name()
+        })
     }
 
     fn reply(
@@ -166,8 +174,16 @@ impl Calls {
             self.unmatched += 1;
             return true;
         };
+        if let Some(name) = call.counted {
+            observer.other_response(name, message.end_ns.saturating_sub(call.begin_ns));
+        }
         let is_performed = header.status == ReplyStatus::Success;
-        let status = if is_performed { reader.u32().unwrap_or(u32::MAX) } else { u32::MAX };
+        // NULL has no status.
+        let status = if is_performed { reader.u32().ok() } else { Some(u32::MAX) };
+        if let (Some(name), true) = (call.counted, status.is_some_and(|status| status != 0)) {
+            observer.other_failed(name);
+        }
+        let status = status.unwrap_or(u32::MAX);
         match call.kind {
             Kind::Data { direction, .. } if status != 0 => observer.failed(direction),
             Kind::Data { direction, file, offset, count, is_durable } => {

@@ -66,6 +66,9 @@ const COUNTED: [&str; 53] = [
     "utimensat",
 ];
 
+/// Calls whose text is an attribute's name and no path.
+const ATTRIBUTES_OF_DESCRIPTORS: [&str; 2] = ["fremovexattr", "fsetxattr"];
+
 /// Calls whose reads and writes are not calls.
 const NOT_VISIBLE: [&str; 3] = ["io_submit", "io_uring_enter", "mmap"];
 
@@ -77,6 +80,15 @@ pub(super) struct Calls {
     without_path: u64,
     with_path: u64,
     not_visible: [u64; NOT_VISIBLE.len()],
+}
+
+/// When a call was made, how it ended, and its line.
+#[derive(Clone, Copy, Debug)]
+struct When {
+    begin_ns: Option<u64>,
+    took_ns: Option<u64>,
+    has_failed: bool,
+    at: Position,
 }
 
 /// A read or write: its direction, and the index of the argument with its offset.
@@ -106,15 +118,17 @@ impl Calls {
         if !call.is_complete() {
             return false;
         }
+        let end_ns = match (begin_ns, call.duration_ns) {
+            (Some(begin), Some(duration)) => begin.checked_add(duration),
+            _ => resumed_ns,
+        };
         if let Some((direction, offset_at)) = data_call(call.name) {
-            let end_ns = match (begin_ns, call.duration_ns) {
-                (Some(begin), Some(duration)) => begin.checked_add(duration),
-                _ => resumed_ns,
-            };
             let times = (begin_ns, end_ns);
             return self.data(thread, direction, offset_at, times, call, at, observer).is_some();
         }
-        self.other(thread, call, (begin_ns, at), observer);
+        let took_ns = begin_ns.zip(end_ns).map(|(begin, end)| end.saturating_sub(begin));
+        let has_failed = call.returned().is_some_and(|number| number < 0);
+        self.other(thread, call, When { begin_ns, took_ns, has_failed, at }, observer);
         true
     }
 
@@ -190,14 +204,12 @@ impl Calls {
         Some(())
     }
 
-    fn other(
-        &mut self,
-        thread: u64,
-        call: Call<'_>,
-        when: (Option<u64>, Position),
-        observer: &mut Observer,
-    ) {
+    fn other(&mut self, thread: u64, call: Call<'_>, when: When, observer: &mut Observer) {
         let arguments = call.split();
+        let here = arguments.iter().filter(|argument| argument.starts_with("AT_FDCWD<"));
+        for (_, path) in here.filter_map(|argument| descriptor(argument)) {
+            self.descriptors.set_directory(thread, path.unwrap_or_default());
+        }
         let first = arguments.first().and_then(|argument| descriptor(argument));
         let returned = call.returned();
         let done = returned.filter(|number| *number >= 0);
@@ -207,12 +219,13 @@ impl Calls {
                     self.descriptors.open(thread, number, opened(call));
                 }
                 let path = descriptor(call.result).and_then(|(_, path)| path.map(str::to_owned));
-                self.count("open", path.or_else(|| named_path(&arguments)), observer);
+                let path = path.or_else(|| self.named_path(thread, call, &arguments));
+                count("open", path, when, observer);
             }
             "close" => {
                 if let Some((number, path)) = first {
                     self.descriptors.close(thread, number);
-                    self.count("close", path.map(str::to_owned), observer);
+                    count("close", path.map(str::to_owned), when, observer);
                 }
             }
             "lseek" => {
@@ -220,7 +233,14 @@ impl Calls {
                 if let Some(position) = done {
                     self.descriptors.set_position(thread, number, position as u64);
                 }
-                self.count("lseek", path.map(str::to_owned), observer);
+                count("lseek", path.map(str::to_owned), when, observer);
+            }
+            "chdir" | "fchdir" => {
+                let opened = first.and_then(|(_, path)| path.map(str::to_owned));
+                let path = opened.or_else(|| self.named_path(thread, call, &arguments));
+                if let (Some(path), Some(_)) = (path, done) {
+                    self.descriptors.set_directory(thread, &path);
+                }
             }
             "dup" | "dup2" | "dup3" | "fcntl" => {
                 let is_copy = call.name != "fcntl" || call.arguments.contains("F_DUPFD");
@@ -234,54 +254,83 @@ impl Calls {
                     self.descriptors.clone_to(thread, child as u64, shares);
                 }
             }
-            name => self.counted_or_not_visible(name, call, &arguments, when, observer),
+            name if COUNTED.contains(&name) => {
+                self.counted(thread, call, &arguments, when, observer);
+            }
+            name => self.not_visible(name, call, &arguments, observer),
         }
     }
 
-    fn counted_or_not_visible(
+    fn not_visible(
         &mut self,
         name: &str,
         call: Call<'_>,
         arguments: &[&str],
-        (begin_ns, at): (Option<u64>, Position),
         observer: &mut Observer,
     ) {
-        if let Some(index) = NOT_VISIBLE.iter().position(|known| *known == name) {
-            let mapped = || arguments.get(4).and_then(|argument| descriptor(argument));
-            let is_file = |path: &str| is_storage(path) && observer.includes(path);
-            let counts = match name {
-                // Programs map their code; an application that writes to a mapping shares it.
-                "mmap" => {
-                    let is_shared = call.arguments.contains("MAP_SHARED");
-                    is_shared && mapped().and_then(|(_, path)| path).is_some_and(is_file)
-                }
-                _ => call.returned().is_some_and(|number| number > 0),
-            };
-            self.not_visible[index] += u64::from(counts);
-            return;
-        }
-        if COUNTED.contains(&name) {
-            let of_descriptor = arguments.iter().filter_map(|argument| descriptor(argument));
-            let path = of_descriptor
-                .filter(|(number, _)| *number >= 0)
-                .find_map(|(_, path)| path.map(str::to_owned));
-            if let Some(path) = &path {
-                file_size(call, path, observer);
-                let is_done = call.returned() == Some(0) && is_storage(path);
-                if is_done && matches!(name, "fsync" | "fdatasync") {
-                    observer.sync(name, path.as_bytes(), Some(path), begin_ns, at);
-                }
+        let Some(index) = NOT_VISIBLE.iter().position(|known| *known == name) else { return };
+        let mapped = || arguments.get(4).and_then(|argument| descriptor(argument));
+        let is_file = |path: &str| is_storage(path) && observer.includes(path);
+        let counts = match name {
+            // Programs map their code; an application that writes to a mapping shares it.
+            "mmap" => {
+                let is_shared = call.arguments.contains("MAP_SHARED");
+                is_shared && mapped().and_then(|(_, path)| path).is_some_and(is_file)
             }
-            let name = call.name.trim_end_matches("64");
-            self.count(name, path.or_else(|| named_path(arguments)), observer);
-        }
+            _ => call.returned().is_some_and(|number| number > 0),
+        };
+        self.not_visible[index] += u64::from(counts);
     }
 
-    fn count(&mut self, name: &str, path: Option<String>, observer: &mut Observer) {
-        match path {
-            Some(path) if is_storage(&path) && observer.includes(&path) => observer.other(name),
-            _ => {}
+    fn counted(
+        &mut self,
+        thread: u64,
+        call: Call<'_>,
+        arguments: &[&str],
+        when: When,
+        observer: &mut Observer,
+    ) {
+        let of_descriptor = || {
+            let descriptors = arguments.iter().filter_map(|argument| descriptor(argument));
+            let mut of_files = descriptors.filter(|(number, _)| *number >= 0);
+            of_files.find_map(|(_, path)| path.map(str::to_owned))
+        };
+        let path = match ATTRIBUTES_OF_DESCRIPTORS.contains(&call.name) {
+            true => of_descriptor(),
+            false => self.named_path(thread, call, arguments).or_else(of_descriptor),
+        };
+        if let Some(path) = &path {
+            file_size(call, path, observer);
+            let is_done = call.returned() == Some(0) && is_storage(path);
+            if is_done && matches!(call.name, "fsync" | "fdatasync") {
+                observer.sync(call.name, path.as_bytes(), Some(path), when.begin_ns, when.at);
+            }
         }
+        count(call.name.trim_end_matches("64"), path, when, observer);
+    }
+
+    /// The path in the arguments of a call: absolute, below the directory of the descriptor before it, or
+    /// below the working directory.
+    fn named_path(&self, thread: u64, call: Call<'_>, arguments: &[&str]) -> Option<String> {
+        let is_name = |argument: &&str| argument.starts_with('"');
+        let at = match call.name {
+            // The first text is the content of the link.
+            "symlink" | "symlinkat" => arguments.iter().rposition(is_name)?,
+            _ => arguments.iter().position(is_name)?,
+        };
+        let name = arguments.get(at)?.strip_prefix('"')?.split('"').next()?;
+        if name.is_empty() {
+            return None;
+        }
+        if name.starts_with('/') {
+            return Some(normalized(name));
+        }
+        let before = at.checked_sub(1).and_then(|before| descriptor(arguments.get(before)?));
+        let directory = match before {
+            Some((_, Some(path))) => path,
+            _ => self.descriptors.directory(thread)?,
+        };
+        Some(normalized(&format!("{directory}/{name}")))
     }
 
     /// Adds what the reader must know.
@@ -317,20 +366,35 @@ fn file_size(call: Call<'_>, path: &str, observer: &mut Observer) {
     }
 }
 
+/// Counts a call on a file of the storage, with its time.
+fn count(name: &str, path: Option<String>, when: When, observer: &mut Observer) {
+    if path.is_some_and(|path| is_storage(&path) && observer.includes(&path)) {
+        observer.other(name);
+        if when.has_failed {
+            observer.other_failed(name);
+        }
+        if let Some(took_ns) = when.took_ns {
+            observer.other_response(name, took_ns);
+        }
+    }
+}
+
 /// A path of a file, not of a socket, a pipe or the kernel.
 fn is_storage(path: &str) -> bool {
     path.starts_with('/') && !NOT_STORAGE.iter().any(|start| path.starts_with(start))
 }
 
-/// The path in the arguments of a call: absolute, or below a directory that is named.
-fn named_path(arguments: &[&str]) -> Option<String> {
-    let quoted = arguments.iter().find_map(|argument| argument.strip_prefix('"'));
-    let name = quoted?.split('"').next()?;
-    if name.starts_with('/') {
-        return Some(name.to_owned());
+/// An absolute path without `.` and `..`, as the kernel prints paths of descriptors.
+fn normalized(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
     }
-    let (_, directory) = descriptor(arguments.first()?)?;
-    Some(format!("{}/{name}", directory?))
+    format!("/{}", parts.join("/"))
 }
 
 fn opened(call: Call<'_>) -> Descriptor {

@@ -26,6 +26,8 @@ pub(super) struct Descriptors {
     open: BTreeMap<(u64, i64), Descriptor>,
     /// The process whose descriptors a thread shares.
     process_of: BTreeMap<u64, u64>,
+    /// The working directory of each process, as far as known.
+    directories: BTreeMap<u64, String>,
     /// Descriptors whose first position was not known.
     pub(super) assumed: u64,
 }
@@ -59,6 +61,22 @@ impl Descriptors {
         }
     }
 
+    /// The working directory of a thread's process.
+    pub(super) fn directory(&self, thread: u64) -> Option<&str> {
+        self.directories.get(&self.key(thread, 0).0).map(String::as_str)
+    }
+
+    pub(super) fn set_directory(&mut self, thread: u64, path: &str) {
+        let (process, _) = self.key(thread, 0);
+        let has_room = self.directories.len() < DESCRIPTORS_MAX;
+        match self.directories.get_mut(&process) {
+            Some(known) if known == path => {}
+            Some(known) => path.clone_into(known),
+            None if has_room => drop(self.directories.insert(process, path.to_owned())),
+            None => {}
+        }
+    }
+
     /// `new` refers to what `old` refers to.
     pub(super) fn duplicate(&mut self, thread: u64, old: i64, new: i64) {
         match self.get(thread, old) {
@@ -73,6 +91,12 @@ impl Descriptors {
         if shares {
             self.process_of.insert(child, process);
             return;
+        }
+        // What the child used before the parent's line is newer.
+        if !self.directories.contains_key(&child)
+            && let Some(directory) = self.directories.get(&process).cloned()
+        {
+            self.set_directory(child, &directory);
         }
         let of_parent = self.open.range((process, i64::MIN)..=(process, i64::MAX));
         let copies: Vec<(i64, Descriptor)> =

@@ -195,12 +195,13 @@ fn part(text: &str) -> Part<'_> {
             None => Part::Unknown,
         };
     }
-    if let Some(begin) = text.strip_suffix("<unfinished ...>") {
+    // A call that lasts while strace detaches has no end in the trace.
+    let begins = ["<unfinished ...>", "<detached ...>"];
+    if let Some(begin) = begins.into_iter().find_map(|end| text.strip_suffix(end)) {
         return Part::Begin(begin);
     }
     let Some((name, rest)) = text.split_once('(') else { return Part::Unknown };
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if name.is_empty() || !name.chars().all(is_name) {
+    if !is_name(name) {
         return Part::Unknown;
     }
     let (rest, duration_ns) = duration(rest);
@@ -212,6 +213,11 @@ fn part(text: &str) -> Part<'_> {
     });
     let (arguments, result) = found.unwrap_or((rest, ""));
     Part::Whole(Call { name, arguments, result, duration_ns })
+}
+
+/// Whether a word can be the name of a call.
+pub(super) fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The time of a call at the end of its line: `<0.000123>`.
@@ -263,6 +269,7 @@ mod tests {
     #[test]
     fn interrupted_calls_events_and_cut_lines_are_distinguished() {
         assert_eq!(Line::parse("7 read(3, <unfinished ...>").part, Part::Begin("read(3, "));
+        assert_eq!(Line::parse("7 read(3, <detached ...>").part, Part::Begin("read(3, "));
         assert_eq!(
             Line::parse("7 <... read resumed>\"a\", 1) = 1").part,
             Part::End("\"a\", 1) = 1")

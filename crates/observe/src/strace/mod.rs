@@ -18,7 +18,7 @@ use crate::observation::{Damage, Note, Source};
 use crate::observer::Observer;
 
 use calls::Calls;
-use line::{Line, Part};
+use line::{Line, Part, is_name};
 
 /// Threads with an interrupted call.
 const PENDING_MAX: usize = 1 << 16;
@@ -31,7 +31,12 @@ const LINES_BEFORE: usize = 20;
 pub(crate) fn is_likely(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&start[..start.len().min(1 << 16)]);
     let mut lines = text.lines().take(LINES_BEFORE).map(|line| Line::parse(line.trim_end()).part);
-    lines.any(|part| matches!(part, Part::Whole(call) if call.is_complete()))
+    lines.any(|part| match part {
+        Part::Whole(call) => call.is_complete(),
+        // strace attached to a process with many threads begins with the calls in which they wait.
+        Part::Begin(begin) => begin.split_once('(').is_some_and(|(name, _)| is_name(name)),
+        _ => false,
+    })
 }
 
 /// Reads a trace to its end.
@@ -59,6 +64,8 @@ pub(crate) fn read(input: impl BufRead, observer: &mut Observer) -> Result<Sourc
                         Part::Whole(call) => {
                             calls.call(thread, begin_ns, line.time_ns, call, at, observer)
                         }
+                        // strace detached before its end.
+                        Part::Begin(_) => true,
                         _ => false,
                     }
                 }

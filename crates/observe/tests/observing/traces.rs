@@ -1,7 +1,7 @@
 //! Texts of fio and strace.
 
 use observe::observation::{Concurrency, Direction, Note};
-use observe::{Format, Options, TimeUnit, observe};
+use observe::{Format, Options, Profile, TimeUnit, observe};
 
 use crate::{damaged, observed, refused, sizes};
 
@@ -46,6 +46,76 @@ fn threads_processes_and_interrupted_calls_of_strace_are_followed() {
     let Concurrency { mean, max, .. } = found.concurrency.unwrap();
     assert_eq!(max, 2);
     assert!((mean - 1.5 / 5.1).abs() < 0.002, "{mean}");
+}
+
+/// A build in /srv/app with a child that changes its directory, as `strace -y` prints it.
+const RELATIVE: &str = r#"1 1700000000.000000 openat(AT_FDCWD</srv/app>, "main.c", O_RDONLY) = 3</srv/app/main.c> <0.000050>
+1 1700000000.000100 read(3</srv/app/main.c>, ""..., 100) = 100 <0.000050>
+1 1700000000.001000 access(".git/config", F_OK) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.002000 unlink("../app/main.o") = 0 <0.000030>
+1 1700000000.003000 vfork() = 2 <0.000100>
+2 1700000000.004000 chdir("lib") = 0 <0.000010>
+2 1700000000.005000 mkdir("obj", 0777) = 0 <0.000020>
+2 1700000000.006000 symlink("/usr/lib/x", "x") = 0 <0.000020>
+2 1700000000.007000 rename("/srv/app/lib/x", "../../other") = 0 <0.000020>
+2 1700000000.008000 newfstatat(4</srv/app/lib>, "big.h", {st_mode=S_IFREG|0644, st_size=9999, ...}, 0) = 0 <0.000005>
+2 1700000000.009000 stat("../../outside", {st_mode=S_IFREG|0644, st_size=5, ...}) = 0 <0.000005>
+1 1700000000.010000 fsync(3</srv/app/main.c> <unfinished ...>
+2 1700000000.011000 close(7</srv/app>) = 0 <0.000001>
+1 1700000000.013000 <... fsync resumed>) = 0 <0.003000>
+1 1700000000.014000 fsync(3</srv/app/main.c>) = 0 <0.001000>
+"#;
+
+#[test]
+fn calls_on_relative_paths_are_counted_with_their_response_times() {
+    let options = Options { under: Some("/srv/app".to_owned()), ..Options::default() };
+    let found = observe(RELATIVE.as_bytes(), &options).unwrap();
+    let once = ["access", "unlink", "mkdir", "symlink", "rename", "newfstatat", "open", "close"];
+    for name in once {
+        assert_eq!(found.other(name), 1, "{name}: {:?}", found.others);
+    }
+    assert_eq!(found.other("stat"), 0, "it is outside");
+    let failed = found.others.iter().filter(|other| other.failed > 0);
+    let failed: Vec<_> = failed.map(|other| (other.name.as_str(), other.failed)).collect();
+    assert_eq!(failed, [("access", 1)]);
+    // The size of big.h is not that of its directory.
+    let sizes = found.working_set.files.iter().map(|file| (file.name.as_str(), file.size_bytes));
+    assert_eq!(sizes.collect::<Vec<_>>(), [("/srv/app/main.c", 100)]);
+    let fsync = found.others.iter().find(|other| other.name == "fsync").unwrap();
+    let response = fsync.response.unwrap();
+    assert_eq!((fsync.operations, response.samples), (2, 2));
+    // One of 3 ms that another thread interrupts, and one of 1 ms.
+    assert!((response.mean_ns / 2e6 - 1.0).abs() < 1e-9, "{response:?}");
+    assert_eq!(response.p50_ns, None, "two are too few");
+}
+
+#[test]
+fn a_trace_of_many_threads_that_begins_with_interrupted_calls_is_recognised() {
+    let mut text = String::new();
+    for thread in 1..=40 {
+        text +=
+            &format!("{thread} 1700000000.{thread:06} futex(0x7f00, FUTEX_WAIT <unfinished ...>\n");
+    }
+    text += "1 1700000001.000000 <... futex resumed>) = 0 <0.9>\n\
+             1 1700000001.100000 pread64(3</d/f>, \"\", 512, 0) = 512 <0.1>\n\
+             2 1700000002.000000 <... futex resumed> <detached ...>\n";
+    let found = observed(text.as_bytes());
+    assert_eq!((found.source.format, found.operations()), (Format::Strace, 1));
+    assert_eq!(damaged(&found), 0, "{:?}", found.notes);
+}
+
+#[test]
+fn sequential_streams_of_each_size_have_their_own_share_of_reads() {
+    let mut text = String::new();
+    for step in 0..100u64 {
+        let (second, read, write) = (1_700_000_000 + step, step * 8192, step * 65536);
+        text += &format!("1 {second}.1 pread64(3</d/a>, \"\", 8192, {read}) = 8192 <0.1>\n");
+        text += &format!("1 {second}.5 pwrite64(4</d/b>, \"\", 65536, {write}) = 65536 <0.1>\n");
+    }
+    let profile = Profile::of(&observed(text.as_bytes()));
+    let found: Vec<(&str, u16)> =
+        profile.streams.iter().map(|one| (one.name.as_str(), one.read_permille)).collect();
+    assert_eq!(found, [("sequential-8k", 1000), ("sequential-64k", 0)]);
 }
 
 #[test]

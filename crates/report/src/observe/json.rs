@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use observe::observation::{DataFigures, Observation};
+use observe::observation::{DataFigures, Observation, OtherFigures, ResponseTimes};
 use observe::profile::{ArrivalProfile, Pattern, StreamProfile};
 use observe::{Format, Profile};
 use schemars::JsonSchema;
@@ -115,8 +115,12 @@ struct ResponseTimeJson {
 struct CallJson<'a> {
     /// The name in the trace.
     name: &'a str,
-    /// How many.
+    /// How many, those that failed included.
     operations: u64,
+    /// Those of them that failed.
+    failed: u64,
+    /// From begin to end; null if either is not known.
+    response_time: Option<ResponseTimeJson>,
 }
 
 /// Sequential runs.
@@ -308,7 +312,7 @@ fn document<'a>(observation: &'a Observation, profile: &'a Profile) -> Observati
         duration_s: observation.duration_ns.map(|ns| exported(ns as f64 / 1e9)),
         reads: data(reads),
         writes: data(writes),
-        others: calls.map(|(name, count)| CallJson { name, operations: *count }).collect(),
+        others: calls.map(call).collect(),
         runs: runs(observation),
         working_set: working_set(observation),
         arrival: observation.arrival.map(|arrival| ArrivalJson {
@@ -381,12 +385,25 @@ fn data(data: &DataFigures) -> DataJson {
         direct: data.direct,
         durable: data.durable,
         sizes: sizes.collect(),
-        response_time: data.response.map(|times| ResponseTimeJson {
-            samples: times.samples,
-            mean_ns: exported(times.mean_ns),
-            p50_ns: times.p50_ns,
-            p99_ns: times.p99_ns,
-        }),
+        response_time: data.response.map(response_time),
+    }
+}
+
+fn call(other: &OtherFigures) -> CallJson<'_> {
+    CallJson {
+        name: &other.name,
+        operations: other.operations,
+        failed: other.failed,
+        response_time: other.response.map(response_time),
+    }
+}
+
+fn response_time(times: ResponseTimes) -> ResponseTimeJson {
+    ResponseTimeJson {
+        samples: times.samples,
+        mean_ns: exported(times.mean_ns),
+        p50_ns: times.p50_ns,
+        p99_ns: times.p99_ns,
     }
 }
 

@@ -7,7 +7,8 @@ pub mod replay;
 mod words;
 
 use observe::observation::{
-    Arrival, Concurrency, DataFigures, Direction, Observation, SizeCount, WorkingSet,
+    Arrival, Concurrency, DataFigures, Direction, Observation, OtherFigures, ResponseTimes,
+    SizeCount, WorkingSet,
 };
 use observe::{Format, Profile};
 use units::{Bytes, counted};
@@ -112,15 +113,7 @@ fn answer(observation: &Observation) -> Vec<String> {
 
 /// Reads, writes and both.
 fn load(observation: &Observation) -> Section {
-    let times = observation.data.iter().filter_map(|data| data.response);
-    let times: Vec<f64> = times
-        .flat_map(|times| {
-            let percentiles = [times.p50_ns, times.p99_ns].into_iter().flatten();
-            percentiles.map(|ns| ns as f64).chain([times.mean_ns])
-        })
-        .collect();
-    let has_times = !times.is_empty();
-    let unit = TimeUnit::of(times);
+    let unit = time_unit(observation.data.iter().filter_map(|data| data.response));
     let total = observation.operations();
     let row = |name: &str, data: &DataFigures| {
         let operations = data.operations as f64;
@@ -137,13 +130,7 @@ fn load(observation: &Observation) -> Section {
                 _ => percent(data.sequential() as f64 / operations),
             },
         ];
-        if has_times {
-            let time = |ns: Option<f64>| ns.map_or_else(|| TOO_FEW.to_owned(), |ns| unit.print(ns));
-            let response = data.response;
-            row.push(time(response.map(|times| times.mean_ns)));
-            row.push(time(response.and_then(|times| times.p50_ns).map(|ns| ns as f64)));
-            row.push(time(response.and_then(|times| times.p99_ns).map(|ns| ns as f64)));
-        }
+        row.extend(unit.iter().flat_map(|unit| times(data.response, *unit)));
         row
     };
     let mut columns = vec![
@@ -154,14 +141,36 @@ fn load(observation: &Observation) -> Section {
         Column::numbers("mean size", ""),
         Column::numbers("sequential", ""),
     ];
-    if has_times {
-        let symbol = unit.symbol();
-        columns.extend(["mean", "p50", "p99"].map(|name| Column::numbers(name, symbol)));
-    }
+    columns.extend(unit.iter().flat_map(time_columns));
     let [reads, writes] = &observation.data;
     let rows = vec![row("reads", reads), row("writes", writes)];
     let table = Table { caption: String::new(), columns, rows };
     section("load", "Load", vec![Block::Table(table)])
+}
+
+/// The unit of a table with these times; `None` without times.
+fn time_unit(times: impl Iterator<Item = ResponseTimes>) -> Option<TimeUnit> {
+    let of = |times: ResponseTimes| {
+        let percentiles = [times.p50_ns, times.p99_ns].into_iter().flatten();
+        percentiles.map(|ns| ns as f64).chain([times.mean_ns])
+    };
+    let times: Vec<f64> = times.flat_map(of).collect();
+    (!times.is_empty()).then(|| TimeUnit::of(times))
+}
+
+fn time_columns(unit: &TimeUnit) -> [Column; 3] {
+    let symbol = unit.symbol();
+    ["mean", "p50", "p99"].map(|name| Column::numbers(name, symbol))
+}
+
+/// Mean, median and 99th percentile of a row.
+fn times(response: Option<ResponseTimes>, unit: TimeUnit) -> [String; 3] {
+    let time = |ns: Option<f64>| ns.map_or_else(|| TOO_FEW.to_owned(), |ns| unit.print(ns));
+    [
+        time(response.map(|times| times.mean_ns)),
+        time(response.and_then(|times| times.p50_ns).map(|ns| ns as f64)),
+        time(response.and_then(|times| times.p99_ns).map(|ns| ns as f64)),
+    ]
 }
 
 /// Runs, working set, arrival and concurrency, by name.
@@ -308,9 +317,20 @@ fn exact_size(bytes: u64) -> String {
     }
 }
 
-fn others(all: &[(String, u64)], most: usize) -> Block {
-    let row = |(name, count): &(String, u64)| vec![name.clone(), thousands((*count).into())];
-    let columns = vec![Column::words("operation"), Column::numbers("count", "")];
+fn others(all: &[OtherFigures], most: usize) -> Block {
+    let unit = time_unit(all.iter().filter_map(|other| other.response));
+    let mut columns = vec![
+        Column::words("operation"),
+        Column::numbers("count", ""),
+        Column::numbers("failed", ""),
+    ];
+    columns.extend(unit.iter().flat_map(time_columns));
+    let row = |other: &OtherFigures| {
+        let [count, failed] = [other.operations, other.failed].map(|count| thousands(count.into()));
+        let mut row = vec![other.name.clone(), count, failed];
+        row.extend(unit.iter().flat_map(|unit| times(other.response, *unit)));
+        row
+    };
     let rows = all.iter().take(most).map(row).collect();
     Block::Table(Table { caption: String::new(), columns, rows })
 }
