@@ -125,7 +125,7 @@ fn what_does_not_fit_a_profile_is_refused_with_a_remedy_before_anything_is_writt
             "did you mean `sql-server-like`? what to do: `fourcorners profiles` lists them",
         ),
         (&["-p", "oltp", "--working-set", "600TiB"], "--ignore-free-space"),
-        (&["-p", "software-build", "--set", "build.names.files=10"], "`files` of at least 286"),
+        (&["-p", "software-build", "--set", "build.names.files=10"], "`files` of at least 81"),
         (
             &["-p", "software-build", "--set", "mix={ create = '2%', stat = '98%' }"],
             "hint: set `unlink = \"2%\"`",
