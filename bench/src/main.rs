@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+mod applications;
 mod child;
 mod fio;
 mod folder;
@@ -43,6 +44,10 @@ Benches:
   names [--rounds N] [--seconds S] [GROUP...]
                      operations on names compared with fio, libnfs and the bare system calls,
                      and the memory of 10 million names; needs root
+  applications [--install] [--document | NAME...]
+                     real applications (databases, a build) compared with the profiles of their
+                     shape; writes docs/validation-profiles.md, with --document only that from the newest
+                     record; needs root
   waits [NAME...]    time and peak memory of commands that compute, and the time until a run starts,
                      against a limit for each
   near-far [--rounds N] [--seconds S]
@@ -76,6 +81,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["names", words @ ..] => {
             names::run(&root, &GroupOptions::parse(words, names::DEFAULTS).map_err(parsed)?)
         }
+        ["applications", names @ ..] => applications::run(&root, names),
         ["waits", only @ ..] => waits::run(&root, only),
         ["near-far", words @ ..] => {
             near_far::run(&root, &near_far::Options::parse(words).map_err(parsed)?)

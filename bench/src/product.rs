@@ -11,6 +11,13 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     Ok(release_folder()?.join("fourcorners"))
 }
 
+/// Builds `fourcorners` for development, which is enough where its own cost is not measured; returns
+/// its path.
+pub(crate) fn build_for_development(root: &Path) -> Result<PathBuf> {
+    cargo(root, &["build", "--package", "cli"])?;
+    Ok(crate::target_directory()?.join("debug").join("fourcorners"))
+}
+
 /// Builds an example of a package; returns its path.
 pub(crate) fn build_example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     cargo(root, &["build", "--release", "--package", package, "--example", name])?;

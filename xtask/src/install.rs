@@ -26,7 +26,7 @@ enum Item {
     Library(&'static str),
 }
 
-/// A step of `check` with requirements.
+/// A step of `check`, or a bench, with requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// `cargo test`.
@@ -41,6 +41,18 @@ pub(crate) enum Step {
     Browser,
     /// The package and its parts.
     Package,
+    /// `bench applications`, which is not part of the check.
+    Applications,
+}
+
+impl Step {
+    /// The command that installs what the step needs.
+    const fn installer(self) -> &'static str {
+        match self {
+            Step::Applications => "cargo xtask bench applications --install",
+            _ => "cargo xtask check --install",
+        }
+    }
 }
 
 const fn program(
@@ -69,6 +81,8 @@ const NAMESPACES: &str = "tests put client and service into network namespaces";
 const SLURM: &str = "a test starts agents in an allocation of Slurm";
 
 const CONTAINERS: &str = "a test starts agents in containers";
+
+const APPLICATION: &str = "an application that is compared with its profile";
 
 const REQUIREMENTS: &[Requirement] = &[
     program("cc", "gcc", Step::Tests, "compiles SQLite"),
@@ -122,6 +136,17 @@ const REQUIREMENTS: &[Requirement] = &[
         Step::Package,
         "parses the Kubernetes job",
     ),
+    program("strace", "strace", Step::Applications, "traces the applications"),
+    program("setpriv", "util-linux", Step::Applications, "starts databases without privileges"),
+    program("git", "git", Step::Applications, APPLICATION),
+    program("make", "make", Step::Applications, APPLICATION),
+    program("gcc", "gcc", Step::Applications, APPLICATION),
+    program("fio", "fio", Step::Applications, APPLICATION),
+    program("pgbench", "postgresql", Step::Applications, APPLICATION),
+    program("mariadbd", "mariadb-server", Step::Applications, APPLICATION),
+    program("sysbench", "sysbench", Step::Applications, "the load of MariaDB"),
+    program("sqlite3", "sqlite3", Step::Applications, APPLICATION),
+    program("dbench", "dbench", Step::Applications, APPLICATION),
 ];
 
 /// Cargo subcommands that `check` runs, and the toolchain components that contain them.
@@ -151,7 +176,11 @@ pub(crate) fn provide(steps: &[Step], install: bool) -> Result<()> {
     provide_packages(steps, install)
 }
 
-fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
+/// As [`provide`], for steps that need neither root nor components of the toolchain.
+///
+/// # Errors
+/// Something is missing, and `install` is not set or the installation fails.
+pub(crate) fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
     let missing: Vec<&Requirement> =
         REQUIREMENTS.iter().filter(|one| steps.contains(&one.by) && !one.item.exists()).collect();
     if missing.is_empty() {
@@ -159,7 +188,8 @@ fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
     }
     let list = describe(&missing);
     if !install {
-        bail!("missing on this machine:\n{list}\n`cargo xtask check --install` installs them");
+        let installer = missing.first().map_or("", |one| one.by.installer());
+        bail!("missing on this machine:\n{list}\n`{installer}` installs them");
     }
     if !Item::Program("apt-get").exists() {
         bail!("missing on this machine:\n{list}\nand there is no apt-get to install them");

@@ -87,6 +87,16 @@ fn run(root: &Path, words: &[&str]) -> Result<()> {
         ["fuzz"] => fuzz::run(root),
         ["kernel"] => kernel::build_and_run(root),
         ["browser"] => browser::build_and_run(root),
+        ["bench", "applications", words @ ..] => {
+            let is_install = |word: &&str| *word == "--install";
+            let steps: &[install::Step] = match words {
+                ["--document"] => &[],
+                _ => &[install::Step::Applications],
+            };
+            install::provide_packages(steps, words.iter().any(is_install))?;
+            let words: Vec<&str> = words.iter().copied().filter(|word| !is_install(word)).collect();
+            run_package(root, "bench", &[&["applications"][..], &words].concat())
+        }
         ["facts" | "bench", ..] => run_package(root, words[0], &words[1..]),
         ["mutants", words @ ..] => {
             let program = tools::installed(root, "cargo-mutants", "27.1.0", &[])?;

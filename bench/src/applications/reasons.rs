@@ -1,0 +1,129 @@
+//! Why a profile differs from its application by more than the tolerance, where the profile is not
+//! corrected.
+
+/// Figures of an application, and why they differ.
+struct Reason {
+    application: &'static str,
+    /// Names of figures, or their beginnings.
+    figures: &'static [&'static str],
+    why: &'static str,
+}
+
+const CACHED: &str = "Most of these operations end in the page cache (see p50), which the limit does not delay: the time \
+                      is that of strace, of the call and of waiting for a processor, and not that of storage.";
+const CLIENTS: &str = "The application has clients that wait for their operations. The profile offers a rate whatever is \
+                       in flight, so operations add up while the limit delays others; `queue_depth` bounds them.";
+const PIECES: &str = "The compiler, the assembler and git read and write a file in pieces of their buffers (4 KiB and \
+                      more), the profile in one piece. Fewer and larger operations move each file, as behind the \
+                      cache of an NFS client.";
+const NO_NAMES: &str = "An experiment that `observe` writes has reads, writes and fsyncs only, and states this in its \
+                        comments. Its own operations on names are those of opening its files.";
+const STREAMS: &str = "The application's threads wait for each operation. The experiment has several streams with rates, \
+                       which `observe` states in its comments: their operations overlap, and wait for each other at \
+                       the limit.";
+const SECTORS: &str = "An experiment has transfer sizes in whole sectors of 512 B and leaves out rare ones, which \
+                       `observe` states in its comments.";
+const NEW_FILES: &str = "Likely: the application syncs files that it has just made or extended, so that the file system \
+                         writes its own data too; the experiment changes files of a fixed size.";
+const SHARED_DISK: &str = "The disk is virtual and shared with other work, whose load changed between the two sides (see the \
+                           load average). Outstanding operations follow from the latency by Little's law. Repeat the \
+                           comparison on an idle machine before concluding from this figure.";
+
+const REASONS: &[Reason] = &[
+    Reason {
+        application: "build",
+        figures: &["operations on names", "data:", "read size", "write size"],
+        why: PIECES,
+    },
+    Reason {
+        application: "build",
+        figures: &["names: readlink"],
+        why: "git and make resolve links in paths; the profile has no links.",
+    },
+    Reason {
+        application: "build",
+        figures: &["names: stat", "names: missing name", "names: setattr", "names: access"],
+        why: "The shares of the kinds are those of a library of 40 sources, and the clone has a part in them.",
+    },
+    Reason {
+        application: "build",
+        figures: &["outstanding"],
+        why: "make runs two compilers, which wait for their operations; the profile has a constant rate.",
+    },
+    Reason {
+        application: "build",
+        figures: &["read latency", "write latency", "stat latency"],
+        why: CACHED,
+    },
+    Reason {
+        application: "fdatasync",
+        figures: &["write latency", "outstanding, mean", "fsync latency"],
+        why: CACHED,
+    },
+    Reason {
+        application: "postgres",
+        figures: &["write size"],
+        why: "A sequential stream has one transfer size, the application's log many: 8 KiB to 128 KiB.",
+    },
+    Reason { application: "postgres", figures: &["outstanding, maximum"], why: CLIENTS },
+    Reason {
+        application: "postgres",
+        figures: &["read latency", "outstanding, mean"],
+        why: "The tables had just been written through the page cache, so that PostgreSQL reads them from it (see p50). \
+              The profile's files are filled directly: its first read of a page goes to the disk, at its limit.",
+    },
+    Reason {
+        application: "postgres",
+        figures: &["data: fsync"],
+        why: "The stream of the log has one operation in flight, and falls behind its rate when an fsync takes long.",
+    },
+    Reason { application: "postgres", figures: &["write latency"], why: CACHED },
+    Reason {
+        application: "postgres",
+        figures: &["fsync latency"],
+        why: "The fsyncs of the profile wait for the disk together with the reads that miss the page cache.",
+    },
+    Reason {
+        application: "mariadb",
+        figures: &["read latency", "write latency", "fsync latency", "outstanding"],
+        why: SHARED_DISK,
+    },
+    Reason {
+        application: "sqlite",
+        figures: &["operations on names", "names:", "stat"],
+        why: NO_NAMES,
+    },
+    Reason {
+        application: "sqlite",
+        figures: &["data: fsync"],
+        why: "An experiment syncs after a whole number of writes (`fsync_every`), SQLite after two or three.",
+    },
+    Reason { application: "sqlite", figures: &["data:", "read size", "write size"], why: SECTORS },
+    Reason {
+        application: "sqlite",
+        figures: &["outstanding", "read latency", "write latency"],
+        why: STREAMS,
+    },
+    Reason { application: "sqlite", figures: &["fsync latency"], why: NEW_FILES },
+    Reason {
+        application: "dbench",
+        figures: &["operations on names", "names:", "stat"],
+        why: NO_NAMES,
+    },
+    Reason { application: "dbench", figures: &["data:", "read size", "write size"], why: SECTORS },
+    Reason {
+        application: "dbench",
+        figures: &["outstanding", "read latency", "write latency"],
+        why: STREAMS,
+    },
+    Reason { application: "dbench", figures: &["fsync latency"], why: NEW_FILES },
+];
+
+/// The reason for the difference of a figure.
+pub(crate) fn reason(application: &str, figure: &str) -> Option<&'static str> {
+    let is_of = |reason: &&Reason| {
+        reason.application == application
+            && reason.figures.iter().any(|start| figure.starts_with(start))
+    };
+    REASONS.iter().find(is_of).map(|reason| reason.why)
+}
