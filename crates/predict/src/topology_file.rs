@@ -698,9 +698,12 @@ outstanding = 2
             assert!(bound.ops_per_s.low < rate * 0.9 && bound.ops_per_s.high > rate * 1.1);
             assert_eq!(curve.most.bytes_per_s.value, 0.0);
         }
-        let wrong = |mix: &str| curve("regular", mix).unwrap_err()[0].to_string();
+        let wrong = |mix: &str| {
+            let found = curve("regular", mix).unwrap_err();
+            found.iter().map(|one| format!("{one}\n")).collect::<String>()
+        };
         assert!(wrong("stat = \"80%\"").contains("the shares add up to 80.0 %"));
-        assert!(wrong("stat = \"80%\", readdir = \"20%\"").contains("unknown key"));
+        assert!(wrong("stat = \"80%\", readdir = \"20%\"").contains("found `readdir`"));
     }
 
     #[test]
