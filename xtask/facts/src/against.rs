@@ -205,10 +205,12 @@ fn pool(answer: &Answer, region: &str, facts: &Facts) -> Result<Pool> {
         transfer_bytes: 64 << 10,
         read: Share::WHOLE,
         access: Access::Sequential,
+        names_per_s: 0,
     };
     let part = |demands| Part {
         name: "data".to_owned(),
         capacity_gib: (answer.capacity_tib * KIBI).ceil() as u64,
+        inodes: 0,
         demands,
     };
     let need = |demands| Need {
@@ -225,6 +227,7 @@ fn pool(answer: &Answer, region: &str, facts: &Facts) -> Result<Pool> {
         hours_per_month: HOURS as u32,
         charges: Charges::default(),
         pools_max: POOLS_MAX,
+        business: None,
     };
     let qos = match facts.catalog.level(answer.level).throughput {
         Some(_) => QosType::Auto,
