@@ -58,7 +58,12 @@ pub(crate) fn of_metric(findings: &Findings, judged: &Judged) -> Option<String> 
         1 => String::new(),
         _ => format!(" by {}", series.name),
     };
-    let required = format!("{} {} {minimum}", ticks::label(bound), found.metric.name);
+    let name = &found.metric.name;
+    let required = match ticks::label(bound) {
+        // The name is a plural.
+        one if one == "1" => format!("1 {minimum} ({name})"),
+        many => format!("{many} {name} {minimum}"),
+    };
     let distance = distance(judged).map_or(0.0, f64::abs);
     let distance = fraction_percent(distance, if distance < 0.1 { 1 } else { 0 });
     let reached = match series.largest {

@@ -31,34 +31,47 @@ const SIZES_FORM: &str =
     "a size and a weight in each line, such as `4KiB,120`, the smallest size first";
 
 impl Reader<'_, '_> {
-    /// `{ files = 10000, size = "4KiB" }`
-    pub(crate) fn names_table(&mut self, node: &Node<'_>) -> Option<Names> {
+    /// `{ files = 10000, size = "4KiB" }`. What the table lacks is that of `base`, or the default.
+    pub(crate) fn names_table(&mut self, node: &Node<'_>, base: Option<&Names>) -> Option<Names> {
         let before = self.problems.len();
         let table = self.part("names", node, &KEYS, &Kind::Names.allowed())?;
-        let Some(files_node) = table.get("files") else {
-            self.refuse(node, "`names` lacks `files`", &Kind::Names.allowed());
-            return None;
+        let tree = base.map(|base| &base.tree);
+        let files = match (table.get("files"), tree) {
+            (Some(node), _) => self.number("files", FILES, node),
+            (None, Some(tree)) => Some(tree.files),
+            (None, None) => {
+                self.refuse(node, "`names` lacks `files`", &Kind::Names.allowed());
+                return None;
+            }
         };
-        let files = self.number("files", FILES, files_node);
         let mut or = |name, kind, otherwise| match table.get(name) {
             None => Some(otherwise),
             Some(node) => self.number(name, kind, node),
         };
-        let (depth, width) = (or("depth", DEPTH, 1), or("width", WIDTH, 10));
-        let (name_length, append) =
-            (or("name_length", NAME_LENGTH, 12), or("append", APPEND, 4096));
+        let of_tree =
+            |value: fn(&TreeShape) -> u32, default| u64::from(tree.map_or(default, value));
+        let depth = or("depth", DEPTH, of_tree(|tree| tree.depth, 1));
+        let width = or("width", WIDTH, of_tree(|tree| tree.width, 10));
+        let name_length = or("name_length", NAME_LENGTH, of_tree(|tree| tree.name_length, 12));
+        let append = base.map_or(4096, |base| base.append_bytes);
+        let append = or("append", APPEND, u64::from(append));
         let spread = match table.get("spread") {
-            None => Some(NameSpread::default()),
+            None => Some(tree.map_or_else(NameSpread::default, |tree| tree.spread)),
             Some(node) => {
                 self.one("spread", Kind::Word(&NameSpread::NAMES), node).map(spread_named)
             }
         };
         let sizes = match table.get("size") {
-            None => Some(NameSize::constant(0)),
+            None => Some(tree.map_or_else(|| NameSize::constant(0), |tree| tree.sizes.clone())),
             Some(node) => self.file_sizes(node),
         };
+        let each = match table.get("files_per_directory") {
+            None => base.and_then(|base| base.files_per_directory),
+            Some(node) => Some(self.number("files_per_directory", FILES_PER_DIRECTORY, node)?),
+        };
         let (files, depth, width) = (files?, depth? as u32, width?);
-        let directories = self.directories(node, table, files, width.checked_pow(depth))?;
+        let span_of = table.get("files_per_directory").unwrap_or(node);
+        let directories = self.directories(span_of, each, files, width.checked_pow(depth))?;
         let names = Names {
             tree: TreeShape {
                 files,
@@ -69,38 +82,32 @@ impl Reader<'_, '_> {
                 spread: spread?,
                 sizes: sizes?,
             },
+            files_per_directory: each,
             append_bytes: append? as u32,
         };
         (self.problems.len() == before).then_some(names)
     }
 
-    /// Directories with files: all of the last level, or as many as the files need.
+    /// Directories with files: all of the last level, or as many as the files need, with at most `each` in
+    /// a directory.
     fn directories(
         &mut self,
         node: &Node<'_>,
-        table: &DeTable<'_>,
+        each: Option<u64>,
         files: u64,
         last_level: Option<u64>,
     ) -> Option<u64> {
         let most = last_level.unwrap_or(u64::MAX);
-        let (directories, node) = match table.get("files_per_directory") {
-            None => (most, node),
-            Some(node) => {
-                let each = self.number("files_per_directory", FILES_PER_DIRECTORY, node)?;
-                let needed = files.div_ceil(each);
-                if needed > most {
-                    let wrong = format!("{files} files do not fit into {most} directories");
-                    let least = files.div_ceil(most);
-                    let allowed = format!("`files_per_directory` of at least {least}");
-                    let span = self.source.span(node.span());
-                    let hint = "or raise `depth` or `width`: the tree has `width` to the power of \
-                                `depth` directories for files";
-                    self.problems.push(span.diagnostic(wrong, allowed).with_hint(hint));
-                    return None;
-                }
-                (needed, node)
-            }
-        };
+        let directories = each.map_or(most, |each| files.div_ceil(each));
+        if directories > most {
+            let wrong = format!("{files} files do not fit into {most} directories");
+            let allowed = format!("`files_per_directory` of at least {}", files.div_ceil(most));
+            let span = self.source.span(node.span());
+            let hint = "or raise `depth` or `width`: the tree has `width` to the power of `depth` \
+                        directories for files";
+            self.problems.push(span.diagnostic(wrong, allowed).with_hint(hint));
+            return None;
+        }
         if directories > DIRECTORIES_MAX {
             let span = self.source.span(node.span());
             let wrong = span.diagnostic(

@@ -12,7 +12,7 @@ use crate::keys::{self, Key, Kind, Section};
 use crate::metric;
 use crate::problem::unknown_key;
 use crate::reader::{ReadFile, Reader};
-use crate::value::Value;
+use crate::value::{Choice, Value};
 use crate::written::{Experiment, Setting, StreamOverride, TargetSettings};
 
 /// A setting from the command line, and the option that carried it.
@@ -96,6 +96,24 @@ fn apply_each(
             Spanned::new(span.clone(), DeValue::Table(table))
         });
         let mut reader = Reader { source: &source, problems: &mut *problems, read_file };
+        if matches!(destination.key.kind, Kind::Names) && !destination.inside.is_empty() {
+            let Some(changed) = changed_names(experiment, &destination, &node, &mut reader) else {
+                continue;
+            };
+            if !changed.is_empty() {
+                let names_it = |other: &StreamOverride| {
+                    other.setting.key.name == destination.key.name
+                        && changed.iter().any(|(stream, _)| other.stream.as_ref() == Some(stream))
+                };
+                experiment.overrides.retain(|other| !names_it(other));
+                experiment.overrides.extend(changed.into_iter().map(|(stream, choices)| {
+                    let span = source.span(destination.written.clone());
+                    let setting = Setting { key: destination.key, choices, span };
+                    StreamOverride { stream: Some(stream), setting }
+                }));
+                continue;
+            }
+        }
         let choices = reader.choices(destination.key, &node);
         let setting =
             Setting { key: destination.key, choices, span: source.span(destination.written) };
@@ -128,6 +146,38 @@ fn apply_each(
             experiment.overrides.push(StreamOverride { stream: destination.stream, setting });
         }
     }
+}
+
+/// The trees of names of the streams with the fields in `node` changed, and the rest as it was; empty if
+/// no stream has a tree, `None` if a field is wrong, which is reported once.
+fn changed_names(
+    experiment: &Experiment,
+    destination: &Destination<'_>,
+    node: &Spanned<DeValue<'_>>,
+    reader: &mut Reader<'_, '_>,
+) -> Option<Vec<(String, Vec<Choice>)>> {
+    let only = destination.stream.as_deref();
+    let streams = experiment.streams.iter().filter(|one| only.is_none_or(|name| name == one.name));
+    let mut changed = Vec::new();
+    for stream in streams {
+        let of_command_line = experiment.overrides.iter().rev();
+        let of_command_line = of_command_line
+            .filter(|one| one.stream.as_ref().is_none_or(|name| *name == stream.name))
+            .map(|one| &one.setting);
+        let mut settings = of_command_line.chain(stream.settings.iter().rev());
+        let Some(names) = settings.find(|one| one.key.name == destination.key.name) else {
+            continue;
+        };
+        let mut choices = Vec::new();
+        for choice in &names.choices {
+            let Value::Names(base) = &choice.value else { continue };
+            let names = reader.names_table(node, Some(base))?;
+            let span = reader.source.span(destination.written.clone());
+            choices.push(Choice { value: Value::Names(Box::new(names)), span });
+        }
+        changed.push((stream.name.clone(), choices));
+    }
+    Some(changed)
 }
 
 /// Applies a setting to a target. A location replaces the emulated volume of the file.

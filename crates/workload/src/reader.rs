@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
                 self.pattern_table(table, &span).into_iter().map(at).collect()
             }
             (Kind::Names, _) => {
-                let names = self.names_table(node);
+                let names = self.names_table(node, None);
                 names.map(|names| at(Value::Names(Box::new(names)))).into_iter().collect()
             }
             (Kind::Replay, _) => self.replays(node).into_iter().map(at).collect(),

@@ -55,6 +55,8 @@ pub enum Value {
 pub struct Names {
     /// The tree.
     pub tree: TreeShape,
+    /// The most files in a directory, if the user limits them.
+    pub files_per_directory: Option<u64>,
     /// Bytes that an append adds.
     pub append_bytes: u32,
 }

@@ -114,11 +114,31 @@ fn mix_and_tree_can_be_swept_and_set_on_the_command_line() {
         t, names=2,000 files in 10 directories, 0, mix=100% stat
         t, names=2,000 files in 10 directories, 0, mix=100% open"#]]
     .assert_eq(&points.join("\n"));
-    let inside = plan(&text("names = { files = 1000 }", MIX), &["names.files=3000"], 1).unwrap();
+}
+
+#[test]
+fn a_field_of_the_tree_on_the_command_line_leaves_the_others_as_they_are() {
+    let tree = |set: &[&str]| {
+        let names = "names = { files = 1000, depth = 2, width = 5, size = '4KiB', append = '1KiB', \
+                     files_per_directory = 50 }";
+        let plan = plan(&text(names, MIX), set, 1).unwrap();
+        let run = plan.known_runs().next().unwrap();
+        let names = run.streams[0].names.as_ref().unwrap();
+        format!("{}, append {}", names.tree, names.append_bytes)
+    };
+    assert_eq!(tree(&[]), "1,000 files in 20 directories, 4KiB, append 1024");
+    assert_eq!(tree(&["names.files=500"]), "500 files in 10 directories, 4KiB, append 1024");
     assert_eq!(
-        inside.known_runs().next().unwrap().streams[0].names.as_ref().unwrap().tree.files,
-        3000
+        tree(&["names.files=500", "names.size=8KiB"]),
+        "500 files in 10 directories, 8KiB, append 1024"
     );
+    assert_eq!(
+        tree(&["names.files_per_directory=100"]),
+        "1,000 files in 10 directories, 4KiB, append 1024"
+    );
+    assert_eq!(tree(&["names={ files = 500 }"]), "500 files in 10 directories, 0, append 4096");
+    let wrong = plan(&text("names = { files = 1000 }", MIX), &["names.files=x"], 1);
+    assert_eq!(wrong.unwrap_err().matches("error").count(), 1, "one mistake");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_required_number_of_units_is_passed_or_failed_in_text_json_and_on_the_page()
     let report = ["--report", page.to_str().expect("a path")];
     let shown =
         dir.measured(&[&["run", "null:", "-w", "eda.toml", "--full"][..], &report].concat());
-    let words = "1 job sets required, ";
+    let words = "1 required (job sets), ";
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line(&shown).contains(words), "{shown}");
     let page = std::fs::read_to_string(&page).expect("read the page");

@@ -462,7 +462,7 @@ fn a_number_of_job_sets_becomes_a_demand_by_kind_and_a_design() {
 fn kinds_without_a_published_rate_are_named_and_not_counted() {
     let dir = TestDir::new();
     let text = one_line(&dir.ok(&["size", "--profile", "home-directories", "--metric", "14000"]));
-    let words = "Not enough data for open, lookup, readdirplus, lookup_missing, rename:";
+    let words = "Not enough data for open, readdirplus, lookup, lookup_missing, rename:";
     assert!(text.contains(words), "{text}");
     assert!(text.contains("14,000 active users"), "{text}");
 }
