@@ -92,17 +92,19 @@ impl Histogram {
 
     /// Records a time that has no counter: it is over range, or the histogram is compact.
     fn record_compact(&mut self, time_ns: u64) {
-        if time_ns > RANGE_MAX_NS {
+        let bucket = bucket_of(time_ns);
+        // The last bucket also has times just above [`RANGE_MAX_NS`].
+        if bucket as usize >= BUCKETS {
             self.over_range += 1;
             return;
         }
         debug_assert!(self.counts.is_empty(), "each bucket has a counter");
         if self.recent.len() == RECENT_MAX {
             self.expand();
-            self.counts[bucket_of(time_ns) as usize] += 1;
+            self.counts[bucket as usize] += 1;
             return;
         }
-        self.recent.push(bucket_of(time_ns) as u16);
+        self.recent.push(bucket as u16);
     }
 
     /// Gives each bucket a counter.

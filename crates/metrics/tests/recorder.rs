@@ -1,7 +1,7 @@
 //! The recorder's accounting: nothing is discarded, and outstanding is the exact time integral, for
 //! any sequence of events.
 
-use metrics::histogram::{Counts, Histogram};
+use metrics::histogram::{Counts, Histogram, RANGE_MAX_NS};
 use metrics::interval::{KindInterval, StreamInterval};
 use metrics::recorder::{Recorder, Tally};
 use proptest::collection::vec;
@@ -375,6 +375,11 @@ fn a_compact_histogram_has_the_counts_of_any_other() {
         for _ in 0..2 {
             for time in 0..times {
                 let time_ns = workload::random::at(3, time) >> (24 + time % 30);
+                compact.record(time_ns);
+                dense.record(time_ns);
+            }
+            // The last bucket, and times beyond it.
+            for time_ns in [RANGE_MAX_NS - 1, RANGE_MAX_NS, RANGE_MAX_NS + 1, 2 * RANGE_MAX_NS] {
                 compact.record(time_ns);
                 dense.record(time_ns);
             }
