@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use settings::{Diagnostic, Node, Source, did_you_mean};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use units::{Bytes, parse_count};
 
 use crate::keys::{

@@ -87,7 +87,7 @@ fn apply_each(
     for one in overrides {
         let source = Source::option(&one.flag, &one.text);
         let Some(destination) = destination(experiment, one, &source, problems) else { continue };
-        let Some(node) = value_node(&one.text, destination.value, &source, problems) else {
+        let Some(node) = value_node(&one.text, destination.value.clone(), &source, problems) else {
             continue;
         };
         let node = destination.inside.iter().rev().fold(node, |inner, (field, span)| {
