@@ -263,8 +263,7 @@ fn keys_that_do_not_fit_users_are_refused() {
     refused(
         &format!("{}\narrival = {{ poisson = '10/s' }}", keys(SCENARIO)),
         expect![[r#"
-            x.toml:4:9: stream `home` lacks `cycle`, found nothing, allowed: a duration such as "30s", "2m" or "500ms", from 1ms to 24h (for example cycle = "900s")
-            x.toml:4:9: stream `home` lacks `scenario`, found nothing, allowed: a list of steps, each with `think`, `at` or one of create, open, unlink, rename, link, symlink, readlink, mkdir, rmdir, readdir, readdirplus, stat, access, setattr, truncate, append, lookup, lookup_missing, copy, read_file, write_file, statfs and its number, such as [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }] (for example scenario = [{ readdirplus = 1 }, { think = "2s" }, { stat = 5, think = "1s" }, { read_file = 1 }])
+            x.toml:9:11: stream `home` has `users` and `arrival`, found `{ poisson = '10/s' }`, allowed: `arrival` only without `users` (`cycle` and the think times of `scenario` set when operations are due; omit it)
         "#]],
     );
     refused(
