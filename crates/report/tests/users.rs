@@ -59,7 +59,7 @@ fn every_output_has_the_overload_point_and_none_has_a_queue_depth() {
     assert!(first.find("Overload point") < first.find("No verdict"), "the answer first: {first}");
     let card = outputs[1].split("<div class=\"peak\">").nth(1).unwrap();
     let load = card.split("<p class=\"faint\">").nth(1).unwrap();
-    assert!(load.starts_with("at 4000 users"), "{card:.600}");
+    assert!(load.starts_with("at 1000 users"), "{card:.600}");
     let row = table.lines().nth(1).unwrap();
     assert!(
         row.ends_with(",1000,1000,1000,1000,0,100,0,0,0,2500000000,0,2500000000,60000"),
