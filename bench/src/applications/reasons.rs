@@ -55,10 +55,11 @@ const REASONS: &[Reason] = &[
         figures: &["read latency", "write latency", "stat latency"],
         why: CACHED,
     },
+    Reason { application: "fdatasync", figures: &["write latency"], why: CACHED },
     Reason {
         application: "fdatasync",
-        figures: &["write latency", "outstanding, mean", "fsync latency"],
-        why: CACHED,
+        figures: &["outstanding, mean", "fsync latency"],
+        why: SHARED_DISK,
     },
     Reason {
         application: "postgres",
