@@ -9,8 +9,8 @@ use cloud::region::Feature;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use commands::size;
-use commands::size::business_metric::Units;
 use commands::size::schedule_text::{self, WrittenSchedule, level_named};
+use commands::units_load::Units;
 use sizing::need::{Demand, POOLS_MAX, Part, Protocol};
 use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Percent, Share, parse_duration, unknown};
 

@@ -28,6 +28,7 @@ pub mod refusal;
 pub mod serve;
 pub mod size;
 pub mod tune;
+pub mod units_load;
 
 use std::time::SystemTime;
 

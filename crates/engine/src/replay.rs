@@ -14,7 +14,7 @@ use workload::replay::LaneReplay;
 use crate::operations::Operations;
 use crate::schedule::Instants;
 use crate::thread::DescribeOp;
-use crate::tiles::{Generations, Mismatch, VerifiedFiles, Verifier};
+use crate::tiles::{Generations, Mismatch, VerifiedFiles, Verifier, generation};
 use crate::worker::DataPath;
 
 /// The generation of the data that the fill writes.
@@ -154,14 +154,10 @@ impl ReplayData {
         self.sets.partition_point(|set| set.first <= op.file).checked_sub(1)
     }
 
-    fn generation(&self, op: &Op) -> u32 {
-        (random::at(self.generation_seed, op.index) as u32) | 1
-    }
-
     fn fill(&mut self, op: &Op, buffer: &mut [u8]) {
         let Some(at) = self.set_of(op) else { return };
         if !self.rewrites_fill {
-            let generation = self.generation(op);
+            let generation = generation(self.generation_seed, op);
             let set = &self.sets[at];
             return set.maker.fill(op.file - set.first, op.offset_bytes, generation, buffer);
         }
@@ -189,9 +185,10 @@ impl ReplayData {
             at += length;
             self.make_tile(set, op.file, offset_bytes);
             let expected = &self.tile[within..within + length];
-            let Some(wrong) = found.iter().zip(expected).position(|(a, b)| a != b) else {
+            if found == expected {
                 continue;
-            };
+            }
+            let wrong = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
             verdict = Err(ErrorKind::Corrupt);
             let mut first_bytes = [0; 8];
             first_bytes.iter_mut().zip(found).for_each(|(first, byte)| *first = *byte);
@@ -260,7 +257,7 @@ impl DataPath for ReplayData {
         let Some(set) = self.set_of(op) else { return Ok(()) };
         match op.kind {
             OpKind::Write => {
-                let generation = self.generation(op);
+                let generation = generation(self.generation_seed, op);
                 if let Some(files) = self.sets[set].verified() {
                     Verifier::end_write(op, Some(generation), files);
                 }

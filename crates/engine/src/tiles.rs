@@ -255,7 +255,7 @@ impl Tiles {
     ) -> impl Fn(&Op, &mut [u8]) + Send + Sync + use<> {
         let tiles = Tiles::filling(maker, run_seed);
         move |op, data| {
-            let generation = tiles.generation(op.index);
+            let generation = generation(tiles.generation_seed, op);
             tiles.maker.fill(op.file, op.offset_bytes, generation, data);
         }
     }
@@ -272,11 +272,11 @@ impl Tiles {
         let verifier = Verifier::new(maker.tile_bytes(), queue_depth, transfer_size_max_bytes);
         Tiles { verifier: Some((verifier, generations)), ..Tiles::filling(maker, run_seed) }
     }
+}
 
-    /// Never 0, which is the fill's generation and the table's "unknown".
-    fn generation(&self, op_index: u64) -> u32 {
-        (random::at(self.generation_seed, op_index) as u32) | 1
-    }
+/// The generation that a write writes: never 0, which is the fill's and the table's "unknown".
+pub(crate) fn generation(seed: u64, op: &Op) -> u32 {
+    (random::at(seed, op.index) as u32) | 1
 }
 
 impl DataPath for Tiles {
@@ -288,7 +288,7 @@ impl DataPath for Tiles {
             && let Some(buffer) = target.buffer(tag)
         {
             let data = &mut buffer[..op.size_bytes as usize];
-            let generation = self.generation(op.index);
+            let generation = generation(self.generation_seed, op);
             self.maker.fill(op.file, op.offset_bytes, generation, data);
             self.took_time = true;
         }
@@ -303,11 +303,13 @@ impl DataPath for Tiles {
 
     #[inline]
     fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
-        let generation = self.generation(op.index);
         let Some((verifier, generations)) = &mut self.verifier else { return Ok(()) };
         let files = VerifiedFiles { maker: &self.maker, generations, first: 0 };
         match op.kind {
-            OpKind::Write => Verifier::end_write(op, Some(generation), files),
+            OpKind::Write => {
+                let generation = generation(self.generation_seed, op);
+                Verifier::end_write(op, Some(generation), files);
+            }
             OpKind::Read => {
                 if let Some(data) = target.buffer(tag) {
                     self.took_time = true;

@@ -8,7 +8,7 @@ use units::OpsPerSec;
 use workload::offered_load::OfferedKind;
 
 use crate::outcome::{Failure, Reason};
-use crate::size::business_metric::{Transfers, Units, is_known, load};
+use crate::units_load::{Transfers, Units, is_known, load};
 
 /// The loads of a number of units of a profile.
 ///

@@ -1,7 +1,7 @@
 //! `size`: from requirements to designs; a schedule of quotas; Azure VMware Solution.
 
 pub mod avs;
-pub mod business_metric;
+mod business_metric;
 mod from_run;
 mod inventory;
 mod need;

@@ -17,9 +17,10 @@ use sizing::region_need::demand;
 use store::Store;
 use units::{Bytes, Nanos, Percent, Share};
 
-use super::business_metric::{self, Units};
+use super::business_metric;
 use super::from_run;
 use crate::outcome::Failure;
+use crate::units_load::Units;
 
 /// The region of prices, unless one is named.
 const REGION: &str = "eastus";

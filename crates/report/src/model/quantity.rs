@@ -1,16 +1,19 @@
-//! The unit in which a predicted or published rate is shown: operations if they are random,
+//! The unit in which a predicted or published rate is shown: operations if they are random or on names,
 //! otherwise bytes.
 
 use cloud::figure::{Access, Value};
-use predict::{Interval, Point};
+use predict::{Interval, Point, Topology};
 
 use crate::number::{BYTES_PER_MIB, plain, whole};
+use crate::results::rate_unit;
 
 /// How rates are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
-    /// As operations.
+    /// As reads and writes.
     Iops,
+    /// As operations, some of which are on names.
+    Ops,
     /// As bytes.
     Throughput,
 }
@@ -21,6 +24,14 @@ impl Quantity {
         match patterns.into_iter().all(|pattern| pattern == Access::Random) {
             true => Quantity::Iops,
             false => Quantity::Throughput,
+        }
+    }
+
+    /// Of the loads of a topology.
+    pub(crate) fn of_topology(topology: &Topology) -> Quantity {
+        match is_on_names(topology) {
+            true => Quantity::Ops,
+            false => Quantity::of(topology.workloads.iter().map(|one| one.access)),
         }
     }
 
@@ -36,7 +47,8 @@ impl Quantity {
     /// Its name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Quantity::Iops => "IOPS",
+            Quantity::Iops => rate_unit(false),
+            Quantity::Ops => "rate",
             Quantity::Throughput => "throughput",
         }
     }
@@ -44,7 +56,8 @@ impl Quantity {
     /// Its name with its unit, in a sentence.
     pub(crate) const fn in_words(self) -> &'static str {
         match self {
-            Quantity::Iops => "IOPS",
+            Quantity::Iops => rate_unit(false),
+            Quantity::Ops => rate_unit(true),
             Quantity::Throughput => "throughput in MiB/s",
         }
     }
@@ -52,7 +65,8 @@ impl Quantity {
     /// Its unit.
     pub(crate) const fn unit(self) -> &'static str {
         match self {
-            Quantity::Iops => "IOPS",
+            Quantity::Iops => rate_unit(false),
+            Quantity::Ops => rate_unit(true),
             Quantity::Throughput => "MiB/s",
         }
     }
@@ -60,7 +74,8 @@ impl Quantity {
     /// The name of an axis.
     pub(crate) const fn axis(self) -> &'static str {
         match self {
-            Quantity::Iops => "IOPS",
+            Quantity::Iops => rate_unit(false),
+            Quantity::Ops => rate_unit(true),
             Quantity::Throughput => "throughput, MiB/s",
         }
     }
@@ -68,7 +83,7 @@ impl Quantity {
     /// A predicted rate.
     pub(crate) fn interval(self, point: &Point) -> Interval {
         match self {
-            Quantity::Iops => point.ops_per_s,
+            Quantity::Iops | Quantity::Ops => point.ops_per_s,
             Quantity::Throughput => point.bytes_per_s.times(1.0 / BYTES_PER_MIB),
         }
     }
@@ -76,7 +91,7 @@ impl Quantity {
     /// Operations per second of this size.
     pub(crate) fn of_ops(self, ops_per_s: f64, transfer_bytes: u64) -> f64 {
         match self {
-            Quantity::Iops => ops_per_s,
+            Quantity::Iops | Quantity::Ops => ops_per_s,
             Quantity::Throughput => ops_per_s * transfer_bytes as f64 / BYTES_PER_MIB,
         }
     }
@@ -84,10 +99,15 @@ impl Quantity {
     /// A number without its unit, as precise as a prediction.
     pub(crate) fn print(self, number: f64) -> String {
         match self {
-            Quantity::Iops => whole(number),
+            Quantity::Iops | Quantity::Ops => whole(number),
             Quantity::Throughput => plain(number),
         }
     }
+}
+
+/// Whether a load of the topology has operations on names, which operations per second measure.
+pub(crate) fn is_on_names(topology: &Topology) -> bool {
+    topology.workloads.iter().any(|workload| workload.names.is_some())
 }
 
 /// `33,000 to 41,000`, or one number if both ends print alike.

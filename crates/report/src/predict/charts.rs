@@ -28,7 +28,7 @@ pub(crate) fn of_prediction(
     curve: &Curve,
     comparison: &Comparison,
 ) -> Vec<Chart> {
-    let quantity = Quantity::of(topology.workloads.iter().map(|one| one.access));
+    let quantity = Quantity::of_topology(topology);
     let amount = |point: &Predicted| Some(quantity.interval(point));
     let mut series = lines(curve, amount);
     let mut notes = String::new();

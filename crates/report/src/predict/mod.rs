@@ -11,9 +11,10 @@ use units::counted;
 
 use crate::document::{Block, Column, Section, Table};
 use crate::expect::{Expectation, published_blocks};
-use crate::model::quantity::{range, with_range};
+use crate::model::quantity::{is_on_names, range, with_range};
 use crate::model::words;
 use crate::number::{BYTES_PER_MIB, ends, mib, percent, plain, thousands, whole};
+use crate::results::rate_unit;
 use crate::sheet::{Sheet, reasons};
 
 /// Points of the curve that are shown; all are folded.
@@ -41,14 +42,16 @@ pub struct MeasuredRun {
 
 /// A prediction as a sheet.
 pub fn sheet(topology: &Topology, curve: &Curve, with: &Comparison) -> Sheet {
-    let mut sections: Vec<Section> = with.measured.iter().map(measurement).collect();
+    let unit = rate_unit(is_on_names(topology));
+    let of_run = |run| measurement(run, unit);
+    let mut sections: Vec<Section> = with.measured.iter().map(of_run).collect();
     if !with.published.is_empty() {
         let blocks = published_blocks(&with.published);
         sections.push(section("published", "Nearest published figures", blocks));
     }
     sections.extend(system::sections(topology, curve, with));
-    sections.push(section("curve", "Curve", vec![Block::Table(points(curve, POINTS_SHOWN))]));
-    let mut folded = vec![whole_curve(curve), bounds(curve)];
+    sections.push(section("curve", "Curve", vec![Block::Table(points(curve, unit, POINTS_SHOWN))]));
+    let mut folded = vec![whole_curve(curve, unit), bounds(curve, unit)];
     folded.extend(with.published.iter().map(|one| {
         let section = crate::expect::section(one);
         Section { title: format!("Published: {}", section.title), ..section }
@@ -58,7 +61,7 @@ pub fn sheet(topology: &Topology, curve: &Curve, with: &Comparison) -> Sheet {
     folded.push(model_section(curve));
     Sheet {
         title: format!("Prediction of {}", topology.name),
-        answer: answer(topology, curve),
+        answer: answer(topology, curve, unit),
         sections,
         folded,
     }
@@ -70,7 +73,7 @@ fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
 
 /// What the topology's load reaches, and the peak. What the model does not cover comes before any
 /// number.
-fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
+fn answer(topology: &Topology, curve: &Curve, unit: &str) -> Vec<String> {
     let not_modelled = curve.not_modelled.iter().copied().map(words::not_modelled);
     let not_counted = curve.not_counted.iter().map(words::not_counted);
     let mut answer: Vec<String> = not_modelled.chain(not_counted).collect();
@@ -78,7 +81,7 @@ fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
         Some(point) => format!(
             "Expect {}, {}, at a mean latency of {}, with {} operations outstanding on {}; bottleneck: \
              {}.",
-            iops(point.ops_per_s),
+            with_range(point.ops_per_s, unit, whole),
             throughput(point.bytes_per_s),
             latency(point.response_s),
             count(point.outstanding),
@@ -90,7 +93,7 @@ fn answer(topology: &Topology, curve: &Curve) -> Vec<String> {
     answer.push(format!(
         "Peak: {}, {}, with {} outstanding; {} would suffice at the latency of queue depth 1 (Little's \
          law). In brackets: 90 % intervals.",
-        iops(curve.most.ops_per_s),
+        with_range(curve.most.ops_per_s, unit, whole),
         throughput(curve.most.bytes_per_s),
         count(curve.most.outstanding),
         range(curve.knee_outstanding, count)
@@ -106,7 +109,7 @@ pub(crate) fn model_section(curve: &Curve) -> Section {
     section("assumptions", "Model and assumptions", vec![Block::List(points)])
 }
 
-fn bounds(curve: &Curve) -> Section {
+fn bounds(curve: &Curve, unit: &str) -> Section {
     let row = |bound: &Bound| {
         vec![
             thousands(i128::from(bound.count)),
@@ -120,8 +123,8 @@ fn bounds(curve: &Curve) -> Section {
         caption: "Capacity of each resource on its own, lowest first.".to_owned(),
         columns: vec![
             Column::numbers("count", ""),
-            Column::numbers("rate", "IOPS"),
-            Column::numbers("90 % interval", "IOPS"),
+            Column::numbers("rate", unit),
+            Column::numbers("90 % interval", unit),
             Column::numbers("throughput", "MiB/s"),
             Column::words("resource"),
         ],
@@ -135,7 +138,7 @@ fn bounds(curve: &Curve) -> Section {
 }
 
 /// Every point, and the bottleneck along the curve.
-fn whole_curve(curve: &Curve) -> Section {
+fn whole_curve(curve: &Curve, unit: &str) -> Section {
     let stretches = curve.stretches.iter().map(|stretch| {
         format!(
             "from {} to {} outstanding: {}",
@@ -145,12 +148,12 @@ fn whole_curve(curve: &Curve) -> Section {
         )
     });
     let stretches = Block::List(stretches.collect());
-    let all = points(curve, curve.points.len());
+    let all = points(curve, unit, curve.points.len());
     section("every-point", "Every point of the curve", vec![Block::Table(all), stretches])
 }
 
 /// At most this many points of the curve.
-fn points(curve: &Curve, most: usize) -> Table {
+fn points(curve: &Curve, unit: &str, most: usize) -> Table {
     let step = curve.points.len().div_ceil(most.max(1)).max(1);
     let shown = curve.points.iter().rev().step_by(step).collect::<Vec<_>>().into_iter().rev();
     let row = |point: &Point| {
@@ -167,8 +170,8 @@ fn points(curve: &Curve, most: usize) -> Table {
         caption: String::new(),
         columns: vec![
             Column::numbers("outstanding", ""),
-            Column::numbers("rate", "IOPS"),
-            Column::numbers("90 % interval", "IOPS").dispensable(2),
+            Column::numbers("rate", unit),
+            Column::numbers("90 % interval", unit).dispensable(2),
             Column::numbers("throughput", "MiB/s").dispensable(1),
             Column::numbers("latency", "ms"),
             Column::words("bottleneck").dispensable(3),
@@ -178,7 +181,7 @@ fn points(curve: &Curve, most: usize) -> Table {
 }
 
 /// Measured load points and predictions for the same outstanding operations.
-fn measurement(run: &MeasuredRun) -> Section {
+fn measurement(run: &MeasuredRun, unit: &str) -> Section {
     let row = |point: &MeasuredPoint| {
         vec![
             count(point.outstanding),
@@ -198,8 +201,8 @@ fn measurement(run: &MeasuredRun) -> Section {
         ),
         columns: vec![
             Column::numbers("outstanding", ""),
-            Column::numbers("measured", "IOPS"),
-            Column::numbers("predicted", "IOPS"),
+            Column::numbers("measured", unit),
+            Column::numbers("predicted", unit),
             Column::numbers("error", ""),
             Column::numbers("measured", "ms"),
             Column::numbers("predicted", "ms"),
@@ -219,10 +222,6 @@ fn measurement(run: &MeasuredRun) -> Section {
 fn signed_percent(share: f64) -> String {
     let sign = if share > 0.0 { "+" } else { "" };
     format!("{sign}{}", percent(share))
-}
-
-fn iops(of: Interval) -> String {
-    with_range(of, "IOPS", whole)
 }
 
 fn throughput(of: Interval) -> String {

@@ -40,7 +40,7 @@ pub(crate) fn sections(topology: &Topology, curve: &Curve, with: &Comparison) ->
 
 /// The used share of each resource.
 fn bars(topology: &Topology, curve: &Curve, load: &Point) -> Vec<Bar> {
-    let quantity = Quantity::of(topology.workloads.iter().map(|one| one.access));
+    let quantity = Quantity::of_topology(topology);
     let used = quantity.interval(load).value;
     let bar = |bound: &Bound| {
         let share = bound.used_by(load);
