@@ -55,13 +55,12 @@ enum Step {
     Tidy,
     /// Licences, bans, sources and advisories of dependencies.
     Deny,
-    /// Clippy; with `guest`, the guest of the kernel client is downloaded in parallel.
-    Clippy { guest: bool },
-    /// Every fuzz target, for a fixed number of inputs.
-    Fuzz,
-    /// The kernel's NFS client and, in parallel, the browser: the slowest guest keeps only one
-    /// processor busy.
-    KernelAndBrowser,
+    /// Everything is compiled with clippy; with `guest`, the guest of the kernel client is downloaded
+    /// in parallel.
+    Build { guest: bool },
+    /// The kernel's NFS client and, in parallel, every fuzz target for a fixed number of inputs and
+    /// then the browser: the slowest guest keeps only one processor busy.
+    KernelFuzzAndBrowser,
     /// The package: built, installed and used.
     Package,
     /// The tests of all crates.
@@ -91,41 +90,54 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     if !options.fast {
         steps.push(("dependencies", Step::Deny));
     }
-    steps.push(("clippy", Step::Clippy { guest: !options.fast }));
+    steps.push(("build and clippy", Step::Build { guest: !options.fast }));
     steps.push(("tests", Step::Tests));
     if !options.fast {
         steps.push(("package", Step::Package));
-        steps.push(("fuzz", Step::Fuzz));
-        steps.push(("kernel client and browser", Step::KernelAndBrowser));
+        steps.push(("kernel client, fuzz targets and browser", Step::KernelFuzzAndBrowser));
     }
     steps
 }
 
-fn clippy(root: &Path, guest: bool) -> Result<()> {
-    let words = "clippy --workspace --all-targets --locked --quiet -- -D warnings";
-    let words: Vec<&str> = words.split(' ').collect();
+/// Compiles everything that the tests need.
+fn build(root: &Path, guest: bool) -> Result<()> {
+    let mut cargo = with_clippy();
+    cargo.args(["build", "--workspace", "--all-targets", "--locked", "--quiet"]);
     thread::scope(|scope| {
         let guest = guest.then(|| scope.spawn(|| kernel::prepare(root)));
-        let clippy = run_program(root, "cargo", &words);
+        let built = run_command(root, &mut cargo);
         if let Some(guest) = guest {
             guest.join().expect("the thread only waits for programs").context("guest")?;
         }
-        clippy
+        built
     })
+}
+
+/// Cargo with clippy as the compiler of our crates, and its warnings as errors. Clippy's driver is the
+/// compiler with more lints and without optimisations of MIR. So crates and dependencies are analysed
+/// once for lints and tests; after `cargo clippy`, which generates no code, all would be analysed again.
+fn with_clippy() -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    // As `cargo clippy -- -D warnings` passes its arguments.
+    cargo.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    cargo
 }
 
 /// Prints the results of the guests before those of the browser, whose test runner ends the output
 /// with its summary.
-fn kernel_and_browser(root: &Path) -> Result<()> {
+fn kernel_fuzz_and_browser(root: &Path) -> Result<()> {
     let (mut guest_output, mut browser_output) = (Vec::new(), Vec::new());
-    let (guests, browser) = thread::scope(|scope| {
+    let (guests, fuzz, browser) = thread::scope(|scope| {
         let guests = scope.spawn(|| kernel::run(root, &mut guest_output));
+        let fuzz = fuzz::run(root);
         let browser = browser::run(root, &mut browser_output);
-        (guests.join().expect("the thread only waits for programs"), browser)
+        (guests.join().expect("the thread only waits for programs"), fuzz, browser)
     });
     std::io::stderr().write_all(&guest_output)?;
     std::io::stdout().write_all(&browser_output)?;
     guests.context("kernel client")?;
+    fuzz.context("fuzz targets")?;
     browser.context("browser")
 }
 
@@ -143,10 +155,9 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
             Step::Tidy => tidy::run(root, tidy::When::Always),
             Step::Deny => deny::run(root),
             Step::Package => dist::check_built(root),
-            Step::Clippy { guest } => clippy(root, guest),
+            Step::Build { guest } => build(root, guest),
             Step::Tests => tests(root),
-            Step::Fuzz => fuzz::run(root),
-            Step::KernelAndBrowser => kernel_and_browser(root),
+            Step::KernelFuzzAndBrowser => kernel_fuzz_and_browser(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
         };
         let took = seconds(begun.elapsed());
@@ -161,7 +172,8 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
 /// Runs the tests of all crates, two for each processor: most of them wait for programs and clocks.
 fn tests(root: &Path) -> Result<()> {
     let threads = thread::available_parallelism().map_or(2, |processors| 2 * processors.get());
-    let mut cargo = Command::new("cargo");
+    // The same compiler as that of the build, so that nothing is built again.
+    let mut cargo = with_clippy();
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
     cargo.env("RUST_TEST_THREADS", threads.to_string());
     run_command(root, &mut cargo)
@@ -209,10 +221,10 @@ mod tests {
     #[test]
     fn fast_skips_the_steps_that_take_minutes() {
         let mut all = names(Options::default());
-        let minutes = ["dependencies", "package", "fuzz", "kernel client and browser"];
+        let minutes = ["dependencies", "package", "kernel client, fuzz targets and browser"];
         assert!(minutes.iter().all(|name| all.contains(name)));
         all.retain(|name| !minutes.contains(name));
-        assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests"]);
+        assert_eq!(all, ["packages", "format", "tidy", "build and clippy", "tests"]);
         assert_eq!(all, names(Options { fast: true, install: false }));
     }
 

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,8 @@ use crate::check::target_directory;
 
 /// Inputs per target.
 const RUNS: u32 = 20_000;
+/// Targets that run at the same time.
+const AT_A_TIME: usize = 2;
 
 /// Flags that add coverage counters and compared values for libFuzzer.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
@@ -48,22 +51,23 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     let built = target.join(triple).join("debug");
     let found = target.join("fuzz");
-    // A target has one thread, so two run at a time.
-    for pair in names(&fuzz)?.chunks(2) {
-        let results = thread::scope(|scope| {
-            let runs: Vec<_> = pair
-                .iter()
-                .map(|name| scope.spawn(|| run_target(&fuzz, &built, &found, name)))
-                .collect();
-            runs.into_iter()
-                .map(|run| run.join().expect("the thread only waits for a program"))
-                .collect::<Vec<_>>()
-        });
-        for (name, result) in pair.iter().zip(results) {
-            result.with_context(|| format!("fuzz {name}"))?;
-        }
-    }
-    Ok(())
+    let names = names(&fuzz)?;
+    let waiting = Mutex::new(names.iter());
+    let next = || waiting.lock().expect("no thread panics with the lock").next();
+    // A target has one thread.
+    thread::scope(|scope| {
+        let run_waiting = || {
+            while let Some(name) = next() {
+                run_target(&fuzz, &built, &found, name).with_context(|| format!("fuzz {name}"))?;
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(run_waiting)).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
+            thread.join().expect("the thread only waits for programs")
+        };
+        threads.into_iter().map(join).collect()
+    })
 }
 
 /// Names of the targets, sorted.

@@ -37,7 +37,7 @@ const MOUNTS: [Mount; 3] = [
 ];
 
 /// Time limit of a guest, including boot. Generous: only a guest that is stuck reaches it.
-const LIMIT_SECONDS: &str = "900";
+const LIMIT_SECONDS: &str = "1200";
 
 /// Builds the service and boots the guests.
 ///
