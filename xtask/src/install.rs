@@ -91,6 +91,7 @@ const REQUIREMENTS: &[Requirement] = &[
     program("mount", "mount", Step::Tests, SMALL_FILE_SYSTEM),
     program("strace", "strace", Step::Tests, "a test inspects the system calls of a worker"),
     program("fio", "fio", Step::Tests, "a test parses the jobs that `tune` prints"),
+    program("sqlite3", "sqlite3", Step::Tests, "a test observes a database"),
     program("ganesha.nfsd", "nfs-ganesha", Step::Tests, OTHER_SERVER),
     library("ganesha/libfsalmem.so", "nfs-ganesha-mem", Step::Tests, OTHER_SERVER),
     library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", Step::Tests, OTHER_SERVER),

@@ -4,6 +4,7 @@
 
 mod harness;
 
+mod applications;
 mod avs;
 mod avs_profiles;
 mod baselines;
