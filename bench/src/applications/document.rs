@@ -27,6 +27,8 @@ their shape on the same directory, and `fourcorners observe` characterises both.
 - **Scaled**: size and rate are not part of a shape. The command of each profile states what was set to
   the application's values.
 - **Outstanding**: reads and writes between their begin and end.
+- **Arrival gaps**: the standard deviation of the times between begins of reads and writes over their mean.
+  Random times at a constant rate have 1, bursts more.
 - **Mix**: the share of operations on names in all operations; shares of data operations (read, write, fsync);
   and shares of operations on names, if these are at least 2 %. `stat` is all calls that read attributes;
   `missing name` is the ones of `stat`, `open` and `access` that failed, nearly always because there is no such
@@ -117,7 +119,7 @@ fn printed(unit: Unit, value: Option<f64>) -> String {
     match unit {
         Unit::Percent => format!("{value:.1} %"),
         Unit::Bytes => Bytes::new(value.round() as u64).to_string(),
-        Unit::Operations => format!("{value:.2}"),
+        Unit::Operations | Unit::Ratio => format!("{value:.2}"),
         Unit::Microseconds => format!("{value:.0} µs"),
     }
 }

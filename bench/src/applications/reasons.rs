@@ -25,9 +25,11 @@ const SECTORS: &str = "An experiment has transfer sizes in whole sectors of 512 
                        `observe` states in its comments.";
 const NEW_FILES: &str = "Likely: the application syncs files that it has just made or extended, so that the file system \
                          writes its own data too; the experiment changes files of a fixed size.";
-const SHARED_DISK: &str = "The disk is virtual and shared with other work, whose load changed between the two sides (see the \
-                           load average). Outstanding operations follow from the latency by Little's law. Repeat the \
-                           comparison on an idle machine before concluding from this figure.";
+const BURSTS: &str = "Likely: the application sends in bursts (see `arrival gaps`, if the record has them), and operations of a burst wait for \
+                      each other at the limit of operations per second. The profile sends at random times with a \
+                      constant mean rate. Outstanding operations follow from the latency by Little's law.";
+const CORRECTED: &str =
+    "The profile had this share of fsyncs when the record was made, and has been corrected by it.";
 
 const REASONS: &[Reason] = &[
     Reason {
@@ -58,9 +60,10 @@ const REASONS: &[Reason] = &[
     Reason { application: "fdatasync", figures: &["write latency"], why: CACHED },
     Reason {
         application: "fdatasync",
-        figures: &["outstanding, mean", "fsync latency"],
-        why: SHARED_DISK,
+        figures: &["outstanding, mean"],
+        why: "Little's law: the profile's rate and the mean latency of its writes are higher.",
     },
+    Reason { application: "fdatasync", figures: &["fsync latency"], why: NEW_FILES },
     Reason {
         application: "postgres",
         figures: &["write size"],
@@ -73,21 +76,18 @@ const REASONS: &[Reason] = &[
         why: "The tables had just been written through the page cache, so that PostgreSQL reads them from it (see p50). \
               The profile's files are filled directly: its first read of a page goes to the disk, at its limit.",
     },
-    Reason {
-        application: "postgres",
-        figures: &["data: fsync"],
-        why: "The stream of the log has one operation in flight, and falls behind its rate when an fsync takes long.",
-    },
+    Reason { application: "postgres", figures: &["data: fsync"], why: CORRECTED },
     Reason { application: "postgres", figures: &["write latency"], why: CACHED },
     Reason {
         application: "postgres",
         figures: &["fsync latency"],
         why: "The fsyncs of the profile wait for the disk together with the reads that miss the page cache.",
     },
+    Reason { application: "mariadb", figures: &["data: fsync"], why: CORRECTED },
     Reason {
         application: "mariadb",
-        figures: &["read latency", "write latency", "fsync latency", "outstanding"],
-        why: SHARED_DISK,
+        figures: &["arrival gaps", "read latency", "write latency", "fsync latency", "outstanding"],
+        why: BURSTS,
     },
     Reason {
         application: "sqlite",

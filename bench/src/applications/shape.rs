@@ -60,14 +60,17 @@ pub(crate) enum Unit {
     Bytes,
     Operations,
     Microseconds,
+    /// Of two numbers of the same unit.
+    Ratio,
 }
 
 impl Unit {
-    const ALL: [(Unit, &str); 4] = [
+    const ALL: [(Unit, &str); 5] = [
         (Unit::Percent, "%"),
         (Unit::Bytes, "B"),
         (Unit::Operations, "operations"),
         (Unit::Microseconds, "us"),
+        (Unit::Ratio, "ratio"),
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -166,6 +169,8 @@ impl Shape {
             Unit::Operations,
             json["in_flight"]["max"].as_f64(),
         );
+        let gaps = json["arrival"]["gap_variation"].as_f64();
+        shape.add("arrival gaps, variation".to_owned(), Unit::Ratio, gaps);
         for (name, key) in [("read", "reads"), ("write", "writes")] {
             let times = &json[key]["response_time"];
             if count(&times["samples"]) >= SAMPLES_MIN {
@@ -251,7 +256,7 @@ mod tests {
             "response_time": {"samples": 15, "mean_ns": 3000.0}},
             {"name": "newfstatat", "operations": 10, "failed": 4, "response_time": null},
             {"name": "lseek", "operations": 900, "response_time": null}],
-            "arrival": {"mean_per_s": 8.0}, "duration_s": 10.0,
+            "arrival": {"mean_per_s": 8.0, "gap_variation": 1.5}, "duration_s": 10.0,
             "in_flight": {"mean": 0.5, "max": 3}}"#;
         let shape = Shape::parse(json).expect("an observation");
         // lseek does not reach the storage.
@@ -266,6 +271,7 @@ mod tests {
             ("read size, p90", 65536.0),
             ("read size, mean", (50 * 8192 + 10 * 65536) as f64 / 60.0),
             ("outstanding, maximum", 3.0),
+            ("arrival gaps, variation", 1.5),
             ("read latency, mean", 100.0),
             ("fsync latency, mean", 2.0),
         ];

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::{Advice, fadvise};
 
 use super::fourcorners::Fourcorners;
 use super::table::{Bound, Figure, Outcome, Pair, Sample};
@@ -459,7 +460,9 @@ impl Verified {
             VerifyPeer::Fio(block_size) => block_size,
         };
         let file = format!("--filename={}", memory.0.join("verify.data").display());
-        let job = ["--ioengine=psync", "--verify=crc32c", block_size, "--size=1g"];
+        // Without a file with its state in the current folder.
+        let no_state = "--verify_state_save=0";
+        let job = ["--ioengine=psync", "--verify=crc32c", no_state, block_size, "--size=1g"];
         peer::run_once(&[&job[..], &[&file, "--rw=write", "--do_verify=0"]].concat())?;
         let reads = [&job[..], &["--rw=randread", "--norandommap"]].concat();
         let against = format!("fio {}", reads.join(" "));
@@ -512,11 +515,14 @@ fn data_file(directory: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A copy for fio to write to: fourcorners refuses a file whose data is not its own.
+/// A copy for fio to write to: fourcorners refuses a file whose data is not its own. Like the original
+/// on a disk, it is not in the page cache: a direct write would first have to remove its pages from it.
 fn copy_for_fio(data: &Path, directory: &Path) -> Result<PathBuf> {
     let copy = directory.join("peer.data");
     std::fs::copy(data, &copy).with_context(|| format!("make {}", copy.display()))?;
-    std::fs::File::open(&copy)?.sync_all().context("sync the copy")?;
+    let file = std::fs::File::open(&copy)?;
+    file.sync_all().context("sync the copy")?;
+    fadvise(&file, 0, None, Advice::DontNeed).context("remove the copy from the page cache")?;
     Ok(copy)
 }
 
