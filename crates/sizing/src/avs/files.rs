@@ -98,7 +98,10 @@ pub(crate) fn on_files(
             facts.avs.limit(AvsLimit::DatastoresRecommended)
         }
     };
-    let shares = shares(count, &groups, selection);
+    let stored = |group: &Vec<usize>| -> u128 {
+        group.iter().map(|&at| u128::from(selection.machines[at].storage.get())).sum()
+    };
+    let shares = shares(count, &groups.iter().map(stored).collect::<Vec<_>>());
     for ((level, group), share) in levels.iter().zip(&groups).zip(shares) {
         if let Err(reason) = fill(*level, group, share, &mut design, selection, ask, facts) {
             design.lacks.push(Lack { reason });
@@ -148,18 +151,35 @@ fn datastore_count(
 }
 
 /// Datastores of each group in proportion to its stored data, at least one.
-fn shares(count: u64, groups: &[Vec<usize>], selection: &Selection) -> Vec<u64> {
-    let stored = |group: &Vec<usize>| -> u128 {
-        group.iter().map(|&at| u128::from(selection.machines[at].storage.get())).sum()
-    };
-    match groups {
+///
+/// * `stored` - bytes of each group
+fn shares(count: u64, stored: &[u128]) -> Vec<u64> {
+    match *stored {
         [hot, cold] => {
-            let (hot, cold) = (stored(hot), stored(cold));
+            let count = count.max(2);
             // To the nearest whole number.
             let twice = u128::from(count) * hot * 2 / (hot + cold).max(1);
-            let hot = u64::try_from(twice.div_ceil(2)).unwrap_or(count).clamp(1, count.max(2) - 1);
-            vec![hot, count.max(2) - hot]
+            let hot = u64::try_from(twice.div_ceil(2)).unwrap_or(count).clamp(1, count - 1);
+            vec![hot, count - hot]
         }
         _ => vec![count],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datastores_are_shared_in_proportion_to_stored_data() {
+        assert_eq!(shares(8, &[300, 100]), [6, 2]);
+        assert_eq!(shares(5, &[100, 100]), [3, 2], "a half is rounded up");
+        assert_eq!(shares(4, &[100, 700]), [1, 3], "a half is rounded up");
+        assert_eq!(shares(5, &[66, 100]), [2, 3]);
+        assert_eq!(shares(8, &[1, 100_000]), [1, 7]);
+        assert_eq!(shares(8, &[100_000, 1]), [7, 1]);
+        assert_eq!(shares(1, &[300, 100]), [1, 1]);
+        assert_eq!(shares(4, &[0, 0]), [1, 3]);
+        assert_eq!(shares(5, &[300]), [5]);
     }
 }

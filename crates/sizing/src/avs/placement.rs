@@ -129,7 +129,7 @@ fn has_sibling(bin: &Bin, item: &Item, items: &[Item], but: Option<usize>) -> bo
     let is_sibling = |&other: &usize| {
         items[other].machine == item.machine && items[other].part != item.part && Some(other) != but
     };
-    (item.part > 0 || items.iter().any(|other| other.part > 0)) && bin.items.iter().any(is_sibling)
+    bin.items.iter().any(is_sibling)
 }
 
 /// A move or exchange between two datastores.
