@@ -104,3 +104,86 @@ impl BusinessDemand {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(name: &str, numbers: [f64; 3], is_counted: bool) -> KindDemand {
+        let [rate, reads, writes] = numbers;
+        KindDemand {
+            name: name.to_owned(),
+            rate: OpsPerSec::new(rate),
+            reads: BytesPerSec::new(reads),
+            writes: BytesPerSec::new(writes),
+            is_counted,
+        }
+    }
+
+    fn variant(name: &str, kinds: Vec<KindDemand>) -> VariantDemand {
+        VariantDemand { name: name.to_owned(), kinds }
+    }
+
+    /// Of the second variant the bytes are more, and the largest of either direction is less.
+    fn demand() -> BusinessDemand {
+        let copy = kind("copy", [3.0, 20.0, 30.0], true);
+        let frontend =
+            vec![copy, kind("stat", [7.0, 0.0, 0.0], true), kind("lock", [2.0; 3], false)];
+        let backend = vec![
+            kind("read", [4.0, 50.0, 0.0], true),
+            kind("lock", [5.0, 0.0, 0.0], false),
+            kind("watch", [1.0, 0.0, 6.0], false),
+        ];
+        BusinessDemand {
+            profile: "p".to_owned(),
+            is_built_in: true,
+            units: 1,
+            metric: "users".to_owned(),
+            variants: vec![variant("frontend", frontend), variant("backend", backend)],
+            unit_capacity: None,
+            unit_inodes: None,
+            percentile_max: None,
+        }
+    }
+
+    #[test]
+    fn a_variant_adds_its_kinds_and_those_without_bytes_are_on_names() {
+        let demand = demand();
+        let totals = demand.variants[0].totals();
+        let totals = (totals.0.get(), totals.1.get(), totals.2.get());
+        assert_eq!(totals, (12.0, 22.0, 32.0));
+        assert_eq!(demand.variants[0].kinds[0].bytes().get(), 50.0);
+        let on_names = demand.variants.iter().map(|one| one.on_names().get());
+        assert_eq!(on_names.collect::<Vec<_>>(), [7.0, 5.0]);
+    }
+
+    #[test]
+    fn the_largest_variant_has_most_bytes_read_and_written_together() {
+        let largest = |numbers: [[f64; 3]; 2]| {
+            let [first, second] = numbers.map(|one| vec![kind("copy", one, true)]);
+            let variants = vec![variant("first", first), variant("second", second)];
+            BusinessDemand { variants, ..demand() }.largest().map(|one| one.name.clone())
+        };
+        // By their sum 9 and 8, by their difference 1 and 8, by their product 20 and 0.
+        assert_eq!(largest([[1.0, 5.0, 4.0], [1.0, 8.0, 0.0]]).as_deref(), Some("first"));
+        // By their sum 9 and 10, by their product 20 and 9.
+        assert_eq!(largest([[9.0, 5.0, 4.0], [1.0, 9.0, 1.0]]).as_deref(), Some("second"));
+        assert_eq!(BusinessDemand { variants: Vec::new(), ..demand() }.largest(), None);
+    }
+
+    #[test]
+    fn a_kind_that_is_not_counted_is_listed_once_with_its_largest_rate() {
+        let mut demand = demand();
+        let expected = [("lock", 5.0), ("watch", 1.0)];
+        for _ in 0..2 {
+            let all = demand.not_counted();
+            let all: Vec<_> = all.iter().map(|(name, rate)| (*name, rate.get())).collect();
+            assert_eq!(all, expected);
+            assert_eq!(demand.not_counted_rate().get(), 6.0);
+            // In the other order of variants the larger rate comes first.
+            let (first, rest) = demand.variants.split_at_mut(1);
+            let (first, second) = (&mut first[0].kinds, &mut rest[0].kinds);
+            std::mem::swap(&mut first[2].rate, &mut second[1].rate);
+        }
+    }
+}

@@ -9,6 +9,8 @@ use cloud::price::Prices;
 use cloud::service_level::{QosType, ServiceLevel};
 use predict::Parameters;
 use sizing::avs::ask::{Ask, Facts, OnVsan};
+use sizing::avs::current_estate::{self, Estate, EstateRow, ExistingDatastore, ExistingHost};
+use sizing::avs::design::Design;
 use sizing::avs::flows::Load;
 use sizing::avs::hosts::{Hosts, clusters};
 use sizing::avs::loads::{Chosen, LoadFrom};
@@ -17,6 +19,7 @@ use sizing::avs::placement::{Item, pack};
 use sizing::avs::pool::{pool, qos};
 use sizing::avs::ratio::{Ratio, RatioSource};
 use sizing::avs::spread;
+use sizing::avs::statement::Statement;
 use sizing::avs::utilization::DesignResource;
 use sizing::avs::{Sizing, size};
 use units::{Bytes, BytesPerSec, OpsPerSec, Share};
@@ -28,7 +31,7 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::embedded);
 static PARAMETERS: LazyLock<Parameters> = LazyLock::new(|| Parameters::calibrated(&figure::all()));
 static PRICES: LazyLock<Prices> = LazyLock::new(Prices::embedded);
 
-fn facts() -> Facts<'static> {
+pub(crate) fn facts() -> Facts<'static> {
     let prices = PRICES.storage("eastus");
     Facts { avs: &AVS, catalog: &CATALOG, parameters: &PARAMETERS, prices }
 }
@@ -155,6 +158,24 @@ fn without_a_known_load_no_throughput_is_used() {
 }
 
 #[test]
+fn a_pool_assigns_throughput_only_if_a_load_is_known() {
+    let premium = |machine: Machine| {
+        let sizing = sized(&[machine]);
+        let premium = sizing.designs.into_iter().find(|design| design.name() == "Premium");
+        let premium = premium.expect("a design");
+        let loads = premium.reasons.iter().find_map(|reason| match &reason.statement {
+            Statement::Placement { load, .. } => Some(*load),
+            _ => None,
+        });
+        (premium.pools[0].qos, loads.expect("machines are placed"))
+    };
+    assert_eq!(premium(machine(2, 100)), (QosType::Auto, None));
+    let rate = BytesPerSec::new(1e6);
+    let busy = Machine { throughput: Some(rate), ..machine(2, 100) };
+    assert_eq!(premium(busy), (QosType::Manual, Some((rate, rate))));
+}
+
+#[test]
 fn a_design_without_datastores_uses_vsan_in_whole_gib() {
     let sizing = sized(&[machine(2, 100)]);
     let uses = sizing.uses(&sizing.designs[0]);
@@ -276,6 +297,10 @@ fn a_pool_has_whole_steps_and_a_largest_size() {
     let most = CATALOG.limit(PoolSizeMax);
     assert_eq!(of(most), Some(most));
     assert_eq!(of(most + 1), None);
+    let refused =
+        pool(ServiceLevel::Premium, most + 1, None, &facts()).map_err(|one| one.statement);
+    let (size_gib, level) = (most + step, ServiceLevel::Premium);
+    assert_eq!(refused, Err(Statement::LargePool { level, size_gib, excess_gib: step }));
     // Premium: 64 KiB/s per GiB, so 640 MiB/s require 10 TiB.
     let busy = pool(ServiceLevel::Premium, 1, Some(640), &facts()).expect("it is sold");
     assert_eq!((busy.size_gib, busy.qos), (10 << 10, QosType::Manual));
@@ -290,4 +315,79 @@ fn a_pool_costs_its_size_for_730_hours() {
     let prices = PRICES.storage("eastus").expect("it has prices");
     let each = prices.capacity(ServiceLevel::Premium).expect("it has a price");
     assert_eq!(pool.month, Some(each.times(4 << 10).times(730)));
+}
+
+#[test]
+fn today_is_compared_with_vsan_alone_and_the_best_design() {
+    let used = |in_use: u64, guest: Option<u64>| StorageUse {
+        provisioned: Some(Bytes::gib(1000)),
+        in_use: Some(Bytes::gib(in_use)),
+        guest_used: guest.map(Bytes::gib),
+        guest_capacity: Some(Bytes::gib(500)),
+    };
+    // Only the first two report what guests use.
+    let uses = [used(900, Some(400)), used(800, Some(300)), used(700, None), StorageUse::default()];
+    let machines: Vec<Machine> = (2..)
+        .zip(uses)
+        .map(|(row, storage_use)| Machine { storage_use, ..machine(row, 1000) })
+        .collect();
+    let sizing = sized(&machines);
+    let store = ExistingDatastore {
+        capacity: Some(Bytes::gib(6000)),
+        in_use: Some(Bytes::gib(3000)),
+        ..ExistingDatastore::default()
+    };
+    let estate = Estate { datastores: vec![store], ..Estate::default() };
+    let today = current_estate::today(&estate, &sizing, &ask().host);
+    let guests = today.guests.expect("two machines report it");
+    assert_eq!((guests.machines, guests.of), (2, 4));
+    assert_eq!(guests.storage_use.in_use, Some(Bytes::gib(1700)));
+    assert_eq!(guests.reclaimable(), Some(Bytes::gib(1000)));
+    assert_eq!(guests.growth(), Some(Bytes::gib(300)));
+    let best = &sizing.designs[sizing.best.expect("a possible design")];
+    let stores = best.datastores.len() as u64;
+    let row =
+        |row: &EstateRow| (row.name.clone(), row.hosts, row.cores, row.datastores, row.free());
+    let rows: Vec<_> = today.comparison.iter().map(row).collect();
+    let gib = |quotas: u64, stored: u64| Some(Bytes::gib(quotas - stored));
+    let quotas: u64 = best.datastores.iter().map(|store| store.quota_gib).sum();
+    // Three hosts of 36 cores in one cluster, whose vSAN is a datastore too. Nothing is on it.
+    let vsan = best.vsan_usable.get();
+    let free = Bytes::new(gib(quotas, 4000).expect("there is room").get() + vsan);
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0], ("today".to_owned(), None, None, Some(1), gib(6000, 3000)));
+    assert_eq!((rows[1].0.as_str(), rows[1].3), ("vSAN only", Some(1)));
+    assert_eq!(rows[2], (best.name(), Some(3), Some(3 * 36), Some(1 + stores), Some(free)));
+    assert_eq!(today.comparison[2].memory, Some(Bytes::gib(3 * 768)));
+
+    let hosts = vec![ExistingHost::default()];
+    let only_hosts = Estate { hosts, ..Estate::default() };
+    assert_eq!(current_estate::today(&only_hosts, &sizing, &ask().host).comparison.len(), 3);
+    let nothing = current_estate::today(&Estate::default(), &sizing, &ask().host);
+    assert_eq!(nothing.comparison, []);
+    let silent = current_estate::today(&estate, &sized(&[machine(2, 1)]), &ask().host);
+    assert_eq!(silent.guests, None);
+}
+
+#[test]
+fn a_machine_above_the_largest_datastore_is_refused_with_the_excess() {
+    let lacks = |machine: Machine, ask: &Ask| -> Vec<Statement> {
+        let sizing = size(&[machine], ask, &facts()).expect("the machine counts");
+        let of = |design: &&Design| design.name() == "Standard";
+        let design = sizing.designs.iter().find(of).expect("a design");
+        design.lacks.iter().map(|lack| lack.reason.statement.clone()).collect()
+    };
+    let asked = Ask { headroom_percent: Some(25), datastore_gib_max: Some(1000), ..ask() };
+    let large = lacks(machine(2, 900), &asked);
+    let (stored, excess) = (Bytes::gib(900), Bytes::gib(100));
+    assert_eq!(large, [Statement::LargeMachine { stored, excess }]);
+    assert_eq!(lacks(machine(2, 800), &asked), []);
+    // 100 GiB/s on eight datastores are 12,800 MiB/s each, and a volume has at most 4,500.
+    let throughput = Some(BytesPerSec::new((100_u64 << 30) as f64));
+    let busy = lacks(Machine { throughput, ..machine(2, 900) }, &ask());
+    let parts = AVS.limit(AvsLimit::MachineDatastoresMax);
+    let mib_per_s = 100 * 1024 / parts;
+    let level = ServiceLevel::Standard;
+    let expected = Statement::BusyMachine { level, mib_per_s, excess: mib_per_s - 4500 };
+    assert!(busy.contains(&expected), "{busy:?}");
 }

@@ -11,7 +11,11 @@ use sizing::avs::machine::{Machine, Power, StorageUse};
 use sizing::avs::profile::Profile;
 use sizing::avs::profile_file;
 use sizing::avs::selection::{Selection, select};
+use sizing::avs::size;
+use sizing::avs::statement::Warning;
 use units::{Bytes, BytesPerSec, OpsPerSec, Share};
+
+use crate::avs_limits::facts;
 
 const PROFILE: &str = r#"
 [[class]]
@@ -228,4 +232,43 @@ fn a_started_cluster_needs_its_own_spare_hosts() {
     assert_eq!(hosts(28, 0).at_least(3), 28);
     // Without load the minimum is enough, and all of its hosts are spare.
     assert_eq!((hosts(0, 15).at_least(3), hosts(0, 15).spare(3)), (3, 3));
+}
+
+#[test]
+fn classes_and_options_without_effect_are_warned_of() {
+    let warnings = |machines: &[Machine], profile: Profile| {
+        size(machines, &ask(Some(profile)), &facts()).expect("some machine counts").warnings
+    };
+    let class =
+        |name: &str| format!("[[class]]\nname = \"{name}\"\nvm = \"{name}*\"\niops_per_vm = 1\n");
+    let of = |names: &[&str], default: &str| {
+        let text: String = names.iter().map(|name| class(name)).collect();
+        profile_file::parse(&format!("{text}{default}"), "p.toml").expect("a profile")
+    };
+    let off = |name: &str| Machine { power: Power::Off, ..machine(name) };
+    let measured = |name: &str| Machine { rate: Some(OpsPerSec::new(9.0)), ..machine(name) };
+    // Class b has only measured machines, c one of each, d only two that are off, e none.
+    let machines = [
+        machine("a1"),
+        measured("b1"),
+        machine("c1"),
+        measured("c2"),
+        off("d1"),
+        off("d2"),
+        off("b2"),
+    ];
+    let all = of(&["a", "b", "c", "d", "e"], "");
+    let class = |name: &str| name.to_owned();
+    let expected = [
+        Warning::ClassMeasured { class: class("b") },
+        Warning::ClassLeftOut { class: class("d"), machines: 2 },
+        Warning::UnmatchedClass { class: class("e") },
+        // Each machine has a class or a measured load.
+        Warning::EachLoadUnused,
+    ];
+    assert_eq!(warnings(&machines, all), expected);
+    assert_eq!(warnings(&[machine("a1"), machine("z")], of(&["a"], "")), []);
+    // A default class that no machine needs is no mistake.
+    let default = "[default]\niops_per_vm = 1\n";
+    assert_eq!(warnings(&[machine("a1")], of(&["a"], default)), [Warning::EachLoadUnused]);
 }

@@ -14,10 +14,12 @@ use sizing::cost;
 use sizing::design::Design;
 use sizing::facts::Facts;
 use sizing::need::{Charges, Demand, Need, Part};
+use sizing::resource_use::Resource;
 use sizing::shortfall::Lack;
 use sizing::solve::{Relaxation, Verdict, solve};
 use sizing::statement::{Caution, CostStatement, MissingPrice, Statement, StorageStatement};
 use sizing::storage::{self, Storage};
+use sizing::trade_offs::{FewerHosts, PoolLack, SmallerPool, TradeOff};
 use units::Share;
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
@@ -316,4 +318,35 @@ fn an_impossible_amount_has_readable_digits() {
         panic!("{:?}", why.shortfalls)
     };
     assert_eq!((required, throughput.as_mib(), capacity_gib), (552, 5_500_000.0, 1024));
+}
+
+#[test]
+fn the_cheapest_design_states_what_a_smaller_pool_and_fewer_hosts_lack() {
+    let why = |need: &Need| {
+        let first = front(need).remove(0);
+        match first.trade_off {
+            Some(TradeOff::Cheapest { pool, hosts }) => (pool, hosts),
+            other => panic!("{other:?}"),
+        }
+    };
+    let mib = |mib: u64| KibPerSec::new(mib << 10);
+    let premium = |mib, gib| Need { levels: vec![ServiceLevel::Premium], ..need(mib, gib) };
+    // 64 MiB/s per TiB: 14 TiB have 896.
+    let lack = PoolLack::Throughput { throughput: mib(896), missing: mib(54) };
+    let lacks = |tib, lack| SmallerPool::Lacks { tib, several: false, lack };
+    assert_eq!(why(&premium(950, 4096)).0, lacks(14, lack));
+    let lack = PoolLack::Quota { missing_gib: 1024 };
+    assert_eq!(why(&premium(0, 20 << 10)).0, lacks(19, lack));
+    assert_eq!(why(&premium(0, 1)).0, SmallerPool::NotSold);
+
+    let mut writes = premium(2000, 1024);
+    writes.parts[0].demands = vec![demand(2000, 0)];
+    writes.vm = Some("D32s_v3".to_owned());
+    writes.charges.hosts = true;
+    // 16,000 Mbit/s are 1,953,125 KiB/s.
+    let (resource, limit) = (Resource::Egress, 1_953_125);
+    let fewer = FewerHosts { count: 1, resource, limit, used: 2000 << 10 };
+    assert_eq!(why(&writes).1, Some(fewer));
+    writes.parts[0].demands = vec![demand(1900, 0)];
+    assert_eq!(why(&writes).1, None);
 }

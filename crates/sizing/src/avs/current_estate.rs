@@ -405,4 +405,36 @@ mod tests {
         assert_eq!((today.count, today.cores, today.failover), (8, Some(128), Some(2)));
         assert_eq!(hosts(&Estate::default()), None);
     }
+
+    #[test]
+    fn space_to_reclaim_is_beyond_the_guests_and_growth_is_within_them() {
+        let storage_use = StorageUse {
+            provisioned: Some(Bytes::gib(90)),
+            in_use: Some(Bytes::gib(70)),
+            guest_used: Some(Bytes::gib(40)),
+            guest_capacity: Some(Bytes::gib(100)),
+        };
+        let totals = GuestTotals { machines: 1, of: 1, storage_use };
+        assert_eq!(totals.reclaimable(), Some(Bytes::gib(30)));
+        assert_eq!(totals.growth(), Some(Bytes::gib(60)));
+        let unknown = GuestTotals::default();
+        assert_eq!((unknown.reclaimable(), unknown.growth()), (None, None));
+    }
+
+    #[test]
+    fn without_a_named_cluster_the_number_of_clusters_is_unknown() {
+        let clusters = |names: &[Option<&str>]| {
+            let host = |name: &Option<&str>| ExistingHost {
+                cluster: name.map(str::to_owned),
+                ..ExistingHost::default()
+            };
+            let hosts =
+                hosts(&Estate { hosts: names.iter().map(host).collect(), ..Estate::default() });
+            let now = now(&CurrentEstate { hosts, ..CurrentEstate::default() });
+            (now.hosts, now.clusters)
+        };
+        assert_eq!(clusters(&[None]), (Some(1), None));
+        assert_eq!(clusters(&[Some("a")]), (Some(1), Some(1)));
+        assert_eq!(clusters(&[Some("a"), Some("b"), Some("a")]), (Some(3), Some(2)));
+    }
 }

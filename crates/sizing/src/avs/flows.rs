@@ -199,3 +199,23 @@ fn reason(statement: Statement, bound: &Bound, parameters: &Parameters) -> Reaso
     let calibrated = bound.resource.group.and_then(|group| parameters.reason(group));
     Reason::from_rows(statement, calibrated.map_or(Vec::new(), |reason| reason.rows.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_random_operations_or_else_sequential_bytes() {
+        let of = |ops_per_s: Option<u64>, bytes_per_s: Option<u64>| {
+            let (demand, rate) = Demand::of(Load { ops_per_s, bytes_per_s, read: Share::WHOLE })?;
+            Some((demand.access, demand.transfer_bytes, rate))
+        };
+        use Access::{Random, Sequential};
+        assert_eq!(of(Some(100), Some(409_601)), Some((Random, 4097, 100.0)));
+        assert_eq!(of(Some(100), Some(100)), Some((Random, 512, 100.0)), "a sector");
+        assert_eq!(of(Some(100), None), Some((Random, 8192, 100.0)));
+        assert_eq!(of(None, Some(5000)), Some((Sequential, 65_536, 5000.0)));
+        assert_eq!(of(Some(0), Some(5000)), Some((Sequential, 65_536, 5000.0)));
+        assert_eq!(of(None, None), None);
+    }
+}

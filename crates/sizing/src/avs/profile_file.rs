@@ -241,6 +241,12 @@ fn class_reason(name: &str, load: ClassLoad) -> Reason {
 mod tests {
     use super::*;
 
+    #[test]
+    fn thousandths_are_rounded_up_unless_the_excess_is_noise() {
+        // As a floating-point number, 2.007 times 1,000 is above 2,007.
+        assert_eq!([2.007, 2.0071, 2.0069, 0.0].map(thousandths), [2007, 2008, 2007, 0]);
+    }
+
     const WHOLE: &str = r#"
 name = "our estate"
 
