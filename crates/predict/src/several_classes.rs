@@ -151,3 +151,50 @@ impl<'a> SharedStation<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Class;
+    use crate::resource::Resource;
+    use crate::topology::{Floor, Load};
+
+    /// Two classes with a demand of 1 s each at one station.
+    fn network(floor_s: f64) -> Network {
+        let class = Class {
+            hosts: 1.0,
+            slots: 8.0,
+            floor: Floor { mean_s: floor_s, spread: 0.0 },
+            load: Load::Closed { outstanding: 1 },
+            transfer_bytes: 8192.0,
+        };
+        let station = Station {
+            resource: Resource::outstanding(),
+            count: 1.0,
+            paces: false,
+            is_private: false,
+            visits: vec![1.0; 2],
+            demands: vec![1.0; 2],
+        };
+        Network { classes: vec![class.clone(), class], stations: vec![station], burst_s: 0.0 }
+    }
+
+    fn near(found: &[f64], expected: [f64; 2]) {
+        let is_near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-8;
+        assert!(found.iter().zip(&expected).all(is_near), "{found:?} instead of {expected:?}");
+    }
+
+    #[test]
+    fn classes_share_a_busy_station_by_their_operations() {
+        near(&rates(&network(0.0), &[1.0, 1.0]), [0.5, 0.5]);
+        near(&rates(&network(0.0), &[1.0, 3.0]), [0.25, 0.75]);
+    }
+
+    #[test]
+    fn an_operation_that_spends_2_s_elsewhere_meets_the_other_at_the_station() {
+        // Rate r: 1 / r = 3 + r / (1 - r), so 2 r^2 - 4 r + 1 = 0.
+        let rate = 1.0 - 0.5f64.sqrt();
+        near(&rates(&network(3.0), &[1.0, 1.0]), [rate, rate]);
+        near(&rates(&network(3.0), &[1.0, 0.0]), [1.0 / 3.0, 0.0]);
+    }
+}

@@ -105,3 +105,25 @@ impl Spread {
         self.rate.base * self.worse[bounding as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_rate_is_that_of_the_resource_that_bounds_it() {
+        use ResourceKind::{
+            Egress, EndpointOps, EndpointThroughput, Flow, Guest, HostProcessing, VolumeLimit,
+            VolumeNames, VolumeRandom, VolumeReads, VolumeWrites,
+        };
+        let rate = Error { base: 10.0, growth: 0.0 };
+        let spread = Spread { rate, worse: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], ..Spread::default() };
+        let error = |kind| Bounding::of(kind).map(|bounding| spread.of_rate(bounding));
+        assert_eq!(error(Flow), Some(10.0));
+        assert_eq!([HostProcessing, Guest].map(error), [Some(20.0); 2]);
+        assert_eq!([EndpointOps, EndpointThroughput].map(error), [Some(30.0); 2]);
+        assert_eq!([VolumeRandom, VolumeNames].map(error), [Some(40.0); 2]);
+        assert_eq!([VolumeReads, VolumeWrites].map(error), [Some(50.0), Some(60.0)]);
+        assert_eq!([VolumeLimit, Egress].map(error), [None; 2], "known limits");
+    }
+}
