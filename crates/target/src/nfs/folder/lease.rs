@@ -422,6 +422,8 @@ impl Renewed for LeaseState {
 
 #[cfg(test)]
 mod tests {
+    use nfs3::types::{Handle, specdata3};
+
     use super::*;
 
     #[test]
@@ -429,5 +431,47 @@ mod tests {
         let at = |seconds, nseconds| nfstime3 { seconds, nseconds };
         assert_eq!(between(at(10, 999_999_999), at(11, 0)), Duration::from_nanos(1));
         assert_eq!(between(at(11, 0), at(10, 0)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_lease_is_held_until_it_was_silent_for_longer_than_allowed() {
+        let time = nfstime3 { seconds: 0, nseconds: 0 };
+        let attributes = fattr3 {
+            ftype: ftype3::NF3REG,
+            mode: 0o644,
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            size: 0,
+            used: 0,
+            rdev: specdata3 { specdata1: 0, specdata2: 0 },
+            fsid: 1,
+            fileid: 2,
+            atime: time,
+            mtime: time,
+            ctime: time,
+        };
+        let refusal = |ftype, nlink, silent_s| {
+            let silence = Duration::from_secs(silent_s);
+            let found = Found {
+                file: NfsFile {
+                    handle: Handle::new(b"lease").expect("it is short"),
+                    path: String::new(),
+                },
+                attributes: fattr3 { ftype, nlink, ..attributes },
+                holder: holder(None, silence),
+                silence,
+            };
+            refuse_held(&found, Path::new("nfs://filer/vol"))
+        };
+        let regular = |silent_s| refusal(ftype3::NF3REG, 1, silent_s);
+        assert!(matches!(regular(0), Err(Refusal::InUse { holder: Some(_), .. })));
+        assert!(matches!(regular(30), Err(Refusal::InUse { holder: Some(_), .. })));
+        assert!(regular(31).is_ok());
+        // Neither is a lease, however long it is silent.
+        for (ftype, nlink) in [(ftype3::NF3REG, 2), (ftype3::NF3LNK, 1), (ftype3::NF3DIR, 2)] {
+            let refused = refusal(ftype, nlink, 31);
+            assert!(matches!(refused, Err(Refusal::NotARegularFile { .. })), "{refused:?}");
+        }
     }
 }
