@@ -9,6 +9,7 @@ use crate::file::File;
 use crate::inode::Body;
 use crate::piece::Pieces;
 use crate::sparse::BLOCK_BYTES;
+use crate::write_buffer::WriteBuffer;
 use crate::{Caller, DataId, Error, FileSystem, Handle, Storage, Unstable};
 
 /// `stable_how`: what must be durable before the reply to a WRITE.
@@ -93,15 +94,54 @@ impl FileSystem {
         caller: &Caller<'_>,
         now: Time,
     ) -> Changed<Written> {
+        let length = data.len() as u64;
+        self.write_with(file, (offset, length), caller, now, |fs| {
+            fs.write_data(file, offset, data, stability)
+        })
+    }
+
+    /// The same, with data that was received into chunks. In memory, whole chunks become the
+    /// file's. The buffer then has unused chunks only, or is unchanged if the WRITE failed.
+    ///
+    /// # Panics
+    /// If bytes of the data are missing.
+    pub fn write_buffered(
+        &mut self,
+        file: Handle,
+        data: &mut WriteBuffer,
+        stability: Stability,
+        caller: &Caller<'_>,
+        now: Time,
+    ) -> Changed<Written> {
+        assert_eq!(data.missing(), 0, "a WRITE is performed when all its data was received");
+        if self.storage.is_some() || self.options.unstable != Unstable::Kept {
+            return self.write(file, data.offset(), &data.to_vec(), stability, caller, now);
+        }
+        self.write_with(file, (data.offset(), data.len()), caller, now, |fs| {
+            fs.change_file(file.fileid, |body| body.write_buffered(data));
+            Ok(stability)
+        })
+    }
+
+    /// Checks a WRITE of a range (offset, length), and writes its bytes with `write_data`, which
+    /// returns their stability.
+    fn write_with(
+        &mut self,
+        file: Handle,
+        (offset, length): (u64, u64),
+        caller: &Caller<'_>,
+        now: Time,
+        write_data: impl FnOnce(&mut FileSystem) -> Result<Stability, Error>,
+    ) -> Changed<Written> {
         let before = self.before(file);
-        let result = self.may_write(file, offset, data, caller).and_then(|()| {
-            let committed = self.write_data(file, offset, data, stability)?;
-            if !data.is_empty() {
+        let result = self.may_write(file, offset, length, caller).and_then(|()| {
+            let committed = write_data(self)?;
+            if length > 0 {
                 let inode = self.table.existing_mut(file.fileid);
                 inode.data_changed(now);
                 clear_privileges(inode, caller);
             }
-            Ok(Written { count: data.len() as u64, committed, verifier: self.write_verifier() })
+            Ok(Written { count: length, committed, verifier: self.write_verifier() })
         });
         Changed { result, wcc: self.wcc(file, before) }
     }
@@ -110,7 +150,7 @@ impl FileSystem {
         &self,
         file: Handle,
         offset: u64,
-        data: &[u8],
+        length: u64,
         caller: &Caller<'_>,
     ) -> Result<(), Error> {
         let inode = self.table.get(file)?;
@@ -121,13 +161,12 @@ impl FileSystem {
         if !caller.may_write(inode) {
             return Err(Error::Acces);
         }
-        if data.is_empty() {
+        if length == 0 {
             return Ok(());
         }
-        let end = offset.checked_add(data.len() as u64).ok_or(Error::FBig)?;
+        let end = offset.checked_add(length).ok_or(Error::FBig)?;
         self.check_size(end)?;
         self.may_grow()?;
-        let length = data.len() as u64;
         self.space.admit(match self.storage {
             None => body.cost_of_write(offset, length),
             Some(_) => body.cost_of_storing(offset, length),

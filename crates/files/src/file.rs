@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use crate::extents::Extents;
 use crate::piece::Pieces;
 use crate::sparse::{BLOCK_BYTES, Cost, Sparse};
+use crate::write_buffer::WriteBuffer;
 
 /// The stable image of a block: its bytes, or `None` for a hole.
 type Image = Option<Box<[u8]>>;
@@ -139,6 +140,14 @@ impl File {
             }
         }
         self.bytes.write(offset, data);
+        self.size = self.size.max(end);
+    }
+
+    /// Writes the data of a complete buffer to a file of which everything is stable.
+    pub(crate) fn write_buffered(&mut self, data: &mut WriteBuffer) {
+        debug_assert!(self.stable.is_none(), "stable images need the data in one piece");
+        let end = data.offset() + data.len();
+        self.bytes.write_buffered(data);
         self.size = self.size.max(end);
     }
 

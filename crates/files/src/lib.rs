@@ -33,6 +33,7 @@ mod space;
 mod sparse;
 mod storage;
 mod sync;
+mod write_buffer;
 
 pub use attributes::{
     Attributes, Changed, Created, Kind, SetAttributes, SetTime, Time, Wcc, WccAttributes,
@@ -51,3 +52,4 @@ pub use recovery::Recovery;
 pub use relink::{Linked, Renamed};
 pub use sparse::BLOCK_BYTES;
 pub use storage::{DataId, Storage, Stored};
+pub use write_buffer::{ChunkPool, WriteBuffer, slices_max};

@@ -8,18 +8,21 @@
 //! Invariant: a byte that was never written, or was truncated, is zero in memory.
 //!
 //! Replies share the bytes of a chunk (`piece`). A change of a shared chunk copies it first and
-//! leaves the old bytes to the replies.
+//! leaves the old bytes to the replies. The data of large WRITEs arrives in whole chunks, which
+//! replace those of the file (`write_buffer`).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
+
+use crate::write_buffer::WriteBuffer;
 
 /// Size of the blocks in which written data is counted.
 pub const BLOCK_BYTES: u64 = 4096;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
 const BLOCKS: usize = 16;
-const CHUNK: usize = BLOCK * BLOCKS;
+pub(crate) const CHUNK: usize = BLOCK * BLOCKS;
 pub(crate) const CHUNK_BYTES: u64 = CHUNK as u64;
 
 /// The content of a hole.
@@ -92,15 +95,16 @@ fn zeros_but(length: usize, from: usize, data: &[u8]) -> Arc<[u8]> {
 
 /// The part of a chunk that a range covers, in bytes from the chunk's start.
 #[derive(Clone, Copy)]
-struct Part {
-    chunk: u64,
-    from: usize,
-    to: usize,
+pub(crate) struct Part {
+    /// The chunk's number.
+    pub(crate) chunk: u64,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
 impl Part {
     /// The parts of `length` bytes at `offset`, in order.
-    fn of(offset: u64, length: u64) -> impl Iterator<Item = Part> {
+    pub(crate) fn of(offset: u64, length: u64) -> impl Iterator<Item = Part> {
         let end = offset + length;
         let mut at = offset;
         std::iter::from_fn(move || {
@@ -120,6 +124,10 @@ impl Part {
         let first = self.from / BLOCK;
         let last = (self.to - 1) / BLOCK;
         (u16::MAX << first) & (u16::MAX >> (BLOCKS - 1 - last))
+    }
+
+    fn is_whole(self) -> bool {
+        (self.from, self.to) == (0, CHUNK)
     }
 
     fn length_needed(self) -> usize {
@@ -160,25 +168,64 @@ impl Sparse {
         for part in Part::of(offset, data.len() as u64) {
             let (data, later) = rest.split_at(part.to - part.from);
             rest = later;
-            let chunk = match self.chunks.entry(part.chunk) {
-                Entry::Vacant(vacant) => {
-                    let length = part.length_needed();
-                    self.usage.blocks += u64::from(part.mask().count_ones());
-                    self.usage.memory_bytes += length as u64;
-                    let bytes = zeros_but(length, part.from, data);
-                    vacant.insert(Chunk { bytes, written: part.mask() });
-                    continue;
-                }
-                Entry::Occupied(occupied) => occupied.into_mut(),
-            };
-            let before = chunk.bytes.len();
-            if part.length_needed() > before {
-                chunk.resize(part.length_needed());
-                self.usage.memory_bytes += (chunk.bytes.len() - before) as u64;
+            self.write_part(part, data);
+        }
+    }
+
+    fn write_part(&mut self, part: Part, data: &[u8]) {
+        let chunk = match self.chunks.entry(part.chunk) {
+            Entry::Vacant(vacant) => {
+                let length = part.length_needed();
+                self.usage.blocks += u64::from(part.mask().count_ones());
+                self.usage.memory_bytes += length as u64;
+                let bytes = zeros_but(length, part.from, data);
+                vacant.insert(Chunk { bytes, written: part.mask() });
+                return;
             }
-            self.usage.blocks += u64::from((part.mask() & !chunk.written).count_ones());
-            chunk.written |= part.mask();
-            chunk.put(part.from, data);
+            Entry::Occupied(occupied) => occupied.into_mut(),
+        };
+        let before = chunk.bytes.len();
+        if part.length_needed() > before {
+            chunk.resize(part.length_needed());
+            self.usage.memory_bytes += (chunk.bytes.len() - before) as u64;
+        }
+        self.usage.blocks += u64::from((part.mask() & !chunk.written).count_ones());
+        chunk.written |= part.mask();
+        chunk.put(part.from, data);
+    }
+
+    /// Writes the data of a complete buffer: takes over its whole chunks, and copies the others.
+    /// Leaves the chunks in the buffer that are not used any more.
+    pub(crate) fn write_buffered(&mut self, buffer: &mut WriteBuffer) {
+        let mut parts = buffer.parts();
+        buffer.chunks.retain_mut(|bytes| {
+            let part = parts.next().expect("a complete buffer has a chunk for each part");
+            if part.is_whole() {
+                return self.exchange(part.chunk, bytes);
+            }
+            self.write_part(part, &bytes[part.from..part.to]);
+            true
+        });
+    }
+
+    /// Makes `bytes` the content of a chunk. Returns whether the chunk existed; `bytes` is then its
+    /// former content.
+    fn exchange(&mut self, number: u64, bytes: &mut Arc<[u8]>) -> bool {
+        match self.chunks.entry(number) {
+            Entry::Vacant(vacant) => {
+                self.usage.blocks += BLOCKS as u64;
+                self.usage.memory_bytes += CHUNK_BYTES;
+                vacant.insert(Chunk { bytes: Arc::clone(bytes), written: u16::MAX });
+                false
+            }
+            Entry::Occupied(occupied) => {
+                let chunk = occupied.into_mut();
+                self.usage.blocks += u64::from(chunk.written.count_zeros());
+                self.usage.memory_bytes += CHUNK_BYTES - chunk.bytes.len() as u64;
+                chunk.written = u16::MAX;
+                std::mem::swap(&mut chunk.bytes, bytes);
+                true
+            }
         }
     }
 
