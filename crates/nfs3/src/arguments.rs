@@ -272,6 +272,19 @@ xdr_struct! {
     }
 }
 
+impl<'a> WRITE3args<'a> {
+    /// Decodes everything but the data, which follows in `reader` or is still to be received.
+    /// Returns the arguments without data, and its length.
+    pub(crate) fn decode_head(
+        reader: &mut Reader<'a>,
+    ) -> Result<(WRITE3args<'a>, usize), XdrError> {
+        let (file, offset) = (nfs_fh3::decode(reader)?, reader.u64()?);
+        let (count, stable) = (reader.u32()?, stable_how::decode(reader)?);
+        let length = reader.count("data", UNBOUNDED)?;
+        Ok((WRITE3args { file, offset, count, stable, data: Data(&[]) }, length))
+    }
+}
+
 impl std::fmt::Debug for WRITE3args<'_> {
     /// Omits the data.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -158,6 +158,35 @@ impl RecordReader {
         }
     }
 
+    /// The received part of an incomplete record, and how many bytes of it are missing; `None` if
+    /// no record is incomplete or its length is not known yet.
+    pub(crate) fn incomplete(&self) -> Option<(&[u8], usize)> {
+        let is_incomplete = self.fragment_is_last && self.fragment_left > 0;
+        is_incomplete.then_some((&self.buffer[..], self.fragment_left))
+    }
+
+    /// Leaves the missing bytes of an incomplete record to the caller, who takes them from the
+    /// stream before calling [`RecordReader::next`] again. Returns the received part.
+    pub(crate) fn detach(&mut self) -> &[u8] {
+        debug_assert!(self.incomplete().is_some(), "only an incomplete record is detached");
+        self.fragment_left = 0;
+        self.is_returned = true;
+        &self.buffer
+    }
+
+    /// The received part of the record that was detached last.
+    pub(crate) fn detached(&self) -> &[u8] {
+        debug_assert!(self.is_returned, "a record is detached");
+        &self.buffer
+    }
+
+    /// Whether the next byte of the stream begins a record.
+    pub(crate) fn is_between_records(&self) -> bool {
+        self.fragment_left == 0
+            && self.mark_len == 0
+            && (self.is_returned || self.buffer.is_empty())
+    }
+
     /// Reads the mark of the next fragment; returns false if it is incomplete.
     fn take_mark(&mut self, input: &mut &[u8]) -> Result<bool, RecordError> {
         let part = input.len().min(MARK_BYTES - self.mark_len);
@@ -288,6 +317,22 @@ mod tests {
         assert_eq!(reader.next(&mut &[7][..]).unwrap().unwrap().as_ptr(), memory);
         assert_eq!(reader.next(&mut &[][..]), Ok(None));
         assert_eq!((reader.buffer.as_ptr(), reader.buffer.capacity() >= length), (memory, true));
+    }
+
+    #[test]
+    fn the_missing_bytes_of_a_detached_record_are_not_expected() {
+        let mut reader = RecordReader::new(16);
+        assert_eq!(reader.next(&mut &[0, 0, 0, 1, 7][..]), Ok(None));
+        assert_eq!((reader.incomplete(), reader.is_between_records()), (None, false));
+        assert_eq!(reader.next(&mut &[0x80, 0, 0][..]), Ok(None));
+        assert_eq!((reader.incomplete(), reader.is_between_records()), (None, false));
+        assert_eq!(reader.next(&mut &[5, 8, 9][..]), Ok(None));
+        assert_eq!(reader.incomplete(), Some((&[7, 8, 9][..], 3)));
+        assert_eq!(reader.detach(), [7, 8, 9]);
+        assert_eq!((reader.incomplete(), reader.is_between_records()), (None, true));
+        assert_eq!(reader.detached(), [7, 8, 9]);
+        assert_eq!(reader.next(&mut &[0x80, 0, 0, 1, 7][..]), Ok(Some(&[7][..])));
+        assert_eq!((reader.incomplete(), reader.is_between_records()), (None, true));
     }
 
     #[test]

@@ -4,13 +4,17 @@
 //! it checks the credential, performs the procedures at any time and in any order, sends the reply,
 //! and calls [`Server::finished`]. While the maximum number of requests is in progress, no more
 //! input is taken, which applies back-pressure to the client.
+//!
+//! The data of a WRITE can be received without this connection, for example directly into the
+//! memory of a file: see [`Server::incomplete_write`].
 
+use crate::arguments::WRITE3args;
 use crate::procedure::{
     MOUNT_PROGRAM, MOUNT_V3, MountProcedure, NFS_PROGRAM, NFS_V3, NfsProcedure, PMAP_PROG,
     PMAP_VERS, PortmapProcedure, Procedure,
 };
-use crate::record::{RecordError, RecordReader, begin_record, end_record};
-use crate::request::{Arguments, Results};
+use crate::record::{MARK_BYTES, RecordError, RecordReader, begin_record, end_record};
+use crate::request::{Arguments, NfsArguments, Results};
 use crate::rpc::{
     CallError, CallHeader, Credential, OpaqueAuth, RPC_VERSION, ReplyHeader, ReplyStatus, auth_stat,
 };
@@ -68,6 +72,20 @@ pub enum Received<'a> {
     },
     /// Not a call, so there is no reply.
     NotACall,
+}
+
+/// A WRITE of which everything but data was received. It decodes, its data ends the call, and it
+/// has no padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IncompleteWrite {
+    /// Start in bytes.
+    pub offset: u64,
+    /// Bytes of data, received or not.
+    pub length: usize,
+    /// Bytes of data that are missing.
+    pub missing: usize,
+    /// Bytes of the call before its data, record mark included, unless it has several fragments.
+    pub head: usize,
 }
 
 /// A connection.
@@ -133,6 +151,83 @@ impl Server {
         self.in_progress += usize::from(matches!(received, Received::Request(_)));
         Ok(Some(received))
     }
+
+    /// The call being received, if it is a WRITE whose data can be received separately, and at
+    /// least `missing_min` bytes of it are missing. The caller calls [`Server::detach_data`], takes
+    /// the missing bytes from the stream, and calls [`Server::detached_write`].
+    #[must_use]
+    pub fn incomplete_write(&self, missing_min: usize) -> Option<IncompleteWrite> {
+        let (received, missing) = self.records.incomplete()?;
+        if missing < missing_min {
+            return None;
+        }
+        let head = WriteHead::decode(received, self.programs)?;
+        let WRITE3args { offset, count, .. } = head.arguments;
+        let length = head.data.len() + missing;
+        let is_consistent = head.length == length && count as usize == length;
+        let can_detach = is_consistent && padding(length).is_empty();
+        let head = MARK_BYTES + received.len() - head.data.len();
+        can_detach.then_some(IncompleteWrite { offset, length, missing, head })
+    }
+
+    /// Leaves the missing bytes of [`Server::incomplete_write`] to the caller. Returns the received
+    /// part of the data.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    pub fn detach_data(&mut self) -> &[u8] {
+        WriteHead::decode(self.records.detach(), self.programs).expect("it is a WRITE").data
+    }
+
+    /// The request of the detached WRITE, with empty data, which is then in progress; `None` while
+    /// reading is not allowed. Called before anything else is received.
+    ///
+    /// # Panics
+    /// If no WRITE was detached.
+    pub fn detached_write(&mut self) -> Option<Request<'_>> {
+        if !self.is_reading_allowed() {
+            return None;
+        }
+        self.in_progress += 1;
+        let message = self.records.detached();
+        let head = WriteHead::decode(message, self.programs).expect("it is a WRITE");
+        Some(Request {
+            xid: head.xid,
+            credential: head.credential,
+            arguments: Arguments::Nfs(NfsArguments::WRITE(head.arguments)),
+            arguments_bytes: &[],
+        })
+    }
+
+    /// Whether the next byte of the stream begins a call.
+    #[must_use]
+    pub fn is_between_calls(&self) -> bool {
+        self.records.is_between_records()
+    }
+}
+
+/// The received part of a WRITE.
+struct WriteHead<'a> {
+    xid: u32,
+    credential: Credential<'a>,
+    /// Without the data.
+    arguments: WRITE3args<'a>,
+    /// The length of the data.
+    length: usize,
+    /// Its received part.
+    data: &'a [u8],
+}
+
+impl<'a> WriteHead<'a> {
+    /// `None` if the message is not a WRITE, is not performed, or ends before its data.
+    fn decode(message: &'a [u8], programs: Programs) -> Option<WriteHead<'a>> {
+        let (header, credential, procedure, mut reader) = decode_call(message, programs).ok()?;
+        if procedure != Procedure::Nfs(NfsProcedure::WRITE) {
+            return None;
+        }
+        let (arguments, length) = WRITE3args::decode_head(&mut reader).ok()?;
+        Some(WriteHead { xid: header.xid, credential, arguments, length, data: reader.rest() })
+    }
 }
 
 /// Decodes a complete message, such as a datagram. The reply to a call that cannot be performed is
@@ -152,11 +247,23 @@ pub fn receive_message<'a>(
     }
 }
 
-/// The request in a record. `Err` contains the reply, unless the record is not a call.
-fn decode_request(
+/// Why a record cannot be performed: the reply, unless it is not a call.
+type Refusal = Option<(u32, ReplyStatus)>;
+
+/// The request in a record.
+fn decode_request(record: &[u8], programs: Programs) -> Result<Request<'_>, Refusal> {
+    let (header, credential, procedure, reader) = decode_call(record, programs)?;
+    let arguments_bytes = reader.rest();
+    let arguments = Arguments::decode(procedure, arguments_bytes)
+        .map_err(|_| Some((header.xid, ReplyStatus::GarbageArgs)))?;
+    Ok(Request { xid: header.xid, credential, arguments, arguments_bytes })
+}
+
+/// Decodes a call up to its arguments, which follow in the reader.
+fn decode_call(
     record: &[u8],
     programs: Programs,
-) -> Result<Request<'_>, Option<(u32, ReplyStatus)>> {
+) -> Result<(CallHeader<'_>, Credential<'_>, Procedure, Reader<'_>), Refusal> {
     let mut reader = Reader::new(record);
     let header = CallHeader::decode(&mut reader).map_err(|error| match error {
         CallError::NotACall => None,
@@ -173,10 +280,7 @@ fn decode_request(
         Ok(credential) => credential,
     };
     let procedure = procedure_of(&header, programs).map_err(refused)?;
-    let arguments_bytes = reader.rest();
-    let arguments = Arguments::decode(procedure, arguments_bytes)
-        .map_err(|_| refused(ReplyStatus::GarbageArgs))?;
-    Ok(Request { xid: header.xid, credential, arguments, arguments_bytes })
+    Ok((header, credential, procedure, reader))
 }
 
 fn procedure_of(header: &CallHeader<'_>, programs: Programs) -> Result<Procedure, ReplyStatus> {

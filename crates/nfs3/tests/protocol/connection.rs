@@ -8,7 +8,9 @@ use nfs3::reply_cache::{CallKey, ReplyCache, Seen};
 use nfs3::request::{Arguments, NfsArguments, NfsResults, Results};
 use nfs3::results::{REMOVE3resok, Res3, WRITE3resok};
 use nfs3::rpc::{AuthSys, Credential, Gids, ReplyStatus};
-use nfs3::server::{Programs, Received, Server, ServerOptions, reply, reply_read_head, reply_with};
+use nfs3::server::{
+    IncompleteWrite, Programs, Received, Server, ServerOptions, reply, reply_read_head, reply_with,
+};
 use nfs3::template::{ReadTemplate, WriteTemplate};
 use nfs3::types::{diropargs3, filename3, nfs_fh3, wcc_data};
 use nfs3::xdr::padding;
@@ -283,4 +285,76 @@ fn a_reply_without_results_has_a_reason() {
         verf: [1; 8],
     });
     assert_eq!(answer(&|stream, xid| reply_with(stream, xid, &done)), Ok(done));
+}
+
+/// The bytes of a WRITE.
+fn write_call(client: &mut Client, count: u32, data: &[u8]) -> Vec<u8> {
+    let (offset, stable) = (1 << 40, stable_how::UNSTABLE);
+    let args = WRITE3args { file: FILE, offset, count, stable, data: Data(data) };
+    let slot = client.call(&credential(), &Arguments::Nfs(NfsArguments::WRITE(args))).unwrap();
+    client.message(slot).to_vec()
+}
+
+#[test]
+fn the_data_of_a_write_can_be_received_separately() {
+    let mut client = client(8);
+    let data = [9; 1000];
+    let bytes = write_call(&mut client, 1000, &data);
+    let head = bytes.len() - data.len();
+    for first in 0..bytes.len() {
+        let (mut server, mut replies) = (server(1), Vec::new());
+        let (mut input, rest) = bytes.split_at(first);
+        assert_eq!(server.receive(&mut input, &mut replies), Ok(None));
+        assert_eq!(server.is_between_calls(), first == 0);
+        let missing = bytes.len() - first;
+        let expected = IncompleteWrite { offset: 1 << 40, length: 1000, missing, head };
+        let expected = (first >= head).then_some(expected);
+        assert_eq!(server.incomplete_write(missing), expected, "after {first} bytes");
+        assert_eq!(server.incomplete_write(missing + 1), None);
+        let Some(write) = expected else { continue };
+        assert_eq!(server.detach_data(), &data[write.missing..]);
+        assert_eq!((server.incomplete_write(0), server.is_between_calls()), (None, true));
+        let request = server.detached_write().unwrap();
+        let (offset, stable) = (1 << 40, stable_how::UNSTABLE);
+        let args = WRITE3args { file: FILE, offset, count: 1000, stable, data: Data(&[]) };
+        assert_eq!(request.arguments, Arguments::Nfs(NfsArguments::WRITE(args)));
+        assert_eq!(request.credential, credential());
+        assert_eq!((rest, server.detached_write()), (&data[data.len() - missing..], None));
+        // The next call follows the data.
+        let mut next = &bytes[..];
+        assert_eq!(server.receive(&mut next, &mut replies), Ok(None), "one is in progress");
+        server.finished();
+        assert!(matches!(server.receive(&mut next, &mut replies), Ok(Some(Received::Request(_)))));
+    }
+}
+
+#[test]
+fn data_is_not_received_separately_unless_it_ends_a_call_that_is_performed() {
+    let mut client = client(8);
+    let good = write_call(&mut client, 1000, &[9; 1000]);
+    let incomplete = |bytes: &[u8]| {
+        let mut server = server(1);
+        let received = server.receive(&mut &bytes[..bytes.len() - 500], &mut Vec::new());
+        assert_eq!(received, Ok(None));
+        server.incomplete_write(0).is_some()
+    };
+    assert!(incomplete(&good));
+    assert!(!incomplete(&write_call(&mut client, 999, &[9; 1000])), "count");
+    assert!(!incomplete(&write_call(&mut client, 998, &[9; 998])), "padding");
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    let length = good.len() - 1000 - 1;
+    for (name, bytes) in [
+        ("the length of the data", changed(length, 0xe4)),
+        ("the stability", changed(length - 4, 7)),
+        ("another procedure", changed(27, 6)),
+        ("another version", changed(23, 4)),
+        ("a reply", changed(11, 1)),
+        ("not the last fragment", changed(0, 0)),
+    ] {
+        assert!(!incomplete(&bytes), "{name}");
+    }
 }
