@@ -20,7 +20,7 @@ mod names;
 mod performed;
 mod portmap;
 
-use files::{FileSystem, Handle, Time};
+use files::{FileSystem, Handle, Time, WriteBuffer};
 use nfs3::procedure::NfsProcedure;
 use nfs3::reply_cache::{CallKey, Seen};
 use nfs3::request::{Arguments, NfsArguments};
@@ -49,13 +49,38 @@ impl Exports {
         now: Time,
         reply: &mut Reply,
     ) -> Performed {
+        self.perform_with(request, None, peer, now, reply)
+    }
+
+    /// Performs a WRITE whose data was received separately.
+    pub(crate) fn perform_write(
+        &mut self,
+        request: &Request<'_>,
+        data: &mut WriteBuffer,
+        peer: &Peer,
+        now: Time,
+        reply: &mut Reply,
+    ) -> Performed {
+        self.perform_with(request, Some(data), peer, now, reply)
+    }
+
+    fn perform_with(
+        &mut self,
+        request: &Request<'_>,
+        data: Option<&mut WriteBuffer>,
+        peer: &Peer,
+        now: Time,
+        reply: &mut Reply,
+    ) -> Performed {
         reply.clear();
         match &request.arguments {
             Arguments::Nfs(NfsArguments::NULL(())) => {
                 reply_with(reply.head(), request.xid, &());
                 Performed::of(request)
             }
-            Arguments::Nfs(arguments) => perform_nfs(self, request, arguments, peer, now, reply),
+            Arguments::Nfs(arguments) => {
+                perform_nfs(self, request, arguments, data, peer, now, reply)
+            }
             Arguments::Mount(arguments) => mount::perform(self, request, arguments, peer, reply),
             Arguments::Portmap(arguments) => portmap::perform(request, arguments, peer, reply),
         }
@@ -67,6 +92,7 @@ fn perform_nfs(
     exports: &mut Exports,
     request: &Request<'_>,
     arguments: &NfsArguments<'_>,
+    data: Option<&mut WriteBuffer>,
     peer: &Peer,
     now: Time,
     reply: &mut Reply,
@@ -105,6 +131,7 @@ fn perform_nfs(
         now,
         transfer_max: volume.transfer_max,
         xid: request.xid,
+        data,
         reply,
     };
     let outcome = dispatch(&mut call, arguments);

@@ -6,10 +6,13 @@
 //!
 //! A request is performed when it arrives, and its reply is deferred by limits and delays. So the
 //! call need not be stored, the data of a READ is stored by reference, and the effect lies between
-//! call and reply. Back-pressure: while a connection has its maximum of requests in progress, or too
-//! many bytes to be sent, its input is kept and the caller should not read more.
+//! call and reply. The owner of the socket can receive the data of large WRITEs directly into the
+//! memory of files (`incoming.rs`). Back-pressure: while a connection has its maximum of requests in
+//! progress, or too many bytes to be sent, its input is kept and the caller should not read more.
 
 mod connection;
+mod expected;
+mod incoming;
 mod replies;
 mod volumes;
 
@@ -36,6 +39,8 @@ use crate::rules::Breach;
 use crate::service::Service;
 
 use connection::{Connection, Connections};
+use incoming::Incoming;
+pub use incoming::RECEIVE_SLICES;
 use replies::{Deferral, DeferredReply};
 
 /// Most requests of one connection performed in a row. Small ones take some 50 us together, so a
@@ -103,6 +108,7 @@ pub struct Server {
     /// volumes[VolumeIndex].
     volumes: Vec<Option<VolumeId>>,
     connections: Connections,
+    incoming: Incoming,
     deferral: Deferral,
     /// Connections that changed since [`Server::take_ready`].
     ready: Vec<ConnectionId>,
@@ -163,6 +169,7 @@ impl Server {
             portmappers_udp: vec![None; endpoints],
             volumes: Vec::new(),
             connections: Connections::default(),
+            incoming: Incoming::default(),
             deferral: Deferral::default(),
             ready: Vec::new(),
             unfinished: VecDeque::new(),
@@ -289,7 +296,8 @@ impl Server {
 
     /// A connection closed: its deferred replies are dropped.
     pub fn closed(&mut self, now_ns: u64, id: ConnectionId) {
-        let Some(connection) = self.connections.remove(id) else { return };
+        let Some(mut connection) = self.connections.remove(id) else { return };
+        self.incoming.end(&mut connection);
         self.drop_deferred(&connection);
         self.service.disconnect(now_ns, id);
         self.shrink_deferred();
@@ -297,18 +305,7 @@ impl Server {
 
     /// Processes received bytes. Input that cannot be processed now is kept.
     pub fn received(&mut self, now_ns: u64, id: ConnectionId, bytes: &[u8]) {
-        let Some(connection) = self.connections.get_mut(id) else { return };
-        if connection.has_kept() {
-            connection.keep(bytes);
-            return;
-        }
-        let mut input = bytes;
-        let mut requests_left = self.turn_requests(now_ns);
-        self.process(now_ns, id, &mut input, &mut requests_left);
-        if let Some(connection) = self.connections.get_mut(id) {
-            connection.keep(input);
-        }
-        self.mark_ready(id);
+        self.received_into_slices(now_ns, id, 0, bytes);
     }
 
     /// Releases replies due by `now_ns`, processes kept input, and syncs storage, which must happen
@@ -447,11 +444,21 @@ impl Server {
             if connection.is_broken || connection.is_full() {
                 return;
             }
-            let Connection { rpc, outgoing, peer, .. } = connection;
+            if connection.is_receiving_write() {
+                let Some(performed) = self.resume_write(now, id, input) else { return };
+                self.send_or_defer(now_ns, id, &performed);
+                continue;
+            }
+            let Connection { rpc, outgoing, peer, is_writing, .. } = connection;
             let request = match outgoing.write(|own| rpc.receive(input, own)) {
                 Ok(Some(Received::Request(request))) => request,
                 Ok(Some(Received::Answered { .. } | Received::NotACall)) => continue,
-                Ok(None) => return,
+                Ok(None) => {
+                    if self.begin_write(id) {
+                        continue;
+                    }
+                    return;
+                }
                 Err(error) => {
                     let remote = connection.remote;
                     connection.is_broken = true;
@@ -461,6 +468,7 @@ impl Server {
                     return;
                 }
             };
+            *is_writing = incoming::is_worthwhile(&request);
             let performed = self.exports.perform(&request, peer, now, &mut self.reply);
             self.send_or_defer(now_ns, id, &performed);
         }

@@ -11,6 +11,7 @@ mod event_loop;
 mod http;
 mod poll;
 mod snapshot;
+mod transfer;
 mod udp_portmapper;
 mod wakeup;
 

@@ -111,9 +111,13 @@ fn resident_bytes() -> u64 {
     kib.and_then(|kib| kib.trim().parse::<u64>().ok()).expect("a number of kB") * 1024
 }
 
-/// The start of the longest call, which is never completed.
+/// The start of a WRITE of 1 MiB, which is never completed.
 fn incomplete_call() -> Vec<u8> {
-    let mut bytes = mark(1 << 20).to_be_bytes().to_vec();
+    const DATA: u32 = 1 << 20;
+    // A call of WRITE with an empty handle, no credential, offset 0, and data that is UNSTABLE.
+    let head = [1, 0, 2, 100_003, 3, 7, 0, 0, 0, 0, 0, 0, 0, DATA, 0, DATA];
+    let mut bytes = mark(4 * head.len() + DATA as usize).to_be_bytes().to_vec();
+    head.iter().for_each(|word| bytes.extend(word.to_be_bytes()));
     bytes.extend_from_slice(&[0; 60]);
     bytes
 }

@@ -1,6 +1,6 @@
 //! A call on a volume that the caller may use.
 
-use files::{Attributes, Caller, FileSystem, Handle, Time, Wcc, WccAttributes};
+use files::{Attributes, Caller, FileSystem, Handle, Time, Wcc, WccAttributes, WriteBuffer};
 use nfs3::results::Res3;
 use nfs3::server::reply_with;
 use nfs3::types::nfsstat3;
@@ -18,6 +18,8 @@ pub(super) struct Call<'a> {
     /// Most bytes of one READ or WRITE.
     pub(super) transfer_max: u32,
     pub(super) xid: u32,
+    /// The data of a WRITE, unless it is in the arguments.
+    pub(super) data: Option<&'a mut WriteBuffer>,
     pub(super) reply: &'a mut Reply,
 }
 

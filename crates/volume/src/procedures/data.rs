@@ -40,7 +40,10 @@ pub(super) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Outcome {
         stable_how::DATA_SYNC => Stability::DataSync,
         stable_how::FILE_SYNC => Stability::FileSync,
     };
-    let written = if args.count as usize == data.len() {
+    let written = if let Some(data) = call.data.take() {
+        // `Server::begin_write` checked that it has `count` bytes, and at most the largest transfer.
+        call.files.write_buffered(call.object, data, stability, &call.caller, call.now)
+    } else if args.count as usize == data.len() {
         let accepted = &data[..data.len().min(call.transfer_max as usize)];
         call.files.write(call.object, args.offset, accepted, stability, &call.caller, call.now)
     } else {

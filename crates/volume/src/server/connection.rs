@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
-use files::Piece;
+use files::{Piece, WriteBuffer};
 use nfs3::server::{Programs, ServerOptions};
 
+use super::expected::ExpectedWrites;
 use crate::chunks::Chunks;
 use crate::ids::{ConnectionId, RequestId};
 use crate::outgoing::Outgoing;
@@ -40,6 +41,12 @@ pub(super) struct Connection {
     pub(super) deferred: Vec<RequestId>,
     /// Bytes of those replies that are not data by reference.
     pub(super) deferred_own_bytes: usize,
+    /// The data of a WRITE that is received into chunks, instead of by `rpc`; usually empty.
+    pub(super) incoming: WriteBuffer,
+    /// The last request was a WRITE that is worth receiving into chunks.
+    pub(super) is_writing: bool,
+    /// The WRITEs that are expected to follow.
+    pub(super) expected: ExpectedWrites,
     kept: Vec<u8>,
     /// The offset in `kept` of the first unprocessed byte.
     kept_start: usize,
@@ -70,6 +77,9 @@ impl Connection {
             outgoing: Outgoing::default(),
             deferred: Vec::new(),
             deferred_own_bytes: 0,
+            incoming: WriteBuffer::default(),
+            is_writing: false,
+            expected: ExpectedWrites::default(),
             kept: Vec::new(),
             kept_start: 0,
             is_ready: false,
@@ -91,16 +101,16 @@ impl Connection {
     }
 
     pub(super) fn wants_to_read(&self) -> bool {
-        !self.has_kept() && self.is_open()
+        !self.has_unprocessed() && self.is_open()
     }
 
     /// Whether kept input can be processed.
     pub(super) fn can_resume(&self) -> bool {
-        self.has_kept() && self.is_open()
+        self.has_unprocessed() && self.is_open()
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.rpc.in_progress() == 0 && self.outgoing.is_empty() && !self.has_kept()
+        self.rpc.in_progress() == 0 && self.outgoing.is_empty() && !self.has_unprocessed()
     }
 
     /// Queues a reply to be sent.
@@ -111,6 +121,16 @@ impl Connection {
 
     pub(super) const fn has_kept(&self) -> bool {
         self.kept_start < self.kept.len()
+    }
+
+    /// Whether there is kept input, or a WRITE with all its data that was not performed yet.
+    pub(super) fn has_unprocessed(&self) -> bool {
+        self.has_kept() || (self.is_receiving_write() && self.incoming.missing() == 0)
+    }
+
+    /// Whether the data of a WRITE is received into chunks.
+    pub(super) fn is_receiving_write(&self) -> bool {
+        !self.incoming.is_empty()
     }
 
     /// Appends input to the kept input.

@@ -1,22 +1,22 @@
 //! The serving thread: waits, reads, runs the core, writes.
 //!
-//! For: moving bytes between sockets and [`Server`], a turn at a time. Each turn reads each readable
-//! connection once, so that none starves another, and sends its replies in one system call; replies
+//! For: moving bytes between sockets and [`Server`], a turn at a time. Each turn reads a bounded
+//! number of bytes from each readable connection, so that none starves another, and sends its replies in one system call; replies
 //! that become due meanwhile do not wait for the end of the turn. Not for: decisions about requests.
 
-use std::io::{self, ErrorKind, IoSlice, Read};
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 use exposition::http::{Answer, Request};
-use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
+use rustix::net::sockopt;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::http::HttpConnections;
 use super::poll::{Events, Interest, Poll, Waker};
 use super::snapshot::Snapshot;
+use super::transfer::{receive, send};
 use super::udp_portmapper::UdpPortmapper;
 use super::wakeup::Wakeup;
 use crate::config::Config;
@@ -25,14 +25,9 @@ use crate::notice::NoticeKind;
 use crate::rules::Breach;
 use crate::server::Server;
 
-/// Size of the receive buffer, which all connections share.
+/// Size of the receive buffer, which all connections share. A turn in which a connection sent as many
+/// bytes receives no more from it.
 const RECEIVE_BYTES: usize = 1 << 20;
-
-/// Most pieces in one system call.
-const SEND_PIECES: usize = 256;
-
-/// The same for a few replies: making an array of [`SEND_PIECES`] takes longer than gathering them.
-const SEND_PIECES_OF_FEW: usize = 32;
 
 /// Most connections accepted from one listener in a turn.
 const ACCEPTS: usize = 64;
@@ -381,7 +376,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Reads from one connection, once.
+    /// Reads from one connection: once, or several times if that saves a copy of the data of WRITEs.
     fn receive(&mut self, now_ns: u64, id: ConnectionId) {
         let Some(socket) = socket_of(&mut self.sockets, id) else { return };
         if socket.ended || !self.server.wants_to_read(id) {
@@ -390,16 +385,26 @@ impl EventLoop {
             self.touched.push(id);
             return;
         }
-        match (&socket.stream).read(&mut self.buffer) {
-            Ok(0) => {
-                socket.ended = true;
-                self.touched.push(id);
+        let mut left = RECEIVE_BYTES;
+        while left > 0 {
+            let EventLoop { server, sockets, buffer, .. } = self;
+            let Some(socket) = socket_of(sockets, id) else { return };
+            let (received, requested) = match receive(server, &socket.stream, id, buffer, now_ns) {
+                Ok((0, _)) => {
+                    socket.ended = true;
+                    return self.touched.push(id);
+                }
+                Ok(counts) => counts,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => return,
+                // The peer reset the connection; this is not logged.
+                Err(_) => return self.closing.push(id),
+            };
+            left = left.saturating_sub(received);
+            let is_due = self.server.next_ns().is_some_and(|due_ns| due_ns <= self.now_ns());
+            if received < requested || is_due || !self.server.wants_to_read(id) {
+                return;
             }
-            Ok(count) => self.server.received(now_ns, id, &self.buffer[..count]),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // The peer reset the connection; this is not logged.
-            Err(_) => self.closing.push(id),
         }
     }
 
@@ -409,7 +414,7 @@ impl EventLoop {
         if self.server.is_broken(id) {
             return self.closing.push(id);
         }
-        let full = match send(&mut self.server, socket) {
+        let full = match send(&mut self.server, &socket.stream, id) {
             Ok(full) => full,
             Err(_) => return self.closing.push(id),
         };
@@ -479,38 +484,6 @@ impl EventLoop {
 fn cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
-}
-
-/// Sends a connection's pending bytes; true if its socket does not take all of them.
-fn send(server: &mut Server, socket: &Socket) -> io::Result<bool> {
-    loop {
-        let is_full = match server.pending_pieces(socket.id) {
-            0 => return Ok(false),
-            1..=SEND_PIECES_OF_FEW => send_pieces::<SEND_PIECES_OF_FEW>(server, socket)?,
-            _ => send_pieces::<SEND_PIECES>(server, socket)?,
-        };
-        if is_full {
-            return Ok(true);
-        }
-    }
-}
-
-/// Sends at most `N` pieces; true if the socket does not take all of them.
-fn send_pieces<const N: usize>(server: &mut Server, socket: &Socket) -> io::Result<bool> {
-    let mut slices = [IoSlice::new(&[]); N];
-    let count = server.gather(socket.id, &mut slices);
-    let slices = &slices[..count];
-    let pending: usize = slices.iter().map(|slice| slice.len()).sum();
-    let mut none = SendAncillaryBuffer::default();
-    match sendmsg(&socket.stream, slices, &mut none, SendFlags::NOSIGNAL) {
-        Ok(sent) => {
-            server.sent(socket.id, sent);
-            Ok(sent < pending)
-        }
-        Err(Errno::AGAIN) => Ok(true),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn socket_of(sockets: &mut [Option<Socket>], id: ConnectionId) -> Option<&mut Socket> {

@@ -5,6 +5,7 @@ mod config;
 mod delays;
 mod exposition;
 mod fairness;
+mod large_writes;
 mod limits;
 mod limits_oracle;
 mod open_load;

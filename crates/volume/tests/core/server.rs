@@ -32,12 +32,12 @@ const CONFIG: &str = r#"
 "#;
 
 /// A server, and the handle of its volume's root.
-fn server(more: &str) -> (Server, Vec<u8>) {
+pub(crate) fn server(more: &str) -> (Server, Vec<u8>) {
     let catalog = Catalog::embedded();
     let text = format!("{CONFIG}{more}");
     let mut open = |name: &str| Err(format!("there is no {name}"));
     let config = config::parse(&text, "volumes.toml", &catalog, &mut open).expect("valid");
-    let options = ServerOptions { memory: Bytes::gib(1), connections_max: 100, epoch_ns: 1 };
+    let options = ServerOptions { memory: Bytes::gib(1), connections_max: 1000, epoch_ns: 1 };
     let log = Box::new(|line: &str| panic!("logged: {line}"));
     let server = Server::start(0, catalog, config, options, log).expect("start");
     let (_, export) = server.exports().iter().next().expect("a volume");
@@ -45,7 +45,7 @@ fn server(more: &str) -> (Server, Vec<u8>) {
     (server, root)
 }
 
-fn connect(server: &mut Server) -> ConnectionId {
+pub(crate) fn connect(server: &mut Server) -> ConnectionId {
     let local = "127.0.0.1:2049".parse().expect("an address");
     let remote = "127.0.0.1:700".parse().expect("an address");
     server.accept(0, EndpointId::new(0), local, remote, 2049).expect("fewer than the maximum")
@@ -106,22 +106,27 @@ fn deferred_listings_use_bounded_memory_and_are_all_answered() {
 }
 
 /// Sends all pending bytes, and returns their number.
-fn send_all(server: &mut Server, id: ConnectionId) -> usize {
-    let mut all = 0;
-    loop {
-        let mut slices = [IoSlice::new(&[]); 16];
-        let count = server.gather(id, &mut slices);
-        let bytes: usize = slices[..count].iter().map(|slice| slice.len()).sum();
-        if bytes == 0 {
-            return all;
-        }
-        server.sent(id, bytes);
-        all += bytes;
-    }
+pub(crate) fn send_all(server: &mut Server, id: ConnectionId) -> usize {
+    sent_bytes(server, id).len()
 }
 
 /// Bytes of a reply to GETATTR: record mark, head, status, attributes.
 const REPLY: usize = 4 + 24 + 4 + 84;
+
+/// Sends all pending bytes.
+pub(crate) fn sent_bytes(server: &mut Server, id: ConnectionId) -> Vec<u8> {
+    let mut all = Vec::new();
+    loop {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let count = server.gather(id, &mut slices);
+        let before = all.len();
+        slices[..count].iter().for_each(|slice| all.extend_from_slice(slice));
+        if all.len() == before {
+            return all;
+        }
+        server.sent(id, all.len() - before);
+    }
+}
 
 #[test]
 fn a_connection_with_many_calls_does_not_delay_another() {

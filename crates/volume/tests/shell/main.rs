@@ -4,6 +4,7 @@ mod harness;
 
 mod connections;
 mod fairness;
+mod large_writes;
 mod lateness;
 mod portmapper;
 mod pressure;
