@@ -1,8 +1,9 @@
 //! The serving thread: waits, reads, runs the core, writes.
 //!
 //! For: moving bytes between sockets and [`Server`], a turn at a time. Each turn reads a bounded
-//! number of bytes from each readable connection, so that none starves another, and sends its replies in one system call; replies
-//! that become due meanwhile do not wait for the end of the turn. Not for: decisions about requests.
+//! number of bytes from each readable connection, so that none starves another, and sends its
+//! replies in one system call; replies that become due meanwhile do not wait for the end of the turn.
+//! Not for: decisions about requests.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
