@@ -266,3 +266,24 @@ fn twice_the_processors_send_twice_the_bytes() {
     };
     near(rate(16), 2.0 * rate(8));
 }
+
+#[test]
+fn hosts_have_separate_connections_and_each_call_loads_an_endpoint() {
+    let two = |call_bytes| {
+        let mut topology = topology();
+        topology.hosts = vec![HostGroup::linux("one", 3, 2), HostGroup::linux("two", 1, 4)];
+        topology.hosts.iter_mut().for_each(|host| host.call_bytes = call_bytes);
+        let other = Workload { hosts: 1, ..workload(0, vec![0]) };
+        topology.workloads = vec![workload(0, vec![0]), other];
+        curve(&topology, &calibrated()).expect("it can be predicted").bounds
+    };
+    let of = |bounds: &[Bound], kind| -> Vec<Bound> {
+        bounds.iter().filter(|bound| bound.resource.kind == kind).cloned().collect()
+    };
+    let mut flows: Vec<u64> =
+        of(&two(8192), ResourceKind::Flow).iter().map(|bound| bound.count).collect();
+    flows.sort_unstable();
+    assert_eq!(flows, [4, 6]);
+    let endpoint = |call_bytes| of(&two(call_bytes), ResourceKind::EndpointOps)[0].ops_per_s.value;
+    near(endpoint(8192), 4.0 * endpoint(2048));
+}
