@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
             thread.join().expect("the thread only waits for programs")
         };
-        threads.into_iter().map(join).collect()
+        threads.into_iter().try_for_each(join)
     })
 }
 
