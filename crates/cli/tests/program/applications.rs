@@ -123,6 +123,8 @@ fn the_log_of_etcd_has_the_shape_of_its_profile() {
     assert_eq!((writes, number(&application["reads"]["operations"])), (204, 0), "{application}");
     assert_eq!(application["writes"]["sequential"], writes - 1, "{application}");
 
+    // A target with files of others is refused.
+    std::fs::remove_file(dir.target().join("wal.0.0")).expect("remove fio's file");
     let run = "run target -p etcd --warm-up 0s --measure 1s --engine psync";
     let run: Vec<&str> = run.split(' ').collect();
     // The first run writes the files, which is no part of the shape.
