@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::operations::{Operations, UserOperations};
+use engine::lane_window::LaneWindow;
+use engine::operations::{NameOperations, Operations, UserOperations};
 use engine::schedule::{
     Closed, ConstantInstants, Open, PoissonInstants, RandomThinking, Schedule, ScheduledInstants,
     Thinking,
@@ -99,8 +100,7 @@ pub(crate) fn lanes<D: Findings + 'static>(
 ) -> Vec<Box<dyn Lane>> {
     let mut lanes: Vec<Box<dyn Lane>> = Vec::new();
     for (index, stream) in run.streams.iter().enumerate() {
-        let users = NameStream::new(stream, run.seed, run.seed).map(Arc::new);
-        let users = users.filter(|_| stream.arrival.users().is_some());
+        let names = NameStream::new(stream, run.seed, run.seed).map(Arc::new);
         let ops = OpStream::new(stream, run.seed);
         for lane in 0..stream.workers {
             let id = (index as u32, lane);
@@ -111,71 +111,72 @@ pub(crate) fn lanes<D: Findings + 'static>(
                 end_ns: stream.active.range_ns(&run.phases).end,
                 operation_deadline_ns: run.operation_deadline_ns,
             };
-            let (depth, workers) = (stream.queue_depth, stream.workers);
-            let (ops, data) = (ops.clone(), data(index, stream));
+            let data = data(index, stream);
             let seed = stream.seed(run.seed);
-            let start_ns = stream.active.start_ns;
-            if let Some(names) = &users {
-                let share = UserShare { first: lane, distance: workers };
-                let schedule = UserSchedule::new(stream, seed, share, assigned.end_ns);
-                let ops = UserOperations::new(Arc::clone(names));
-                let kinds = stream.kinds();
-                let tally = || Box::new(Tally::for_kinds(&kinds, 0, u64::MAX).with_users());
-                lanes.push(SimLane::boxed(id, assigned, ops, schedule, data, tally));
-                continue;
-            }
-            lanes.push(match stream.arrival.clone() {
-                Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
-                    SimLane::boxed(id, assigned, ops, Closed, data, Box::default)
+            let kinds = stream.kinds();
+            let tally = || Box::new(Tally::for_kinds(&kinds, 0, u64::MAX));
+            lanes.push(match &names {
+                Some(names) if stream.arrival.users().is_some() => {
+                    let share = UserShare { first: lane, distance: stream.workers };
+                    let schedule = UserSchedule::new(stream, seed, share, assigned.end_ns);
+                    let ops = UserOperations::new(Arc::clone(names));
+                    let tally = || Box::new(tally().with_users());
+                    SimLane::boxed(id, assigned, ops, schedule, data, tally)
                 }
-                Arrival::Closed { think_time_ns } => {
-                    let thinking = Thinking::new(start_ns, think_time_ns, depth);
-                    SimLane::boxed(id, assigned, ops, thinking, data, Box::default)
+                Some(names) => {
+                    let window = u32::try_from(names.window_steps()).unwrap_or(u32::MAX);
+                    let window = Arc::new(LaneWindow::new(window));
+                    let ops = NameOperations::new(Arc::clone(names), window);
+                    with_schedule(stream, seed, id, assigned, ops, data, tally)
                 }
-                Arrival::Constant { offered_rate } => {
-                    let instants = ConstantInstants::new(offered_rate, lane, workers);
-                    SimLane::boxed(
-                        id,
-                        assigned,
-                        ops,
-                        Open::new(instants.starting_at(start_ns)),
-                        data,
-                        Box::default,
-                    )
-                }
-                Arrival::Poisson { offered_rate } => {
-                    let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
-                    SimLane::boxed(
-                        id,
-                        assigned,
-                        ops,
-                        Open::new(instants.starting_at(start_ns)),
-                        data,
-                        Box::default,
-                    )
-                }
-                Arrival::Thinking { think_time } => {
-                    let thinking =
-                        RandomThinking::new(think_time, seed, (lane, 0), start_ns, depth);
-                    SimLane::boxed(id, assigned, ops, thinking, data, Box::default)
-                }
-                Arrival::Users(_) => unreachable!("users have operations on names"),
-                Arrival::Scheduled { schedule, process, part } => {
-                    let instants =
-                        ScheduledInstants::new(schedule, process, part, seed, (lane, workers));
-                    SimLane::boxed(
-                        id,
-                        assigned,
-                        ops,
-                        Open::new(instants.starting_at(start_ns)),
-                        data,
-                        Box::default,
-                    )
-                }
+                None => with_schedule(stream, seed, id, assigned, ops.clone(), data, Box::default),
             });
         }
     }
     lanes
+}
+
+/// A lane whose operations become due as the stream's arrivals determine.
+fn with_schedule<D: Findings + 'static, O: Operations + 'static>(
+    stream: &Stream,
+    seed: u64,
+    id: (u32, u32),
+    assigned: Assigned,
+    ops: O,
+    data: D,
+    tally: impl Fn() -> Box<Tally>,
+) -> Box<dyn Lane> {
+    let (lane, workers, depth) = (id.1, stream.workers, stream.queue_depth);
+    let start_ns = stream.active.start_ns;
+    match stream.arrival.clone() {
+        Arrival::Closed { think_time_ns: 0 } if start_ns == 0 => {
+            SimLane::boxed(id, assigned, ops, Closed, data, tally)
+        }
+        Arrival::Closed { think_time_ns } => {
+            let thinking = Thinking::new(start_ns, think_time_ns, depth);
+            SimLane::boxed(id, assigned, ops, thinking, data, tally)
+        }
+        Arrival::Constant { offered_rate } => {
+            let instants = ConstantInstants::new(offered_rate, lane, workers);
+            let schedule = Open::new(instants.starting_at(start_ns));
+            SimLane::boxed(id, assigned, ops, schedule, data, tally)
+        }
+        Arrival::Poisson { offered_rate } => {
+            let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
+            let schedule = Open::new(instants.starting_at(start_ns));
+            SimLane::boxed(id, assigned, ops, schedule, data, tally)
+        }
+        Arrival::Thinking { think_time } => {
+            let thinking = RandomThinking::new(think_time, seed, (lane, 0), start_ns, depth);
+            SimLane::boxed(id, assigned, ops, thinking, data, tally)
+        }
+        Arrival::Users(_) => unreachable!("users have operations on names"),
+        Arrival::Scheduled { schedule, process, part } => {
+            let instants = ScheduledInstants::new(schedule, process, part, seed, (lane, workers));
+            let schedule = Open::new(instants.starting_at(start_ns));
+            SimLane::boxed(id, assigned, ops, schedule, data, tally)
+        }
+    }
 }
 
 /// Combines the workers' parts into the intervals of the host, like the engine's collector.
