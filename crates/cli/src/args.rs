@@ -128,12 +128,13 @@ pub(crate) enum Command {
     /// stores all raw data under an ID.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunCommandArguments>),
-    /// Find the least concurrency (I/O depth) that reaches a throughput or IOPS target.
+    /// Find the least concurrency (I/O depth) that reaches a throughput, IOPS or ops/s target.
     ///
     /// Measures latency at queue depth 1, calculates the required concurrency with Little's law,
     /// measures it, and adjusts until n outstanding operations reach the rate and n - 1 do not, or
     /// until more concurrency brings no more throughput. Prints the calculation and the matching
-    /// settings for fio, Vdbench and fourcorners. Exit code 0: reached, 1: not reached.
+    /// settings for fourcorners, and for reads and writes also for fio and Vdbench. Exit code 0:
+    /// reached, 1: not reached.
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(Box<TuneArguments>),
     /// Show exactly what `run` would do, without writing anything.

@@ -12,19 +12,25 @@ Examples:
   fourcorners tune --target-rate 100MiB/s     on an emulated volume
   fourcorners tune /mnt/vol1 --target-rate 200MiB/s --transfer-size 64KiB
   fourcorners tune /mnt/vol1 --target-rate 3200/s --transfer-size 8KiB --pattern random
+  fourcorners tune /mnt/vol1 --target-rate 20k/s --mix create=50%,unlink=50%
+  fourcorners tune /mnt/vol1 --target-rate 20k/s -w builds.toml
   fourcorners tune nfs://filer/vol1 -o nconnect=8 --target-rate 1GiB/s --clients 3";
 
 const TUNING: &str = "Tuning";
 const LOAD: &str = "Load";
 const QUICK: &str =
     "Measure each concurrency for 3 s after 1 s of warm-up; results are less precise";
+const WORKLOAD: &str = "The experiment file (TOML) whose load is tuned: its only stream. Its queue \
+                        depth, rate, [search] and [metric] have no effect";
+const PROFILE: &str = "The built-in profile with one stream whose load is tuned; see `fourcorners \
+                       profiles`";
 
 /// Arguments of `tune`. Arguments of `run` that a tuning decides are hidden and refused with a
 /// message.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("workload", |flag| flag.hide(true)),
-    mut_arg("profile", |flag| flag.hide(true)),
+    mut_arg("workload", |flag| flag.help(WORKLOAD).long_help(WORKLOAD)),
+    mut_arg("profile", |flag| flag.help(PROFILE).long_help(PROFILE)),
     mut_arg("repeats", |flag| flag.hide(true)),
     mut_arg("working_set", |flag| flag.hide(true)),
     mut_arg("until", |flag| flag.hide(true)),
@@ -32,7 +38,7 @@ const QUICK: &str =
     mut_arg("quick", |flag| flag.help(QUICK).long_help(QUICK)),
 )]
 pub(crate) struct TuneArguments {
-    /// The rate to reach, with its unit: 200MiB/s, or 3200/s for IOPS.
+    /// The rate to reach, with its unit: 200MiB/s, or 3200/s for operations (IOPS).
     #[arg(
         long,
         alias = "want",
@@ -83,24 +89,34 @@ pub(crate) struct TuneArguments {
     )]
     pub(crate) clients: Option<u32>,
 
-    /// Bytes per operation (transfer size, block size), a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "64KiB", help_heading = LOAD)]
-    pub(crate) transfer_size: String,
+    /// Bytes per operation (transfer size, block size), a multiple of 512; default: 64KiB.
+    #[arg(long, value_name = "SIZE", help_heading = LOAD)]
+    pub(crate) transfer_size: Option<String>,
 
-    /// Share of reads among operations; the rest are writes.
-    #[arg(long, value_name = "SHARE", default_value = "100%", help_heading = LOAD)]
-    pub(crate) read: String,
+    /// Share of reads among operations; the rest are writes; default: 100%.
+    #[arg(long, value_name = "SHARE", help_heading = LOAD)]
+    pub(crate) read: Option<String>,
 
-    /// Access pattern: sequential, random, or as in an experiment file.
-    #[arg(long, value_name = "PATTERN", default_value = "sequential", help_heading = LOAD)]
-    pub(crate) pattern: String,
+    /// Access pattern: sequential (the default), random, or as in an experiment file.
+    #[arg(long, value_name = "PATTERN", help_heading = LOAD)]
+    pub(crate) pattern: Option<String>,
 
-    /// The most workers that share the operations.
+    /// Operations on names instead: a kind, or kinds with their shares (create=50%,unlink=50%).
+    ///
+    /// The kinds are those of `mix` in an experiment file: create, open, stat, access, setattr,
+    /// lookup, lookup_missing, readdir, readdirplus, unlink, rename, link, symlink, readlink,
+    /// mkdir, rmdir, read_file, write_file, append, truncate, copy and statfs. Names are removed as
+    /// often as they are added. They use a tree of 20,000 empty files in 100 directories; --files,
+    /// --file-size and `--set names.KEY=VALUE` change it.
+    #[arg(long, value_name = "KINDS", help_heading = LOAD)]
+    pub(crate) mix: Option<String>,
+
+    /// The most workers that share the operations; default: 1.
     ///
     /// Only as many are used as share them evenly: 7 operations use 7 workers or 1. Without `-o
     /// nconnect=` each has a separate connection.
-    #[arg(long, value_name = "COUNT", default_value = "1", help_heading = LOAD)]
-    pub(crate) workers: String,
+    #[arg(long, value_name = "COUNT", help_heading = LOAD)]
+    pub(crate) workers: Option<String>,
 
     /// Connections to an NFS export or the emulated volume; the same as `-o nconnect=`.
     ///
@@ -108,11 +124,11 @@ pub(crate) struct TuneArguments {
     #[arg(long, value_name = "COUNT", help_heading = LOAD)]
     pub(crate) nconnect: Option<String>,
 
-    /// Number of files.
-    #[arg(long, value_name = "COUNT", default_value = "4", help_heading = LOAD)]
-    pub(crate) files: String,
+    /// Number of files; default: 4, or 20,000 with --mix.
+    #[arg(long, value_name = "COUNT", help_heading = LOAD)]
+    pub(crate) files: Option<String>,
 
-    /// Size of each file; default: 256MiB, or 64MiB on the emulated volume.
+    /// Size of each file; default: 256MiB, or 64MiB on the emulated volume, or 0 with --mix.
     #[arg(long, value_name = "SIZE", help_heading = LOAD)]
     pub(crate) file_size: Option<String>,
 
@@ -131,6 +147,7 @@ impl TuneArguments {
             transfer_size: self.transfer_size.clone(),
             read: self.read.clone(),
             pattern: self.pattern.clone(),
+            mix: self.mix.clone(),
             workers: self.workers.clone(),
             nconnect: self.nconnect.clone(),
             files: self.files.clone(),

@@ -13,14 +13,18 @@ use analysis::tune::share::shares;
 use expect_test::expect;
 use report::glance::Layout;
 use report::look::Look;
-use report::settings::{Load, fio, vdbench};
+use report::settings::{Load, experiment as own, fio, vdbench};
 use units::{BytesPerSec, Nanos, OpsPerSec};
 use workload::data::DataPattern;
+use workload::experiment::parse_with_files;
+use workload::names::{NameLoad, NameMix, NameSize, NameSpread, TreeShape, WeightedFileSize};
+use workload::op::OpKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EmulatedVolume, Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability,
+    EmulatedVolume, Phases, Step, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability,
 };
 use workload::reach::{Reach, RequiredRate};
+use workload::resolve::{ResolveOptions, resolve};
 
 const MIB: f64 = 1_048_576.0;
 const PHASES: Phases =
@@ -49,7 +53,7 @@ fn tried(outstanding: u64, ops_per_s: f64) -> Tried {
         load_point: 0,
         outstanding,
         rate: estimate(ops_per_s),
-        throughput: estimate(ops_per_s * 65_536.0),
+        throughput: Some(estimate(ops_per_s * 65_536.0)),
         response_ns: estimate(outstanding as f64 / ops_per_s * 1e9),
         runs: 1,
         agrees: true,
@@ -84,7 +88,7 @@ fn paper(hosts: u32) -> TuneFindings {
         },
         stream: reads(),
         target_rate: OpsPerSec::new(3200.0),
-        target_throughput: BytesPerSec::new(200.0 * MIB),
+        target_throughput: Some(BytesPerSec::new(200.0 * MIB)),
         least_rate: OpsPerSec::new(3200.0),
         arithmetic: Some(Arithmetic::new(wanted, 65_536.0, Nanos(1_909_000.0))),
         tried: vec![tried(1, 523.8), tried(6, 3105.0), enough],
@@ -118,6 +122,49 @@ fn limited() -> TuneFindings {
         paced: None,
         ..paper(1)
     }
+}
+
+/// Files that are created and removed at a rate of operations, without data.
+fn on_names(hosts: u32) -> TuneFindings {
+    let required = RequiredRate::Rate { ops_per_s: 20_000.0 };
+    let tried =
+        |outstanding, ops_per_s| Tried { throughput: None, ..tried(outstanding, ops_per_s) };
+    let (too_little, enough) = (tried(9, 18_950.0), tried(10, 20_900.0));
+    TuneFindings {
+        reach: Reach { required, within_permille: 30, ..paper(hosts).reach },
+        stream: names(churn(NameSize::constant(0)), 1),
+        target_rate: OpsPerSec::new(20_000.0),
+        target_throughput: None,
+        least_rate: OpsPerSec::new(19_400.0),
+        arithmetic: Some(Arithmetic::new(required, 0.0, Nanos(470_000.0))),
+        tried: vec![tried(1, 2127.0), too_little, enough],
+        outcome: Outcome::Reached { enough, too_little: Some(too_little), open: false },
+        settings: Some(settings(10, u64::from(hosts), Some(20_000.0))),
+        paced: Some(tried(10, 20_000.0)),
+        ..paper(hosts)
+    }
+}
+
+/// Creates and removes in a tree of these sizes.
+fn churn(sizes: NameSize) -> NameLoad {
+    NameLoad {
+        tree: TreeShape {
+            files: 20_000,
+            depth: 2,
+            width: 10,
+            directories: 100,
+            name_length: 12,
+            spread: NameSpread::RoundRobin,
+            sizes,
+        },
+        mix: NameMix::of(&[(OpKind::Create, 500), (OpKind::Unlink, 500)]),
+        append_bytes: 4096,
+        scenario: None,
+    }
+}
+
+fn names(load: NameLoad, workers: u32) -> Stream {
+    Stream { names: Some(load), direct: false, read_permille: 0, ..stream("tune", workers) }
 }
 
 /// The tuning with a record of its measurements.
@@ -395,6 +442,146 @@ fn a_limit_is_named_with_the_quotas_that_suffice() {
 }
 
 #[test]
+fn operations_on_names_have_no_throughput_and_no_job_of_other_tools() {
+    expect![[r#"
+        /mnt/vol1                                 four corners, 6s, 2026-11-21 06:15 UTC
+
+        20,000 ops/s needs 10 in flight (queue depth 10, 1 worker): measured
+        20,000 ops/s ± 0.4 % at 500 µs.
+
+          Little's law: 20,000 ops/s × 470 µs = 9.40, so 10 operations; 9 gave 95 %, 10
+            gave 104 %, paced at 20,000 ops/s 100 %.
+          fourcorners: `workers = 1`, `queue_depth = 10`,
+            `arrival = { constant = "20000/s" }`
+          fio and Vdbench have no equivalent job for these operations on names, so there
+            are no settings for them.
+
+          outstanding   rate 95 % CI response result
+                  ops  ops/s       ±       µs
+                    1  2,127   0.4 %      470 too low; needs 9.40
+                    9 18,950   0.4 %      475 too low; needs 9.50
+                   10 20,900   0.4 %      478 sufficient
+                   10 20,000   0.4 %      500 paced at 20,000 ops/s
+    "#]]
+    .assert_eq(&at_one_glance(on_names(1)));
+    expect![[r#"
+        Tuning for 20,000 ops/s
+          20,000 ops/s is reached with 10 operations outstanding: 20,900 ops/s ± 0.4 %,
+          mean response time 478 µs.
+          9 outstanding are too few: 18,950 ops/s ± 0.4 %, 95 % of the requirement. (At
+          least 19,400 ops/s count as reached: --within 3%.)
+          Unpaced, this concurrency gives 104 % of the requirement. Paced at
+          20,000 ops/s (constant arrivals), it gives 20,000 ops/s ± 0.4 %, mean response
+          time 500 µs.
+          Arithmetic:
+          - Response time at queue depth 1 of one worker: 0.470 ms = 0.000470 s.
+          - Required rate: 20,000 ops/s.
+          - Little's law, outstanding = rate x response time: 20,000 ops/s x 0.000470 s
+            = 9.40, so 10 operations.
+          - Response time may rise with the load, and the required concurrency with it,
+            so it was measured and corrected:
+          outstanding   rate 95 % CI response result
+                  ops  ops/s       ±       µs
+                    1  2,127   0.4 %      470 too low; needs 9.40
+                    9 18,950   0.4 %      475 too low; needs 9.50
+                   10 20,900   0.4 %      478 sufficient
+                   10 20,000   0.4 %      500 paced at 20,000 ops/s
+
+        Settings for 10 operations outstanding
+          10 operations on one host: 1 worker x queue depth 10, on a tree of 20,000
+          files. Unpaced they exceed the required rate, so the settings limit the rate;
+          remove the limit for the maximum rate.
+          fourcorners: save as `tuned.toml` and run
+          `fourcorners run /mnt/vol1 -w tuned.toml`
+            name = "tuned"
+            [run]
+            warm_up = "2s"
+            measure = "10s"
+            interval = "500ms"
+            [stream.tune]
+            workers = 1
+            queue_depth = 10
+            arrival = { constant = "20000/s" }
+            [stream.tune.names]
+            files = 20000
+            depth = 2
+            width = 10
+            name_length = 12
+            spread = "round_robin"
+            size = "0"
+            [stream.tune.mix]
+            create = "50%"
+            unlink = "50%"
+          fio and Vdbench have no equivalent job for these operations on names, so there
+          are no settings for them.
+    "#]]
+    .assert_eq(&text_of(on_names(1)));
+    let json = json_of(on_names(1));
+    assert!(json["required"]["bytes_per_sec"].is_null());
+    assert!(json["arithmetic"]["transfer_size_bytes"].is_null());
+    assert!(json["enough"]["throughput_bytes_per_sec"].is_null());
+    let chart = chart_of(on_names(1));
+    assert!(chart.caption.contains("the required rate, 20,000 ops/s"), "{}", chart.caption);
+    assert!(!chart.svg.contains("IOPS"), "{}", chart.svg);
+}
+
+#[test]
+fn the_printed_experiment_of_operations_on_names_is_the_measured_load() {
+    let weighted = |sizes: &[(u64, u64)]| NameSize::Weighted {
+        sizes: sizes
+            .iter()
+            .map(|(size_bytes, weight)| WeightedFileSize {
+                size_bytes: *size_bytes,
+                weight: *weight,
+            })
+            .collect(),
+    };
+    let lognormal = NameSize::Lognormal { median_bytes: 29_184, sigma: 0.5, max_bytes: 4 << 20 };
+    let mut growing = churn(NameSize::constant(4096));
+    growing.mix = NameMix::of(&[(OpKind::Append, 15), (OpKind::Truncate, 15), (OpKind::Stat, 970)]);
+    growing.append_bytes = 512;
+    let mut sparse = churn(NameSize::constant(0));
+    sparse.tree.directories = 67;
+    sparse.tree.spread = NameSpread::Random;
+    for load in [
+        churn(NameSize::constant(0)),
+        churn(weighted(&[(0, 125), (4096, 600), (3000, 275)])),
+        churn(weighted(&[(4096, 1), (8192, 2)])),
+        churn(lognormal),
+        growing,
+        sparse,
+    ] {
+        let measured = names(load, 2);
+        let load = Load {
+            stream: &measured,
+            phases: PHASES,
+            connections: None,
+            directory: "/mnt/vol1",
+            io_method: "psync",
+        };
+        for share in settings(7, 3, Some(20_000.0)).shares {
+            let text = own::lines(&load, &share).join("\n");
+            let sizes = own::size_lines(&measured);
+            let read_file = |path: &str| {
+                assert_eq!(path, own::SIZES_FILE);
+                Ok(sizes.as_ref().expect("the sizes are printed").join("\n"))
+            };
+            let parsed = parse_with_files(&text, "tuned.toml", &[], &read_file);
+            let parsed = parsed.unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+            let plan = resolve(&parsed, "tuned.toml", TargetSpec::Null, &ResolveOptions::LOCAL);
+            let plan = plan.unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+            let [Step::Fixed(run)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
+            let [again] = &run.streams[..] else { panic!("{:?}", run.streams) };
+            let (again, measured) = (again.clone(), measured.clone());
+            assert_eq!(again.queue_depth_total(), share.outstanding, "{text}");
+            let (again, measured) = (again.names.expect(&text), measured.names.expect("names"));
+            assert_eq!((again.mix, again.append_bytes), (measured.mix, measured.append_bytes));
+            assert_eq!(again.tree, measured.tree, "{text}");
+        }
+    }
+}
+
+#[test]
 fn every_other_outcome_has_a_reason_and_a_line() {
     let why = Inconclusive::Precision(4);
     for (tune, words) in [
@@ -431,12 +618,16 @@ fn every_other_outcome_has_a_reason_and_a_line() {
     }
 }
 
+fn json_of(tune: TuneFindings) -> serde_json::Value {
+    let mut out = Vec::new();
+    report::json::write(&findings(tune), &mut out).expect("a vector accepts everything");
+    let json: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+    json["tune"].clone()
+}
+
 #[test]
 fn json_has_every_number_of_the_text() {
-    let mut out = Vec::new();
-    report::json::write(&findings(limited()), &mut out).expect("a vector accepts everything");
-    let json: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
-    let tune = &json["tune"];
+    let tune = json_of(limited());
     assert_eq!(tune["verdict"], "saturated");
     assert_eq!(tune["arithmetic"]["outstanding_whole"], 7);
     assert_eq!(tune["arithmetic"]["outstanding"], 6.1088);
@@ -531,12 +722,16 @@ fn the_threads_of_vdbench_add_up_to_the_outstanding_operations() {
     }
 }
 
+fn chart_of(tune: TuneFindings) -> report::pictures::Picture {
+    let mut findings = analysis::analyze(&experiment(Vec::new()));
+    findings.tune = Some(tune);
+    let drawn = report::pictures::pictures(&[&findings], report::drawing::theme::Theme::Light);
+    drawn.into_iter().find(|picture| picture.name == "tuning").expect("the chart is there")
+}
+
 #[test]
 fn a_tuning_has_a_chart_with_a_ring_around_the_answer() {
-    let mut findings = analysis::analyze(&experiment(Vec::new()));
-    findings.tune = Some(paper(1));
-    let drawn = report::pictures::pictures(&[&findings], report::drawing::theme::Theme::Light);
-    let chart = drawn.iter().find(|picture| picture.name == "tuning").expect("the chart is there");
+    let chart = chart_of(paper(1));
     assert!(
         chart.caption.contains("Little's law with the response time at queue depth 1 gives 6.11.")
     );

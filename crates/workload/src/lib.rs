@@ -60,6 +60,7 @@ mod search_settings;
 mod shared_arrival;
 mod stream_targets;
 mod sweep;
+mod tuned_load;
 mod user_load;
 pub mod user_search;
 pub mod value;

@@ -3,7 +3,7 @@
 //! For: predictions and designs from a workload that was not run. Not for: what was measured (`analysis`).
 
 use crate::arrival::Arrival;
-use crate::names::FileSizes;
+use crate::names::{FileSizes, NameLoad};
 use crate::op::OpKind;
 use crate::pattern::AccessPattern;
 use crate::random;
@@ -56,8 +56,8 @@ pub fn offered(run: &Run) -> Result<Vec<OfferedKind>, NoMeanRate> {
             }
             _ => return Err(NoMeanRate { stream: stream.name.clone() }),
         };
-        match stream.names {
-            Some(_) => all.extend(of_names(stream, rate)),
+        match &stream.names {
+            Some(names) => all.extend(of_names(names, rate)),
             None => all.extend(of_transfers(stream, rate)),
         }
     }
@@ -78,8 +78,13 @@ fn of_transfers(stream: &Stream, rate: f64) -> Vec<OfferedKind> {
     vec![of(OpKind::Read, rate * read, false), of(OpKind::Write, rate * (1.0 - read), true)]
 }
 
-fn of_names(stream: &Stream, rate: f64) -> Vec<OfferedKind> {
-    let Some(names) = &stream.names else { return Vec::new() };
+/// Mean bytes of an operation of a load on names, as they are counted: a copy moves its file once.
+pub(crate) fn bytes_of_names(load: &NameLoad) -> f64 {
+    let is_counted = |one: &OfferedKind| one.kind != OpKind::Copy || one.is_write;
+    of_names(load, 1.0).iter().filter(|one| is_counted(one)).map(|one| one.rate * one.bytes).sum()
+}
+
+fn of_names(names: &NameLoad, rate: f64) -> Vec<OfferedKind> {
     let sizes = FileSizes::new(&names.tree.sizes);
     let draw = |index| f64::from(sizes.size_bytes(random::at(0, index)));
     let mean = (0..SIZE_DRAWS).map(draw).sum::<f64>() / SIZE_DRAWS as f64;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::{BytesPerSec, OpsPerSec};
 
+use crate::offered_load;
 use crate::run::Stream;
 
 /// The required rate, and the bounds of the search.
@@ -45,27 +46,30 @@ impl Reach {
 }
 
 impl RequiredRate {
-    /// Required rate of operations: throughput over transfer size.
+    /// Required rate of operations: throughput over bytes per operation.
     ///
-    /// * `transfer_bytes` - mean bytes per operation
+    /// * `operation_bytes` - mean bytes per operation; above 0 for a throughput
     ///
     /// Source: section 10 of NetApp's paper, "Convert MiB/s to IOPS".
-    pub fn rate(self, transfer_bytes: f64) -> OpsPerSec {
+    pub fn rate(self, operation_bytes: f64) -> OpsPerSec {
         OpsPerSec::new(match self {
-            RequiredRate::Throughput { bytes_per_s } => bytes_per_s / transfer_bytes,
+            RequiredRate::Throughput { bytes_per_s } => bytes_per_s / operation_bytes,
             RequiredRate::Rate { ops_per_s } => ops_per_s,
         })
     }
 
-    /// Required throughput: rate times transfer size.
-    pub fn throughput(self, transfer_bytes: f64) -> BytesPerSec {
-        BytesPerSec::new(self.rate(transfer_bytes).get() * transfer_bytes)
+    /// Required throughput: rate times bytes per operation.
+    pub fn throughput(self, operation_bytes: f64) -> BytesPerSec {
+        BytesPerSec::new(self.rate(operation_bytes).get() * operation_bytes)
     }
 }
 
 impl Stream {
-    /// Mean bytes per operation.
-    pub fn transfer_size_mean_bytes(&self) -> f64 {
+    /// Mean bytes that an operation moves; 0 if none moves data.
+    pub fn operation_bytes(&self) -> f64 {
+        if let Some(load) = &self.names {
+            return offered_load::bytes_of_names(load);
+        }
         let weights: f64 = self.transfer_sizes.iter().map(|size| f64::from(size.weight)).sum();
         let bytes = self.transfer_sizes.iter().map(|s| s.size_bytes as f64 * f64::from(s.weight));
         bytes.sum::<f64>() / weights

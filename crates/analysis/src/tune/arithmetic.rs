@@ -14,8 +14,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct Arithmetic {
     /// The target rate.
     pub required: RequiredRate,
-    /// Mean bytes per operation.
-    pub transfer_bytes: f64,
+    /// Mean bytes per operation; 0 if none moves data.
+    pub operation_bytes: f64,
     /// The target rate in operations.
     pub rate: OpsPerSec,
     /// The response time: the mean with one operation outstanding.
@@ -28,11 +28,11 @@ pub struct Arithmetic {
 
 impl Arithmetic {
     /// Computes the example.
-    pub fn new(required: RequiredRate, transfer_bytes: f64, response: Nanos) -> Arithmetic {
-        let rate = required.rate(transfer_bytes);
+    pub fn new(required: RequiredRate, operation_bytes: f64, response: Nanos) -> Arithmetic {
+        let rate = required.rate(operation_bytes);
         let outstanding = outstanding_mean(rate, response);
         let outstanding_whole = whole(outstanding);
-        Arithmetic { required, transfer_bytes, rate, response, outstanding, outstanding_whole }
+        Arithmetic { required, operation_bytes, rate, response, outstanding, outstanding_whole }
     }
 }
 

@@ -25,8 +25,8 @@ pub struct TuneFindings {
     pub stream: Stream,
     /// The target rate.
     pub target_rate: OpsPerSec,
-    /// The same in bytes.
-    pub target_throughput: BytesPerSec,
+    /// The same in bytes; `None` if no operation moves data.
+    pub target_throughput: Option<BytesPerSec>,
     /// The lowest rate that counts as reached.
     pub least_rate: OpsPerSec,
     /// The worked example; `None` if one operation at a time was not measured.
@@ -87,8 +87,8 @@ pub struct Tried {
     pub outstanding: u64,
     /// Operations per second.
     pub rate: Estimate,
-    /// Bytes per second.
-    pub throughput: Estimate,
+    /// Bytes per second; `None` if no operation moved data.
+    pub throughput: Option<Estimate>,
     /// Mean response time, in nanoseconds.
     pub response_ns: Estimate,
     /// Number of runs.
@@ -260,7 +260,7 @@ pub fn findings(
 ) -> Option<TuneFindings> {
     let stream = template.streams.first()?;
     let goal = goal(reach, stream);
-    let transfer_bytes = stream.transfer_size_mean_bytes();
+    let operation_bytes = stream.operation_bytes();
     let is_mine = |point: &LoadPoint| of_tuning(point) && point.is_whole();
     let mine = || load_points.iter().enumerate().filter(|(_, point)| is_mine(point));
     let mut tried: Vec<Tried> = mine()
@@ -280,12 +280,13 @@ pub fn findings(
     let hosts = template.hosts;
     let outcome = outcome(&goal, hosts, &tried, paced.as_ref(), objective, state);
     let settings = outcome.enough().map(|enough| settings(reach, template, &goal, &enough));
-    let target_throughput = reach.required.throughput(transfer_bytes);
+    let target_throughput =
+        (operation_bytes > 0.0).then(|| reach.required.throughput(operation_bytes));
     let named = verdict.map_or(&[][..], |index| verdicts[index].named());
     let limited = matches!(outcome, Outcome::Saturated { .. })
         && named.first() == Some(&Limit::VolumeThroughput);
     Some(TuneFindings {
-        quotas: if limited { quotas(target_throughput) } else { Vec::new() },
+        quotas: target_throughput.filter(|_| limited).map(quotas).unwrap_or_default(),
         settings,
         target: target.clone(),
         reach: *reach,
@@ -295,7 +296,7 @@ pub fn findings(
         least_rate: OpsPerSec::new(goal.least()),
         arithmetic: floor.map(|floor| {
             let response = Nanos(floor.response_ns.value);
-            Arithmetic::new(reach.required, transfer_bytes, response)
+            Arithmetic::new(reach.required, operation_bytes, response)
         }),
         outcome,
         verdict,
@@ -311,7 +312,7 @@ pub fn findings(
 
 fn goal(reach: &Reach, stream: &Stream) -> Goal {
     Goal {
-        ops_per_s: reach.required.rate(stream.transfer_size_mean_bytes()).get(),
+        ops_per_s: reach.required.rate(stream.operation_bytes()).get(),
         within: f64::from(reach.within_permille) / 1000.0,
         outstanding_max: u64::from(reach.outstanding_max),
     }
@@ -409,7 +410,7 @@ fn tried(load_point: usize, point: &LoadPoint) -> Option<Tried> {
         load_point,
         outstanding: point.queue_depth_total,
         rate: total.data.achieved_rate.filter(|rate| rate.value > 0.0)?,
-        throughput: total.data.throughput?,
+        throughput: total.data.throughput_of_data(),
         response_ns: total.data.response.mean_ns?,
         runs: point.runs.iter().filter(|run| run.summary.intervals > 0).count() as u32,
         agrees: point.rate_for_judgement().is_none_or(|(_, _, agrees)| agrees),
@@ -442,7 +443,7 @@ mod tests {
                 uncertainty: Some(0.0),
                 ..Estimate::bare(outstanding as f64 / response_s)
             },
-            throughput: Estimate::bare(0.0),
+            throughput: None,
             response_ns: Estimate::bare(response_s * 1e9),
             runs: 1,
             agrees: true,

@@ -123,10 +123,13 @@ fn printed_results_satisfy_the_printed_schema() {
     let tune = ["tune", "null:", "--target-rate", "1k/s", "--no-report", "--json"];
     let quick = ["--measure", "200ms", "--warm-up", "100ms", "--interval", "20ms"];
     dir.file("tune.json", &dir.measured(&[&tune[..], &quick].concat()));
+    let names = ["--mix", "lookup", "--files", "40", "--queue-depth-max", "2"];
+    let tune = ["tune", "--target-rate", "100/s", "--no-report", "--json"];
+    dir.file("names.json", &dir.measured(&[&tune[..], &names, &quick].concat()));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/validate.py");
     let validated = Command::new("/usr/bin/python3")
         .arg(script)
-        .args(["schema.json", "run.json", "tune.json"])
+        .args(["schema.json", "run.json", "tune.json", "names.json"])
         .current_dir(dir.path())
         .output()
         .expect("start python3");

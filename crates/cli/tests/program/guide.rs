@@ -173,6 +173,12 @@ impl Guide {
             "run" if has("--workload") => short.push_str(SHORT),
             "run" if has("--explain") => short.push_str(&format!("{SHORT} --set file_size=1MiB")),
             "run" => short.push_str(&format!("{SHORT} {SMALL}")),
+            "tune" if has("-w") => {
+                short.push_str(&format!("{SHORT} --queue-depth-max 4"));
+            }
+            "tune" if has("--mix") => {
+                short.push_str(&format!("{SHORT} --files 2000 --queue-depth-max 4"));
+            }
             "tune" => {
                 short.push_str(&format!("{SHORT} --file-size 1MiB --queue-depth-max 4"));
             }

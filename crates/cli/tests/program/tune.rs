@@ -135,6 +135,7 @@ fn a_rate_above_the_volumes_limit_names_the_limit_and_the_required_quota() {
 #[test]
 fn invalid_targets_are_refused_before_anything_is_done() {
     let dir = TestDir::new();
+    dir.file("users.toml", USERS);
     for (arguments, words) in [
         (&["--target-rate", "200"][..], "without a unit this could be operations or bytes"),
         (&["--target-rate", "0/s"], "the rate is 0"),
@@ -148,7 +149,29 @@ fn invalid_targets_are_refused_before_anything_is_done() {
             &["null:", "--target-rate", "1/s", "--queue-depth-max", "5000"],
             "a worker has at most 4096",
         ),
-        (&["--target-rate", "1/s", "--profile", "curve"], "`tune` has its own experiment"),
+        (&["--target-rate", "1/s", "--repeats", "2"], "`tune` chooses its load points"),
+        (&["--target-rate", "1/s", "--set", "search.step=4"], "chooses its load points"),
+        (&["--target-rate", "1/s", "--profile", "curve"], "variants are several loads"),
+        (&["--target-rate", "1/s", "--profile", "eda-like"], "`tune` measures one stream"),
+        (&["--target-rate", "1/s", "-w", "users.toml"], "users.toml:4"),
+        (&["--target-rate", "200MiB/s", "--mix", "stat"], "move no data"),
+        (&["--target-rate", "1/s", "--mix", "creat=50%,unlink=50%"], "did you mean `create`"),
+        (&["--target-rate", "1/s", "--mix", "create=50%,unlink=40%"], "a sum of 100 %"),
+        (&["--target-rate", "1/s", "--mix", "create=40%,unlink=60%"], "removes more names than"),
+        (&["--target-rate", "1/s", "--mix", "stat", "--read", "70%"], "`names` and `read`"),
+        (
+            &[
+                "--target-rate",
+                "1/s",
+                "--mix",
+                "copy=50%,unlink=50%",
+                "--files",
+                "2000",
+                "-o",
+                "nconnect=8",
+            ],
+            "use at least 5,501 files",
+        ),
         (&["--target-rate", "1/s", "--within", "60%"], "0%"),
         (&["--target-rate", "1/s", "--response-time", "2"], "a duration such as"),
         // The former names of the flags.
@@ -164,6 +187,57 @@ fn invalid_targets_are_refused_before_anything_is_done() {
         assert!(flat.contains(words), "{arguments:?}: {}", ended.stderr);
     }
     assert!(!dir.store().exists());
+}
+
+/// A load without a queue depth.
+const USERS: &str = r#"name = "users"
+[stream.home]
+names = { files = 4000 }
+users = 10
+cycle = "1s"
+scenario = [{ stat = 4 }]
+"#;
+
+#[test]
+fn a_rate_of_operations_on_names_needs_the_concurrency_of_littles_law() {
+    let dir = TestDir::new();
+    let serve = ["volume", "serve", "--address", "127.0.0.1:0", "--metrics", "none"];
+    let serving = dir.start(&[&serve[..], &["--read-delay", "40ms"]].concat());
+    let line = serving.wait_for("nfs://");
+    let at = line.find("nfs://").expect("it was waited for");
+    let target = line[at..].split_whitespace().next().expect("there is a URL").to_owned();
+    // Each operation is one call, which takes 40 ms: two outstanding give 50 per second, three 75.
+    let mix = "lookup=98%,create=1%,unlink=1%";
+    let load = ["--mix", mix, "--files", "40", "--set", "names.depth=0", "--queue-depth-max", "4"];
+    let short = ["--warm-up", "250ms", "--interval", "250ms", "--measure", "1500ms", "--no-report"];
+    let tune = ["tune", &target, "--target-rate", "62/s", "--no-progress"];
+    let ended = dir.run(&[&tune[..], &load, &short].concat());
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("62.0 ops/s needs 3 in flight"), "{}", ended.stdout);
+    assert!(ended.stdout.lines().count() <= 40, "{}", ended.stdout);
+    let full = dir.ok(&["show", "last", "--full"]);
+    let about = &full[full.find("Tuning for").expect("a section")..];
+    let about = &about[..about.find("\nSummary").expect("the next section")];
+    for text in [&ended.stdout[..], about] {
+        assert!(!text.contains("MiB/s") && !text.contains("IOPS"), "{text}");
+    }
+    let found = shown(&dir);
+    assert_eq!(found["verdict"], "reached");
+    assert_eq!(number(&found["enough"]["outstanding"]), 3.0);
+    assert_eq!(number(&found["too_little"]["outstanding"]), 2.0);
+    let little = number(&found["arithmetic"]["outstanding"]);
+    assert!((2.48..3.0).contains(&little), "62/s x 40 ms and more: {little}");
+    assert!(found["enough"]["throughput_bytes_per_sec"].is_null(), "{found}");
+
+    // The printed experiment is that load, and runs.
+    let experiment = block_below(&full, "tuned.toml");
+    dir.file("tuned.toml", &experiment);
+    dir.measured(&[&["run", &target, "-w", "tuned.toml"][..], &short].concat());
+    let ran: Value = serde_json::from_str(&dir.ok(&["show", "last", "--json"])).expect("JSON");
+    let point = &ran["load_points"][0];
+    assert_eq!(number(&point["queue_depth_total"]), 3.0, "{experiment}");
+    serving.signal("INT");
+    assert_eq!(serving.end().code, Some(0));
 }
 
 #[test]

@@ -109,10 +109,8 @@ pub(crate) struct BuiltinExperiment {
     /// Its name, used where a file's path is printed otherwise.
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
-    /// The values of the command's flags.
-    pub(crate) presets: Vec<Preset>,
-    /// The presets include the file size.
-    pub(crate) file_size_given: bool,
+    /// It has a file size for storage with a cache.
+    pub(crate) has_default_size: bool,
 }
 
 /// Reads and resolves the experiment.
@@ -139,21 +137,31 @@ fn refuse_repeats(options: &ExperimentOptions) -> Result<(), Failure> {
     }
 }
 
-/// Resolves a command's own experiment with the user's overrides.
-pub(crate) fn plan_builtin(
+/// Resolves the load of a tuning: that of the user's experiment, or of the command's own.
+///
+/// * `presets` - the values of the command's flags
+pub(crate) fn plan_for_tuning(
     options: &ExperimentOptions,
-    builtin: BuiltinExperiment,
+    builtin: &BuiltinExperiment,
+    presets: Vec<Preset>,
 ) -> Result<Planned, Failure> {
-    let source = ExperimentSource {
-        text: builtin.text.to_owned(),
-        name: builtin.name.to_owned(),
-        folder: PathBuf::new(),
-        is_quick: false,
-        has_default_size: !builtin.file_size_given,
-        on_one_target: false,
-        presets: builtin.presets,
-        assumed: Vec::new(),
+    let mut source = match options.workload.is_some() || options.profile.is_some() {
+        true => ExperimentSource::find(options)?,
+        false => ExperimentSource {
+            text: builtin.text.to_owned(),
+            name: builtin.name.to_owned(),
+            folder: PathBuf::new(),
+            is_quick: false,
+            has_default_size: builtin.has_default_size,
+            on_one_target: false,
+            is_tuned: false,
+            presets: Vec::new(),
+            assumed: Vec::new(),
+        },
     };
+    source.is_tuned = true;
+    source.has_default_size &= presets.iter().all(|preset| preset.key != "file_size");
+    source.presets.extend(presets);
     resolved(options, source)
 }
 
@@ -206,6 +214,12 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
         resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
     refuse_replays_on_hosts(&plan, options)?;
     plan.overrides = of_user(&overrides, &source);
+    set_memory(&mut plan)?;
+    Ok(Planned { plan, text: source.text, assumed })
+}
+
+/// Sets the memory of emulated volumes to what the plan's files need.
+pub(crate) fn set_memory(plan: &mut Plan) -> Result<(), Failure> {
     let needed: Vec<u64> =
         (0..plan.targets.len()).map(|target| plan.bytes_needed_on(target).get()).collect();
     let host_bytes = host::facts::memory_bytes(&Root::of_this_host());
@@ -215,7 +229,7 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
             emulated_volume::set_memory(volume, needed, host_bytes.map(|all| all / volumes))?;
         }
     }
-    Ok(Planned { plan, text: source.text, assumed })
+    Ok(())
 }
 
 /// Refuses replays on other hosts: their lists are on this host.
@@ -243,6 +257,8 @@ struct ExperimentSource {
     has_default_size: bool,
     /// A profile whose streams all use the target of the command line, instead of its volumes.
     on_one_target: bool,
+    /// The command decides the load.
+    is_tuned: bool,
     presets: Vec<Preset>,
     assumed: Vec<Assumed>,
 }
@@ -260,6 +276,9 @@ impl ExperimentSource {
         let is_written = experiment.targets.iter().any(|target| target.location().is_some());
         if self.on_one_target && !is_written {
             experiment.use_one_target();
+        }
+        if self.is_tuned {
+            return experiment.for_tuning();
         }
         Ok(experiment)
     }
@@ -283,6 +302,7 @@ impl ExperimentSource {
                 is_quick: false,
                 has_default_size: false,
                 on_one_target: false,
+                is_tuned: false,
                 presets: Vec::new(),
                 assumed: Vec::new(),
             });
@@ -305,6 +325,7 @@ impl ExperimentSource {
             is_quick: name.ends_with(profiles::QUICK),
             has_default_size: profile.group == Group::Synthetic,
             on_one_target: options.target.is_some(),
+            is_tuned: false,
             presets: Vec::new(),
             assumed,
         })

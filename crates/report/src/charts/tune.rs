@@ -7,6 +7,7 @@ use analysis::tune::findings::{Tried, TuneFindings};
 use super::shown_curve::axis;
 use crate::drawing::{Chart, Level, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::number::{TimeUnit, plain};
+use crate::results::rate_unit;
 
 /// The chart of a tuning; `None` if nothing was measured.
 pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
@@ -31,7 +32,8 @@ pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
         }),
     ];
     let required = found.target_rate.get();
-    let mut notes = format!(" Dashed: the required rate, {} IOPS.", plain(required));
+    let rate_unit = rate_unit(found.stream.is_on_names());
+    let mut notes = format!(" Dashed: the required rate, {} {rate_unit}.", plain(required));
     let mut marks = Vec::new();
     if let Some(arithmetic) = &found.arithmetic {
         marks.push(Mark { name: "Little's law".to_owned(), x: arithmetic.outstanding });
@@ -53,18 +55,18 @@ pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
         name: "tuning".to_owned(),
         title: "Tuning: rate and response time by outstanding operations".to_owned(),
         caption: format!(
-            "Achieved rate in IOPS (left) and mean response time in {} (right) by the numbers of \
+            "Achieved rate in {rate_unit} (left) and mean response time in {} (right) by the numbers of \
              outstanding operations that were measured.{notes}",
             unit.symbol()
         ),
         panels: vec![Panel {
             x: axis("outstanding operations", Scale::Log(2)),
-            y: axis("achieved rate, IOPS", Scale::Linear),
+            y: axis(&format!("achieved rate, {rate_unit}"), Scale::Linear),
             right: Some(axis(&format!("mean response time, {}", unit.symbol()), Scale::Linear)),
             series,
             marks,
             levels: vec![Level {
-                name: format!("required rate, {} IOPS", plain(required)),
+                name: format!("required rate, {} {rate_unit}", plain(required)),
                 y: required,
             }],
             ..Panel::default()

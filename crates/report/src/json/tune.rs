@@ -49,8 +49,8 @@ struct RequiredJson {
     quantity: &'static str,
     /// The required rate.
     ops_per_sec: f64,
-    /// The required throughput.
-    bytes_per_sec: f64,
+    /// The required throughput; null if no operation moves data.
+    bytes_per_sec: Option<f64>,
     /// The lowest rate that counts as reached.
     least_ops_per_sec: f64,
     /// The latency objective: the highest mean response time.
@@ -64,8 +64,8 @@ struct RequiredJson {
 struct ArithmeticJson {
     /// The response time at queue depth 1.
     response_time_unloaded_ns: f64,
-    /// The mean transfer size.
-    transfer_size_bytes: f64,
+    /// The mean transfer size; null if no operation moves data.
+    transfer_size_bytes: Option<f64>,
     /// The required rate.
     ops_per_sec: f64,
     /// Rate times response time.
@@ -83,8 +83,8 @@ struct TriedJson {
     outstanding: u64,
     /// The achieved rate.
     achieved_rate_ops_per_sec: EstimateJson,
-    /// The throughput.
-    throughput_bytes_per_sec: EstimateJson,
+    /// The throughput; null if no data moved.
+    throughput_bytes_per_sec: Option<EstimateJson>,
     /// The mean response time.
     response_time_mean_ns: EstimateJson,
     /// The number of runs.
@@ -141,7 +141,8 @@ pub(super) fn tune(findings: &Findings, tune: &TuneFindings) -> TuneJson {
         required: required(tune),
         arithmetic: tune.arithmetic.map(|worked| ArithmeticJson {
             response_time_unloaded_ns: exported(worked.response.0),
-            transfer_size_bytes: exported(worked.transfer_bytes),
+            transfer_size_bytes: Some(exported(worked.operation_bytes))
+                .filter(|bytes| *bytes > 0.0),
             ops_per_sec: exported(worked.rate.get()),
             outstanding: exported(worked.outstanding),
             outstanding_whole: worked.outstanding_whole,
@@ -178,7 +179,7 @@ fn required(tune: &TuneFindings) -> RequiredJson {
             RequiredRate::Rate { .. } => "rate",
         },
         ops_per_sec: exported(tune.target_rate.get()),
-        bytes_per_sec: exported(tune.target_throughput.get()),
+        bytes_per_sec: tune.target_throughput.map(|target| exported(target.get())),
         least_ops_per_sec: exported(tune.least_rate.get()),
         response_time_max_ns: tune.reach.response_time_max_ns,
         outstanding_max: tune.reach.outstanding_max,
@@ -212,7 +213,7 @@ fn tried(tried: &Tried) -> TriedJson {
         load_point: tried.load_point,
         outstanding: tried.outstanding,
         achieved_rate_ops_per_sec: estimate(tried.rate),
-        throughput_bytes_per_sec: estimate(tried.throughput),
+        throughput_bytes_per_sec: tried.throughput.map(estimate),
         response_time_mean_ns: estimate(tried.response_ns),
         runs: tried.runs,
     }

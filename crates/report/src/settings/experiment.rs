@@ -1,12 +1,17 @@
 //! A load as an experiment file of fourcorners.
 
 use analysis::tune::findings::HostShare;
-use units::{Percent, print_duration};
+use units::{OpsPerSec, Percent, print_duration};
 use workload::file_use::Sharing;
+use workload::names::{KindShare, NameSize, WeightedFileSize};
+use workload::op::OpKind;
 use workload::pattern::AccessPattern;
-use workload::plan::{Stream, TargetSpec};
+use workload::plan::{NameLoad, Stream, TargetSpec};
 
 use super::{Load, percent, size};
+
+/// The file of sizes that an experiment names if it cannot contain them.
+pub const SIZES_FILE: &str = "tuned-sizes.csv";
 
 /// The lines of an experiment file with a host's share of the outstanding operations. Its stream has
 /// the name of the measured one, so that the same files are used.
@@ -24,23 +29,11 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     lines.extend(load.connections.map(|count| format!("nconnect = {count}")));
     lines.push(format!("[stream.{}]", stream.name));
     let mut set = |key: &str, value: String| lines.push(format!("{key} = {value}"));
-    let reads = Percent::from_permille(stream.read_permille).unwrap_or(Percent::ALL);
-    set("read", quoted(&reads.to_string()));
-    set("transfer_size", sizes(stream));
-    set("pattern", pattern(stream.access_pattern));
-    set("files", stream.working_set.files.to_string());
-    set("file_size", bytes(stream.working_set.file_size_bytes));
-    let area = stream.working_set.area_bytes;
-    if area != stream.working_set.file_size_bytes {
-        set("area", bytes(area * u64::from(stream.working_set.files)));
+    if stream.names.is_none() {
+        at_offsets(stream, &mut set);
     }
-    if stream.file_use.sharing != Sharing::All {
-        set("sharing", quoted(stream.file_use.sharing.name()));
-    }
-    set("workers", share.workers.to_string());
-    set("queue_depth", share.queue_depth.to_string());
-    if let Some(rate) = share.rate {
-        set("arrival", format!("{{ constant = \"{}/s\" }}", rate.get().ceil()));
+    for (key, value) in concurrency(share) {
+        set(key, value);
     }
     if stream.active.start_ns > 0 {
         set("start", time(stream.active.start_ns));
@@ -48,7 +41,7 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
     if let Some(end_ns) = stream.active.end_ns {
         set("end", time(end_ns));
     }
-    if !stream.direct {
+    if !stream.direct && stream.names.is_none() {
         set("direct", "false".to_owned());
     }
     if stream.dsync {
@@ -68,7 +61,98 @@ pub fn lines(load: &Load<'_>, share: &HostShare) -> Vec<String> {
             set(key, quoted(&format!("{}%", percent(permille))));
         }
     }
+    if let Some(names) = &stream.names {
+        on_names(&stream.name, names, &mut lines);
+    }
     lines
+}
+
+/// The keys of a host's share of the outstanding operations.
+pub fn concurrency(share: &HostShare) -> Vec<(&'static str, String)> {
+    let mut keys = vec![
+        ("workers", share.workers.to_string()),
+        ("queue_depth", share.queue_depth.to_string()),
+    ];
+    let arrival = |rate: OpsPerSec| format!("{{ constant = \"{}/s\" }}", rate.get().ceil());
+    keys.extend(share.rate.map(|rate| ("arrival", arrival(rate))));
+    keys
+}
+
+/// The keys of operations at offsets.
+fn at_offsets(stream: &Stream, set: &mut impl FnMut(&str, String)) {
+    let reads = Percent::from_permille(stream.read_permille).unwrap_or(Percent::ALL);
+    set("read", quoted(&reads.to_string()));
+    set("transfer_size", sizes(stream));
+    set("pattern", pattern(stream.access_pattern));
+    set("files", stream.working_set.files.to_string());
+    set("file_size", bytes(stream.working_set.file_size_bytes));
+    let area = stream.working_set.area_bytes;
+    if area != stream.working_set.file_size_bytes {
+        set("area", bytes(area * u64::from(stream.working_set.files)));
+    }
+    if stream.file_use.sharing != Sharing::All {
+        set("sharing", quoted(stream.file_use.sharing.name()));
+    }
+}
+
+/// The tables of operations on names: the tree and the mix.
+fn on_names(stream: &str, load: &NameLoad, lines: &mut Vec<String>) {
+    let tree = &load.tree;
+    lines.push(format!("[stream.{stream}.names]"));
+    let mut set = |key: &str, value: String| lines.push(format!("{key} = {value}"));
+    set("files", tree.files.to_string());
+    set("depth", tree.depth.to_string());
+    set("width", tree.width.to_string());
+    if u64::from(tree.width).checked_pow(tree.depth) != Some(tree.directories) {
+        set("files_per_directory", tree.files.div_ceil(tree.directories.max(1)).to_string());
+    }
+    set("name_length", tree.name_length.to_string());
+    set("spread", quoted(tree.spread.name()));
+    if load.mix.permille(OpKind::Append) > 0 {
+        set("append", bytes(u64::from(load.append_bytes)));
+    }
+    match &tree.sizes {
+        NameSize::Weighted { sizes } if sizes.len() == 1 => set("size", bytes(sizes[0].size_bytes)),
+        NameSize::Lognormal { median_bytes, sigma, max_bytes } => {
+            let (median, max) = (bytes(*median_bytes), bytes(*max_bytes));
+            let table = format!("median = {median}, sigma = {sigma}, max = {max}");
+            set("size", format!("{{ lognormal = {{ {table} }} }}"));
+        }
+        NameSize::Weighted { sizes } => match permilles(sizes) {
+            None => set("size", format!("{{ file = {} }}", quoted(SIZES_FILE))),
+            Some(shares) => {
+                lines.push(format!("[stream.{stream}.names.size]"));
+                let share = |(size, permille): (&WeightedFileSize, u16)| {
+                    let size = bytes(size.size_bytes);
+                    format!("{size} = {}", quoted(&format!("{}%", percent(permille))))
+                };
+                lines.extend(sizes.iter().zip(shares).map(share));
+            }
+        },
+    }
+    lines.push(format!("[stream.{stream}.mix]"));
+    let share = |share: &KindShare| {
+        format!("{} = {}", share.kind.name(), quoted(&format!("{}%", percent(share.permille))))
+    };
+    lines.extend(load.mix.shares.iter().map(share));
+}
+
+/// The lines of [`SIZES_FILE`], for sizes whose shares an experiment cannot state exactly.
+pub fn size_lines(stream: &Stream) -> Option<Vec<String>> {
+    let NameSize::Weighted { sizes } = &stream.names.as_ref()?.tree.sizes else { return None };
+    let line = |size: &WeightedFileSize| format!("{},{}", size.size_bytes, size.weight);
+    permilles(sizes).is_none().then(|| sizes.iter().map(line).collect())
+}
+
+/// The weights in thousandths of their sum; `None` if one is not whole.
+fn permilles(sizes: &[WeightedFileSize]) -> Option<Vec<u16>> {
+    let sum: u128 = sizes.iter().map(|size| u128::from(size.weight)).sum();
+    let permille = |size: &WeightedFileSize| {
+        let thousandfold = u128::from(size.weight) * 1000;
+        let is_whole = sum > 0 && thousandfold.is_multiple_of(sum);
+        is_whole.then(|| u16::try_from(thousandfold / sum).ok())?
+    };
+    sizes.iter().map(permille).collect()
 }
 
 /// The command that runs it.

@@ -1,10 +1,12 @@
 //! A tuning finds the concurrency given by Little's law, or the maximum of the target.
 
-use analysis::tune::findings::{Outcome, TuneFindings};
+use analysis::tune::findings::{Outcome, Tried, TuneFindings};
 use metrics::run_record::ExperimentRecord;
 use metrics::warning::{Figure, Warning};
 use sim::experiment;
 use sim::storage::{Demand, Model, ThroughputLimit};
+use workload::names::{NameLoad, NameMix, NameSize, NameSpread, TreeShape};
+use workload::op::OpKind;
 use workload::plan::{IoMethod, Plan, Step, Stream, TargetSpec, WeightedSize};
 use workload::reach::{Reach, RequiredRate};
 use workload::search::{Repeats, Search, SearchMethod};
@@ -40,7 +42,10 @@ fn tune_for(reach: Reach, model: &Model) -> TuneFindings {
 
 fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
     let sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
-    let stream = Stream { transfer_sizes: sizes, ..stream(CLOSED, 1) };
+    record_of(Stream { transfer_sizes: sizes, ..stream(CLOSED, 1) }, reach, model)
+}
+
+fn record_of(stream: Stream, reach: Reach, model: &Model) -> ExperimentRecord {
     let template = run(vec![stream], 4 * S, 200 * MS);
     let search = Search {
         name: "tune".to_owned(),
@@ -67,6 +72,10 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
     experiment(&plan, model, 1)
 }
 
+fn throughput(tried: &Tried) -> f64 {
+    tried.throughput.expect("reads move data").value
+}
+
 fn enough(tune: &TuneFindings) -> u64 {
     match &tune.outcome {
         Outcome::Reached { enough, too_little, open } => {
@@ -90,7 +99,7 @@ fn the_papers_example_gives_the_papers_result() {
     assert_eq!((arithmetic.outstanding_whole, enough(&found)), (7, 7));
     // Seven give 15 % more than wanted; at a fixed rate exactly the wanted one.
     let paced = found.paced.expect("a paced run was made");
-    assert_near(paced.throughput.value, 200.0 * MIB, 0.01, "paced");
+    assert_near(throughput(&paced), 200.0 * MIB, 0.01, "paced");
     assert_near(paced.response_ns.value, 1_909_000.0, 0.01, "response time at the fixed rate");
     // With a tolerance of 3 % six suffice, as in the paper.
     assert_eq!(enough(&tune(mib(200.0), 30, &model)), 6);
@@ -148,7 +157,7 @@ fn half_of_a_limit_needs_the_concurrency_of_littles_law_within_three_percent() {
         let found_there = enough(&found);
         assert!((found_there as f64 - little).abs() <= 1.0, "{found_there}, not {little}");
         let landed = found.paced.or(found.outcome.enough()).expect("it is reached");
-        assert_near(landed.throughput.value, wanted_mib * MIB, 0.03, "throughput");
+        assert_near(throughput(&landed), wanted_mib * MIB, 0.03, "throughput");
     }
 }
 
@@ -166,8 +175,9 @@ fn a_queue_is_tuned_although_its_response_time_rises_with_the_load() {
 fn a_target_that_cannot_reach_the_rate_is_measured_at_its_maximum() {
     let found = tune(mib(200.0), 30, &limited(5 * MS, 128));
     let Outcome::Saturated { top, last } = found.outcome else { panic!("{:?}", found.outcome) };
-    assert_near(top.throughput.value, 128.0 * MIB, 0.01, "saturation");
-    assert!(top.throughput.uncertainty.is_some(), "with its uncertainty");
+    assert_near(throughput(&top), 128.0 * MIB, 0.01, "saturation");
+    let estimate = top.throughput.expect("reads move data");
+    assert!(estimate.uncertainty.is_some(), "with its uncertainty");
     assert!(last.outstanding > top.outstanding && found.settings.is_none());
     assert!(found.verdict.is_some() && found.quotas.is_empty(), "{:?}", found.verdict);
 
@@ -210,4 +220,76 @@ fn an_objective_that_the_rate_does_not_allow_has_its_own_verdict() {
         missed.best_within_objective, None,
         "one outstanding operation takes longer already"
     );
+}
+
+/// Operations on names in a tree that is large enough for any search here.
+fn on_names(mix: &[(OpKind, u16)], workers: u32) -> Stream {
+    let load = NameLoad {
+        tree: TreeShape {
+            files: 100_000,
+            depth: 1,
+            width: 100,
+            directories: 100,
+            name_length: 12,
+            spread: NameSpread::RoundRobin,
+            sizes: NameSize::constant(0),
+        },
+        mix: NameMix::of(mix),
+        append_bytes: 0,
+        scenario: None,
+    };
+    assert_eq!(load.problem_up_to(workers, 512), None);
+    Stream { names: Some(load), workers, ..stream(CLOSED, 1) }
+}
+
+#[test]
+fn a_rate_of_operations_on_names_needs_the_concurrency_of_littles_law() {
+    let churn = [(OpKind::Create, 500), (OpKind::Unlink, 500)];
+    let mixed = [
+        (OpKind::Stat, 700),
+        (OpKind::Create, 50),
+        (OpKind::Unlink, 50),
+        (OpKind::Rename, 100),
+        (OpKind::Readdir, 100),
+    ];
+    for (mix, workers, time_ns, ops_per_s) in [
+        (&churn[..], 1, 5 * MS, 20_000.0),
+        (&mixed, 4, 2 * MS, 10_000.0),
+        (&[(OpKind::Stat, 1000)], 1, 700_000, 10_000.0),
+    ] {
+        let reach = Reach {
+            required: RequiredRate::Rate { ops_per_s },
+            within_permille: 0,
+            outstanding_max: 512,
+            response_time_max_ns: None,
+            hosts: 1,
+        };
+        let record = record_of(on_names(mix, workers), reach, &Model::fixed(time_ns));
+        let found = analysis::analyze(&record).tune.expect("the plan is a tuning");
+        let little = (ops_per_s * time_ns as f64 / 1e9).ceil();
+        // Without a tolerance an exact product is reached by rounding or not.
+        let enough = found.outcome.enough().expect("it is reached");
+        assert!((enough.outstanding as f64 - little).abs() <= 1.0, "{enough:?}, not {little}");
+        assert_near(found.arithmetic.expect("it began at 1").outstanding.ceil(), little, 0.02, "N");
+        assert_eq!((enough.throughput, found.target_throughput), (None, None), "no data moves");
+    }
+}
+
+#[test]
+fn names_on_a_server_that_is_busy_are_measured_at_its_maximum() {
+    // Two servers of 1 ms: 2,000 ops/s, whatever the kinds.
+    let churn = on_names(&[(OpKind::Mkdir, 500), (OpKind::Rmdir, 500)], 1);
+    let reach = Reach {
+        required: RequiredRate::Rate { ops_per_s: 3000.0 },
+        within_permille: 30,
+        outstanding_max: 512,
+        response_time_max_ns: None,
+        hosts: 1,
+    };
+    let servers = Model::queue(2, Demand::Deterministic { ns: MS });
+    let found = analysis::analyze(&record_of(churn, reach, &servers)).tune;
+    let found = found.expect("the plan is a tuning");
+    let Outcome::Saturated { top, .. } = found.outcome else { panic!("{:?}", found.outcome) };
+    assert_near(top.rate.value, 2000.0, 0.01, "two servers of 1 ms");
+    assert!(found.quotas.is_empty() && found.settings.is_none());
 }

@@ -61,6 +61,24 @@ impl NameLoad {
         are_short.then_some(NameProblem::ShortNames { name_length_min })
     }
 
+    /// The first problem of this load in a search for the number of outstanding operations.
+    ///
+    /// * `workers` - the most workers that share them
+    /// * `outstanding` - the most of them, over all workers
+    pub fn problem_up_to(&self, workers: u32, outstanding: u32) -> Option<NameProblem> {
+        // With a number of workers, the largest queue depth needs the most names.
+        let shares = (1..=workers.clamp(1, outstanding.max(1))).rev();
+        let problems = shares.filter_map(|workers| self.problem(workers, outstanding / workers));
+        problems.reduce(|one, other| match (one, other) {
+            (
+                NameProblem::TooFewFiles { files_min: first },
+                NameProblem::TooFewFiles { files_min: second },
+            ) => NameProblem::TooFewFiles { files_min: first.max(second) },
+            (NameProblem::ShortNames { .. }, NameProblem::TooFewFiles { .. }) => other,
+            _ => one,
+        })
+    }
+
     /// The smallest number of files of a lane: those that are added, removed and changed by operations
     /// that can overlap, and one to read.
     fn files_of_lane_min(&self, overlap: u64) -> u64 {

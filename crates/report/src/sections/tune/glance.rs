@@ -8,9 +8,11 @@ use analysis::tune::limit::LevelQuota;
 use units::Nanos;
 
 use super::quantities::{operations, rate};
+use super::settings::NO_JOB;
 use super::{measurements, on_hosts, paced_at};
 use crate::number::{mib, percent, plain};
 use crate::prose::wrap;
+use crate::settings::experiment;
 use crate::table::terminal;
 
 /// Appends the lines below the answer.
@@ -59,7 +61,7 @@ fn calculation(tune: &TuneFindings, arithmetic: &Arithmetic) -> String {
 fn quotas(tune: &TuneFindings) -> Option<String> {
     let of_level = |one: &LevelQuota| Some(format!("{} {}", one.level, one.quota?));
     let levels: Vec<String> = tune.quotas.iter().filter_map(of_level).collect();
-    let throughput = mib(tune.target_throughput.get());
+    let throughput = mib(tune.target_throughput?.get());
     let levels = (!levels.is_empty()).then(|| levels.join(", "))?;
     Some(format!("Lowest quota for {throughput} MiB/s: {levels}."))
 }
@@ -83,13 +85,23 @@ fn settings(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
         let each = |rate: f64| (rate / f64::from(share.workers)).ceil();
         let paced = share.rate.map(|rate| format!(" --rate_iops={}", each(rate.get())));
         format!(
-            "fio{}: `--iodepth={}{jobs}{}`; Vdbench: `threads={}`{}",
+            "fio{}: `--iodepth={}{jobs}{}`; Vdbench: `threads={}`",
             on_hosts(&settings.shares, share),
             share.queue_depth,
             paced.unwrap_or_default(),
             share.outstanding,
-            connections.map_or(String::new(), |count| format!("; nconnect: {count} measured")),
         )
     };
-    settings.shares.iter().map(of_share).collect()
+    let on_names = |share: &HostShare| {
+        let set = experiment::concurrency(share).into_iter();
+        let set: Vec<String> = set.map(|(key, value)| format!("`{key} = {value}`")).collect();
+        format!("fourcorners{}: {}", on_hosts(&settings.shares, share), set.join(", "))
+    };
+    let measured = connections.map(|count| format!("; nconnect: {count} measured"));
+    let lines = settings.shares.iter().map(|share| {
+        let line = if tune.stream.is_on_names() { on_names(share) } else { of_share(share) };
+        format!("{line}{}", measured.as_deref().unwrap_or_default())
+    });
+    let no_job = tune.stream.is_on_names().then(|| NO_JOB.to_owned());
+    lines.chain(no_job).collect()
 }

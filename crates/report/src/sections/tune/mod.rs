@@ -37,7 +37,7 @@ pub(super) fn answer(findings: &Findings) -> Option<Section> {
     }
     if let Some(arithmetic) = &tune.arithmetic {
         blocks.push(Block::Paragraph("Arithmetic:".to_owned()));
-        blocks.push(Block::List(steps(arithmetic)));
+        blocks.push(Block::List(steps(tune, arithmetic)));
     }
     if !tune.tried.is_empty() {
         blocks.push(Block::Table(measurements(tune)));
@@ -52,6 +52,7 @@ pub(super) fn answer(findings: &Findings) -> Option<Section> {
 
 /// The quotas that would give the required throughput.
 fn quotas(tune: &TuneFindings) -> Option<Table> {
+    let throughput = mib(tune.target_throughput?.get());
     if tune.quotas.iter().all(|quota| quota.quota.is_none()) {
         return None;
     }
@@ -64,10 +65,7 @@ fn quotas(tune: &TuneFindings) -> Option<Table> {
         vec![quota.level.to_owned(), gib, max]
     };
     Some(Table {
-        caption: format!(
-            "The lowest quota for {} MiB/s at each service level:",
-            mib(tune.target_throughput.get())
-        ),
+        caption: format!("The lowest quota for {throughput} MiB/s at each service level:"),
         columns: vec![
             Column::words("service level"),
             Column::numbers("quota", "GiB"),
@@ -78,8 +76,8 @@ fn quotas(tune: &TuneFindings) -> Option<Table> {
 }
 
 /// The calculation with units.
-fn steps(arithmetic: &Arithmetic) -> Vec<String> {
-    let transfer = arithmetic.transfer_bytes;
+fn steps(tune: &TuneFindings, arithmetic: &Arithmetic) -> Vec<String> {
+    let operation_bytes = arithmetic.operation_bytes;
     let response_s = arithmetic.response.0 / 1e9;
     let mut steps = vec![format!(
         "Response time at queue depth 1 of one worker: {} ms = {} s.",
@@ -91,12 +89,16 @@ fn steps(arithmetic: &Arithmetic) -> Vec<String> {
         RequiredRate::Throughput { bytes_per_s } => format!(
             "Required rate: {} MiB/s x 1,024 KiB/MiB / {} KiB = {per_second} ops/s.",
             exactly(bytes_per_s / 1_048_576.0),
-            exactly(transfer / 1024.0)
+            exactly(operation_bytes / 1024.0)
         ),
+        // Their sizes differ, and what they move was measured.
+        RequiredRate::Rate { .. } if tune.stream.is_on_names() => {
+            format!("Required rate: {per_second} ops/s.")
+        }
         RequiredRate::Rate { .. } => format!(
             "Required rate: {per_second} ops/s ({} KiB each, {} MiB/s).",
-            exactly(transfer / 1024.0),
-            mib(arithmetic.rate.get() * transfer)
+            exactly(operation_bytes / 1024.0),
+            mib(arithmetic.rate.get() * operation_bytes)
         ),
     });
     steps.push(format!(
@@ -121,15 +123,14 @@ fn paced_at(tune: &TuneFindings) -> String {
 /// Every concurrency that was measured, and the one required according to Little's law.
 fn measurements(tune: &TuneFindings) -> Table {
     let unit = time_unit(tune);
+    let moves_data = tune.target_throughput.is_some();
+    let throughput = |tried: &Tried| tried.throughput.map(|one| mib(one.value));
     let row = |tried: &Tried, result: String| {
-        vec![
-            tried.outstanding.to_string(),
-            rate(tried.rate.value),
-            relative(Some(tried.rate)),
-            mib(tried.throughput.value),
-            unit.print(tried.response_ns.value),
-            result,
-        ]
+        let mut cells =
+            vec![tried.outstanding.to_string(), rate(tried.rate.value), relative(Some(tried.rate))];
+        cells.extend(moves_data.then(|| throughput(tried).unwrap_or_default()));
+        cells.extend([unit.print(tried.response_ns.value), result]);
+        cells
     };
     let result = |tried: &Tried| {
         let required = tune.target_rate.get() * tried.response_ns.value / 1e9;
@@ -142,16 +143,12 @@ fn measurements(tune: &TuneFindings) -> Table {
         tune.tried.iter().map(|tried| row(tried, result(tried))).collect();
     let paced = paced_at(tune);
     rows.extend(tune.paced.iter().map(|tried| row(tried, paced.clone())));
-    Table {
-        caption: String::new(),
-        columns: vec![
-            Column::numbers("outstanding", "ops"),
-            Column::numbers("rate", "ops/s"),
-            Column::numbers("95 % CI", "±"),
-            Column::numbers("throughput", "MiB/s"),
-            Column::numbers("response", unit.symbol()),
-            Column::words("result"),
-        ],
-        rows,
-    }
+    let mut columns = vec![
+        Column::numbers("outstanding", "ops"),
+        Column::numbers("rate", "ops/s"),
+        Column::numbers("95 % CI", "±"),
+    ];
+    columns.extend(moves_data.then(|| Column::numbers("throughput", "MiB/s")));
+    columns.extend([Column::numbers("response", unit.symbol()), Column::words("result")]);
+    Table { caption: String::new(), columns, rows }
 }

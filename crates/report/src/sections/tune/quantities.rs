@@ -24,14 +24,12 @@ pub(super) fn time_unit(tune: &TuneFindings) -> TimeUnit {
     TimeUnit::of(tune.tried.iter().map(|tried| tried.response_ns.value).chain(objective))
 }
 
-/// `3,310 ops/s ± 0.4 %, 207 MiB/s, mean response time 2.11 ms`.
+/// `3,310 ops/s ± 0.4 %, 207 MiB/s, mean response time 2.11 ms`; without MiB/s if no data moved.
 pub(super) fn measured(tried: &Tried, unit: TimeUnit) -> String {
-    format!(
-        "{}, {} MiB/s, mean response time {}",
-        rate_of(tried.rate),
-        mib(tried.throughput.value),
-        unit.with_symbol(tried.response_ns.value)
-    )
+    let rate = rate_of(tried.rate);
+    let throughput = tried.throughput.map(|one| format!(", {} MiB/s", mib(one.value)));
+    let response = unit.with_symbol(tried.response_ns.value);
+    format!("{rate}{}, mean response time {response}", throughput.unwrap_or_default())
 }
 
 pub(super) fn rate_of(estimate: Estimate) -> String {
@@ -79,6 +77,6 @@ pub(super) fn workers(count: u32) -> String {
     counted(u64::from(count), "worker")
 }
 
-pub(super) fn files(count: u32) -> String {
-    counted(u64::from(count), "file")
+pub(super) fn files(count: u64) -> String {
+    counted(count, "file")
 }

@@ -9,6 +9,10 @@ use super::quantities::{files, hosts, operations, workers};
 use crate::document::{Block, Section};
 use crate::settings::{Load, experiment, fio, vdbench};
 
+/// Why only fourcorners' own experiment is printed for operations on names.
+pub(super) const NO_JOB: &str = "fio and Vdbench have no equivalent job for these operations on \
+                                 names, so there are no settings for them.";
+
 /// The mount point in the settings of generators that need a mount.
 const MOUNT: &str = "/mnt/vol1";
 
@@ -28,7 +32,8 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
         io_method: findings.io_method,
     };
     let mut blocks = vec![Block::Paragraph(distribution(tune, settings))];
-    if !matches!(tune.target, TargetSpec::Directory { .. } | TargetSpec::Null) {
+    let has_jobs = tune.target != TargetSpec::Null && !tune.stream.is_on_names();
+    if has_jobs && !matches!(tune.target, TargetSpec::Directory { .. }) {
         blocks.push(Block::Paragraph(format!(
             "fio and Vdbench need a mount; replace `{MOUNT}` by the mount point."
         )));
@@ -40,14 +45,22 @@ pub(in crate::sections) fn settings(findings: &Findings) -> Option<Section> {
             "fourcorners{on}: save as `tuned.toml` and run `{command}`"
         )));
         blocks.push(Block::Commands(experiment::lines(&load, share)));
-        if tune.target != TargetSpec::Null {
+        if has_jobs {
             blocks.push(Block::Paragraph(format!(
                 "fio{on}: save as `tuned.fio` and run `fio tuned.fio`"
             )));
             blocks.push(Block::Commands(fio::job(&load, share)));
         }
     }
-    if tune.target != TargetSpec::Null {
+    if let Some(lines) = experiment::size_lines(&tune.stream) {
+        let file = experiment::SIZES_FILE;
+        blocks.push(Block::Paragraph(format!("Sizes of its files: save as `{file}` next to it")));
+        blocks.push(Block::Commands(lines));
+    }
+    if tune.stream.is_on_names() {
+        blocks.push(Block::Paragraph(NO_JOB.to_owned()));
+    }
+    if has_jobs {
         match vdbench::lines(&load, &settings.shares) {
             Ok(lines) => {
                 let usage = "Vdbench: save as `tuned.vdb` and run `vdbench -f tuned.vdb`";
@@ -70,10 +83,13 @@ fn distribution(tune: &TuneFindings, settings: &Settings) -> String {
     let shares = &settings.shares[..];
     let total: u64 = shares.iter().map(|share| share.hosts * share.outstanding).sum();
     let hosts: u64 = shares.iter().map(|share| share.hosts).sum();
-    let files = files(tune.stream.working_set.files);
+    let files = match &tune.stream.names {
+        Some(load) => format!("on a tree of {}", files(load.tree.files)),
+        None => format!("over {}", files(u64::from(tune.stream.working_set.files))),
+    };
     let mut text = match shares {
         [only] if only.hosts == 1 => format!(
-            "{} on one host: {} x queue depth {}, over {files}.",
+            "{} on one host: {} x queue depth {}, {files}.",
             operations(total),
             workers(only.workers),
             only.queue_depth

@@ -33,8 +33,8 @@ pub(crate) fn brief(findings: &Findings, tune: &TuneFindings) -> Brief {
     Brief { sentences, tone, is_one_answer: true }
 }
 
-/// `200 MiB/s (3,200 ops/s) needs 7 in flight (queue depth 7, 1 worker): measured 200 MiB/s at 1.95
-/// ms.`
+/// `200 MiB/s (3,200 ops/s) needs 7 in flight (queue depth 7, 1 worker): measured 200 MiB/s (3,200
+/// ops/s) at 1.95 ms.`
 fn needed(tune: &TuneFindings, enough: &Tried, settings: &Settings) -> String {
     let unit = time_unit(tune);
     let measured = tune.paced.as_ref().unwrap_or(enough);
@@ -44,12 +44,15 @@ fn needed(tune: &TuneFindings, enough: &Tried, settings: &Settings) -> String {
         }
         several => hosts(several.iter().map(|share| share.hosts).sum()),
     };
+    let rate = rate_of(measured.rate);
     format!(
-        "{} needs {} in flight ({shares}): measured {} MiB/s ({}) at {}.",
+        "{} needs {} in flight ({shares}): measured {} at {}.",
         requirement(tune),
         enough.outstanding,
-        mib(measured.throughput.value),
-        rate_of(measured.rate),
+        match measured.throughput {
+            Some(throughput) => format!("{} MiB/s ({rate})", mib(throughput.value)),
+            None => rate,
+        },
         unit.with_symbol(measured.response_ns.value)
     )
 }
@@ -141,8 +144,9 @@ pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
                 operations(top.outstanding),
                 measured(top),
             )];
+            let quantity = if tune.target_throughput.is_some() { "Throughput" } else { "The rate" };
             words.push(format!(
-                "Throughput still rises in proportion to concurrency. By Little's law about {} \
+                "{quantity} still rises in proportion to concurrency. By Little's law about {} \
                  outstanding operations are required at that response time. Allow more \
                  (--queue-depth-max; over NFS also -o slots= and -o nconnect=).",
                 thousands(needed.ceil() as u64)
