@@ -1,14 +1,13 @@
 //! Data of large WRITEs, received directly into chunks that become the file's.
 //!
-//! For: saving the copy from the receive buffer to the file, a third of the service's time for WRITEs
-//! of 64 KiB. Less than that is gained, because the kernel then copies to memory that is not in the
-//! cache: a tenth for WRITEs of 64 KiB, almost half for 1 MiB, where the call was copied twice.
+//! For: saving the copy from the receive buffer to the file. Large WRITEs gain more than those of
+//! 64 KiB, because the kernel then copies to memory that is not in the cache.
 //!
-//! Once the head of a WRITE has been received that covers whole chunks of a file, the
-//! owner of the socket receives the rest of its data into [`Server::receive_slices`]. The WRITE is
-//! performed, with all checks, when its data is complete. Until then neither the file nor any limit
-//! knows of it, as if its bytes were still in the network; a connection that closes returns the
-//! chunks. Not for: volumes on disk, where data is copied to the disk anyway.
+//! Once the head of a WRITE that covers whole chunks of a file has been received, the owner of the
+//! socket receives the rest of its data into [`Server::receive_slices`]. The WRITE is performed, with
+//! all checks, when its data is complete. Until then neither the file nor any limit knows of it, as if
+//! its bytes were still in the network; a connection that closes returns the chunks. Not for: volumes
+//! on disk, where data is copied to the disk anyway.
 
 use std::io::IoSliceMut;
 

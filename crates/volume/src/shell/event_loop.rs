@@ -300,7 +300,7 @@ impl EventLoop {
     fn accept(&mut self, now_ns: u64, index: usize) {
         for number in 0..ACCEPTS {
             // Accepting 64 takes some 15 ms on a virtual machine; the next turn accepts the rest.
-            if number > 0 && self.server.next_ns().is_some_and(|due_ns| due_ns <= self.now_ns()) {
+            if number > 0 && self.is_reply_due() {
                 return;
             }
             let one = &self.listening[index];
@@ -377,6 +377,10 @@ impl EventLoop {
         Ok(())
     }
 
+    fn is_reply_due(&self) -> bool {
+        self.server.next_ns().is_some_and(|due_ns| due_ns <= self.now_ns())
+    }
+
     /// Reads from one connection: once, or several times if that saves a copy of the data of WRITEs.
     fn receive(&mut self, now_ns: u64, id: ConnectionId) {
         let Some(socket) = socket_of(&mut self.sockets, id) else { return };
@@ -402,8 +406,7 @@ impl EventLoop {
                 Err(_) => return self.closing.push(id),
             };
             left = left.saturating_sub(received);
-            let is_due = self.server.next_ns().is_some_and(|due_ns| due_ns <= self.now_ns());
-            if received < requested || is_due || !self.server.wants_to_read(id) {
+            if received < requested || !self.server.wants_to_read(id) || self.is_reply_due() {
                 return;
             }
         }
