@@ -148,9 +148,11 @@ fn mix_table(text: &str) -> String {
 /// An option contradicts another or the load, or the rate cannot be reached by any volume.
 pub fn plan(options: &Options, experiment: &ExperimentOptions) -> Result<Planned, Failure> {
     refuse(experiment)?;
-    let on_names = options.are_names_given(&experiment.set);
-    let builtin = if on_names { &ON_NAMES } else { &AT_OFFSETS };
-    let presets = options.presets(on_names);
+    let builtin = match options.are_names_given(&experiment.set) {
+        true => &ON_NAMES,
+        false => &AT_OFFSETS,
+    };
+    let presets = |on_names| options.presets(on_names);
     let mut planned = experiment::plan_for_tuning(experiment, builtin, presets)?;
     let mut run = only_run(&planned.plan)?;
     run.connections = run.connections.or(planned.plan.target().connections());
@@ -196,9 +198,9 @@ fn only_run(plan: &Plan) -> Result<Run, Failure> {
     match &plan.steps[..] {
         [Step::Fixed(run)] if run.parameters.is_empty() => Ok(run.clone()),
         _ => Err(Failure::input(anyhow!(
-            "tune one load at a time: several values of a setting are a sweep, and variants are \
-             several loads, which `run` measures; set one value of each with --set"
-        ))),
+            "tune several loads: the experiment has several values of a setting, or variants"
+        ))
+        .with_remedy("set one value of each with --set, or measure all of them with `run`")),
     }
 }
 

@@ -151,7 +151,10 @@ fn invalid_targets_are_refused_before_anything_is_done() {
         ),
         (&["--target-rate", "1/s", "--repeats", "2"], "`tune` chooses its load points"),
         (&["--target-rate", "1/s", "--set", "search.step=4"], "chooses its load points"),
-        (&["--target-rate", "1/s", "--profile", "curve"], "variants are several loads"),
+        (
+            &["--target-rate", "1/s", "--profile", "curve"],
+            "several values of a setting, or variants",
+        ),
         (&["--target-rate", "1/s", "--profile", "eda-like"], "`tune` measures one stream"),
         (&["--target-rate", "1/s", "-w", "users.toml"], "users.toml:4"),
         (&["--target-rate", "200MiB/s", "--mix", "stat"], "move no data"),
@@ -197,6 +200,22 @@ users = 10
 cycle = "1s"
 scenario = [{ stat = 4 }]
 "#;
+
+#[test]
+fn flags_change_the_tree_of_an_experiment_that_has_no_queue_depth() {
+    let dir = TestDir::new();
+    let mix = "mix = { create = \"50%\", unlink = \"50%\" }";
+    dir.file(
+        "names.toml",
+        &format!("name = \"n\"\n[stream.s]\nnames = {{ files = 4000 }}\n{mix}\n"),
+    );
+    let tune = ["tune", "null:", "--target-rate", "100/s", "-w", "names.toml", "--files", "9000"];
+    let short = ["--warm-up", "0s", "--interval", "100ms", "--measure", "300ms", "--no-report"];
+    let text = dir.measured(&[&tune[..], &short].concat());
+    assert!(text.contains("queue depth 1"), "{text}");
+    let text = dir.ok(&["show", "last", "--full"]);
+    assert!(text.contains("files = 9000"), "{text}");
+}
 
 #[test]
 fn a_rate_of_operations_on_names_needs_the_concurrency_of_littles_law() {

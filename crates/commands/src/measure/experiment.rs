@@ -139,11 +139,11 @@ fn refuse_repeats(options: &ExperimentOptions) -> Result<(), Failure> {
 
 /// Resolves the load of a tuning: that of the user's experiment, or of the command's own.
 ///
-/// * `presets` - the values of the command's flags
+/// * `presets` - the values of the command's flags, for a load at offsets (false) or on names (true)
 pub(crate) fn plan_for_tuning(
     options: &ExperimentOptions,
     builtin: &BuiltinExperiment,
-    presets: Vec<Preset>,
+    presets: impl FnOnce(bool) -> Vec<Preset>,
 ) -> Result<Planned, Failure> {
     let mut source = match options.workload.is_some() || options.profile.is_some() {
         true => ExperimentSource::find(options)?,
@@ -160,6 +160,12 @@ pub(crate) fn plan_for_tuning(
         },
     };
     source.is_tuned = true;
+    // The search decides it, so an experiment need not have one. Users, which are refused, have none.
+    source.presets.push(Preset::new("tune", "queue_depth", "1"));
+    if source.parse(&source.of_presets()).is_err() {
+        source.presets.pop();
+    }
+    let presets = presets(source.is_on_names());
     source.has_default_size &= presets.iter().all(|preset| preset.key != "file_size");
     source.presets.extend(presets);
     resolved(options, source)
@@ -283,6 +289,19 @@ impl ExperimentSource {
         Ok(experiment)
     }
 
+    fn of_presets(&self) -> Vec<Override> {
+        let preset = |one: &Preset| Override::option(one.flag, one.key, &one.value);
+        self.presets.iter().map(preset).collect()
+    }
+
+    /// Whether a stream has operations on names; false if the experiment has problems.
+    fn is_on_names(&self) -> bool {
+        self.parse(&self.of_presets()).is_ok_and(|experiment| {
+            let mut settings = experiment.streams.iter().flat_map(|stream| &stream.settings);
+            settings.any(|setting| setting.key.name == "names")
+        })
+    }
+
     /// The number of volumes that a profile names.
     fn volumes(&self) -> usize {
         let parsed = experiment::parse(&self.text, &self.name);
@@ -337,12 +356,8 @@ fn overrides(
     options: &ExperimentOptions,
     source: &ExperimentSource,
 ) -> Result<Vec<Override>, Vec<Diagnostic>> {
-    let presets = source
-        .presets
-        .iter()
-        .map(|preset| Override::option(preset.flag, preset.key, &preset.value));
-    let of_user = options.set.iter().map(|text| Override::set(text));
-    let set: Vec<Override> = presets.chain(of_user).collect();
+    let mut set = source.of_presets();
+    set.extend(options.set.iter().map(|text| Override::set(text)));
     let mut all = Vec::new();
     if options.quick && !source.is_quick {
         all.extend(quick(options, source, &set)?);
