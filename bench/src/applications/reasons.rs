@@ -25,8 +25,8 @@ const SECTORS: &str = "An experiment has transfer sizes in whole sectors of 512 
                        `observe` states in its comments.";
 const NEW_FILES: &str = "Likely: the application syncs files that it has just made or extended, so that the file system \
                          writes its own data too; the experiment changes files of a fixed size.";
-const BURSTS: &str = "Likely: the application sends in bursts (see `arrival gaps`, if the record has them), and operations of a burst wait for \
-                      each other at the limit of operations per second. The profile sends at random times with a \
+const BURSTS: &str = "Likely: the application sends in bursts, and operations of a burst wait for each other at \
+                      the limit of operations per second. The profile sends at random times with a \
                       constant mean rate. Outstanding operations follow from the latency by Little's law.";
 const CORRECTED: &str =
     "The profile had this share of fsyncs when the record was made, and has been corrected by it.";
