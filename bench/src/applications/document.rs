@@ -27,7 +27,7 @@ their shape on the same directory, and `fourcorners observe` characterises both.
 - **Scaled**: size and rate are not part of a shape. The command of each profile states what was set to
   the application's values.
 - **Outstanding**: reads and writes between their begin and end.
-- **Arrival gaps** (not in records before 2026-11-29): the standard deviation of the times between begins of reads and writes over their mean.
+- **Arrival gaps**: the standard deviation of the times between begins of reads and writes over their mean.
   Random times at a constant rate have 1, bursts more.
 - **Mix**: the share of operations on names in all operations; shares of data operations (read, write, fsync);
   and shares of operations on names, if these are at least 2 %. `stat` is all calls that read attributes;
@@ -89,7 +89,7 @@ pub(crate) fn section(one: &Compared) -> String {
     text += "| figure | application | profile | difference | reason |\n| :-- | --: | --: | --: | --: |\n";
     let mut reasons: Vec<&str> = Vec::new();
     for row in &one.rows {
-        let number = match (row.differs(), reason(&one.name, &row.figure)) {
+        let number = match (row.differs(), reason(&one.name, row)) {
             (false, _) => String::new(),
             (true, None) => "none".to_owned(),
             (true, Some(why)) => {

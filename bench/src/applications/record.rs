@@ -95,7 +95,7 @@ impl Record {
     pub(crate) fn unexplained(&self) -> Vec<String> {
         let of = |one: &Compared| {
             let missing = one.rows.iter().filter(|row| row.differs());
-            let missing = missing.filter(|row| reason(&one.name, &row.figure).is_none());
+            let missing = missing.filter(|row| reason(&one.name, row).is_none());
             missing.map(|row| format!("{}: {}", one.name, row.figure)).collect::<Vec<_>>()
         };
         self.applications.iter().flat_map(of).collect()
