@@ -336,7 +336,7 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
         None => unreachable!("a load point has at least one run"),
     };
     let connections: Vec<_> = runs.iter().map(|run| run.connections.as_slice()).collect();
-    let signature = WorkloadSignature::of(records, &dispersions, &connections);
+    let signature = WorkloadSignature::of(records, &dispersions, &connections, &merged.total);
     LoadPoint {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),

@@ -10,6 +10,7 @@ use workload::pattern::AccessPattern;
 use workload::plan::Stream;
 
 use crate::connections::ConnectionSummary;
+use crate::load_point::{OpSummary, StreamSummary};
 use crate::run_measured::RunMeasured;
 use crate::window;
 
@@ -19,10 +20,17 @@ const INTERVALS_MIN: usize = 5;
 /// Properties of a load point's workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadSignature {
-    /// Reads among the data operations, 0 to 1, as planned.
+    /// Operations on names take part. Then the read share and the transfer size are measured, because
+    /// a plan does not state what those operations move, and settings of size, direction and order have
+    /// no effect on them.
+    pub on_names: bool,
+    /// Reads among the data operations, 0 to 1, as planned; with operations on names, bytes read among
+    /// the bytes moved.
     pub read_share: f64,
-    /// Mean transfer size, in bytes, as planned.
+    /// Mean transfer size, in bytes, as planned; with operations on names, bytes for each of all operations.
     pub transfer_bytes: f64,
+    /// Operations that transfer this size among all, 0 to 1; the others are fsyncs.
+    pub transfer_share: f64,
     /// Access order.
     pub order: Order,
     /// Workers over all streams.
@@ -75,6 +83,7 @@ impl WorkloadSignature {
         records: &[&RunRecord],
         dispersions: &[f64],
         connections: &[&[ConnectionSummary]],
+        total: &StreamSummary,
     ) -> WorkloadSignature {
         let run = &records[0].run;
         let streams = &run.streams;
@@ -92,9 +101,20 @@ impl WorkloadSignature {
         let all = || with.iter().flat_map(|of_run| of_run.iter());
         let operations: u64 = all().map(|one| one.operations).sum();
         let per_op = |count: u64| (operations > 0).then(|| count as f64 / operations as f64);
+        let on_names = streams.iter().any(|stream| stream.names.is_some());
+        let (read_share, transfer_bytes, transfer_share) = match on_names {
+            true => (read_share(total), bytes_per_op(total), 1.0),
+            false => (
+                mean(|s| f64::from(s.read_permille) / 1000.0),
+                mean(transfer_mean),
+                mean(transfer_share),
+            ),
+        };
         WorkloadSignature {
-            read_share: mean(|s| f64::from(s.read_permille) / 1000.0),
-            transfer_bytes: mean(transfer_mean),
+            on_names,
+            read_share,
+            transfer_bytes,
+            transfer_share,
             order: order(streams),
             workers: streams.iter().map(|s| s.workers).sum(),
             hosts: run.hosts.max(1),
@@ -114,6 +134,33 @@ impl WorkloadSignature {
             dispersion: mean_of(dispersions.iter().copied()),
         }
     }
+
+    /// Bytes that one of all operations moves on average; 0 if no operation moves data.
+    pub fn bytes_per_op(&self) -> f64 {
+        self.transfer_bytes * self.transfer_share
+    }
+}
+
+/// Bytes for each completed operation of all kinds.
+fn bytes_per_op(total: &StreamSummary) -> f64 {
+    let completed: u64 = total.kinds.iter().map(|ops| ops.completed).sum();
+    let bytes: u64 = total.kinds.iter().map(|ops| ops.bytes).sum();
+    bytes as f64 / completed.max(1) as f64
+}
+
+/// Bytes read among all; 1 if none were moved, because nothing was written. A copy counts as a read.
+fn read_share(total: &StreamSummary) -> f64 {
+    let reads = |ops: &&OpSummary| OpKind::named(ops.name).is_some_and(OpKind::reads_data);
+    let read: u64 = total.kinds.iter().filter(reads).map(|ops| ops.bytes).sum();
+    let all: u64 = total.kinds.iter().map(|ops| ops.bytes).sum();
+    if all > 0 { read as f64 / all as f64 } else { 1.0 }
+}
+
+/// Reads and writes among all operations: an fsync follows a number of writes.
+fn transfer_share(stream: &Stream) -> f64 {
+    let writes = 1.0 - f64::from(stream.read_permille) / 1000.0;
+    let fsyncs = stream.fsync_every_writes.map_or(0.0, |every| writes / f64::from(every.max(1)));
+    1.0 / (1.0 + fsyncs)
 }
 
 /// Each target's share of the operations in the window; empty for one target.
@@ -166,6 +213,12 @@ fn order(streams: &[Stream]) -> Order {
 }
 
 fn kind_of(stream: &Stream) -> String {
+    if let Some(names) = &stream.names {
+        return format!(
+            "{names:?} {} {} {:?}",
+            stream.direct, stream.dsync, stream.write_stability
+        );
+    }
     let sizes: Vec<String> =
         stream.transfer_sizes.iter().map(|s| format!("{}x{}", s.size_bytes, s.weight)).collect();
     let mut kind = format!(

@@ -43,10 +43,10 @@ fn a_volume_is_the_limit() {
         "volume",
         &findings(Class::One(Limit::VolumeThroughput), 1),
         expect![[r#"
-            2b3b5b9b216e6cc0 load points
+            37d56fbd4e7a8548 load points
             0177747d85d9dd9c curves
             388968f1b1e1d30b steadiness
-            3bbe36fae1bbafe0 verdicts
+            e3176f7125a22804 verdicts
             8cee86f2361662ac series
             93f835cea1d59758 heat
             5728c260dd887c05 wire
@@ -65,10 +65,10 @@ fn slots_of_the_server_are_the_limit() {
         "slots",
         &findings(Class::One(Limit::ServerSlots), 2),
         expect![[r#"
-            8279740373a43312 load points
+            139b94c911ae864c load points
             8c1c9a0bf9957a7e curves
             2e7898749e2b357d steadiness
-            c950543b3ed804b6 verdicts
+            754d25182a409d6c verdicts
             57336d2c5570ff38 series
             1ee25a901b0c2c92 heat
             5728c260dd887c05 wire
@@ -87,10 +87,10 @@ fn processors_of_the_client_are_the_limit() {
         "client",
         &findings(Class::One(Limit::ClientCpu), 3),
         expect![[r#"
-            2e5137acc2d4a783 load points
+            41022a156e696cb5 load points
             9e5c89374858d44b curves
             696cc4f31c717bfb steadiness
-            8ecf398597efcc43 verdicts
+            1efab785478a4027 verdicts
             f0cca8ec6abaf577 series
             f80940db3165aea9 heat
             6dc8a865ad192ab9 wire
@@ -109,10 +109,10 @@ fn a_link_is_the_limit() {
         "link",
         &findings(Class::One(Limit::Link), 4),
         expect![[r#"
-            6ed464da45a1d07e load points
+            fc5b83373b550360 load points
             b8db4d9793abf1dd curves
             5c159f73379acc82 steadiness
-            e8469421953c1029 verdicts
+            1e7a9bbd086022d1 verdicts
             c17af70c631950ea series
             67d00ae91be97a6d heat
             343878b2e237fafa wire
@@ -131,10 +131,10 @@ fn a_limit_moves() {
         "moving",
         &findings(Class::Moving, 5),
         expect![[r#"
-            630c0fa744c5de7f load points
+            15aafca0ae08dca5 load points
             49282093860b6810 curves
             bc642115509d99c6 steadiness
-            b00f415dce4de64e verdicts
+            fafdbe58ceffa56e verdicts
             efa6afbd8b6b34cc series
             1f77199a675e3b27 heat
             1f9c6f7d8281ee8f wire
@@ -153,10 +153,10 @@ fn reads_come_from_a_cache() {
         "cached",
         &findings(Class::ServerCache, 6),
         expect![[r#"
-            d844b966b1158c17 load points
+            8232186c9f8faedb load points
             9ff5598d5313908f curves
             64aae667662d5740 steadiness
-            abf3771c60715ea6 verdicts
+            13ba946d5003ee04 verdicts
             569f83c03f127236 series
             6bfe5dc6daa68a7a heat
             1f9c6f7d8281ee8f wire
@@ -175,10 +175,10 @@ fn other_processes_use_the_processors() {
         "busy",
         &findings(Class::BusyClient, 7),
         expect![[r#"
-            5d743d71384da4fe load points
+            3ab28b823b5686d2 load points
             ef7b30ff58220207 curves
             9c7e4f1ddda7f677 steadiness
-            28b81fe7b9d4e0ee verdicts
+            b52e4ba3963a97f2 verdicts
             378e5bbf3c7446cb series
             77d2e77276bbb2b3 heat
             6dc8a865ad192ab9 wire
@@ -199,10 +199,10 @@ fn a_profile_is_compared_with_that_of_another_system() {
         "profile",
         &analyze(&records[0]),
         expect![[r#"
-            bbff427d858d7b80 load points
+            3897035c2ee29afc load points
             f0d96f2215d7b4b5 curves
             9e5344d226acc026 steadiness
-            0336a74be9819b7a verdicts
+            2df7100966c6fed6 verdicts
             65bd70d3a3a415d2 series
             08269c554b517809 heat
             555e3086399ce157 wire

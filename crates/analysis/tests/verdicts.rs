@@ -2,17 +2,20 @@
 
 use crate::records;
 use crate::records::{
-    SECOND_NS, done, emulated_volume, emulated_volume_of, experiment, reads, run, stream,
+    SECOND_NS, done, emulated_volume, emulated_volume_of, experiment, reads, run, second_of, stream,
 };
 use analysis::curve::Missing;
 use analysis::curve::plateau::{Inconclusive, Reason, State};
+use analysis::verdict::experiment::{Change, Experiment};
 use analysis::verdict::{Answer, Evidence, Gap, Limit, Verdict};
 use analysis::{Findings, analyze};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, RunRecord};
 use metrics::wire::{CounterSource, WireInterval};
 use workload::arrival::Arrival;
-use workload::plan::{Spread, StreamTargets, TargetSpec};
+use workload::names::{NameLoad, NameMix, NameSize, NameSpread, TreeShape};
+use workload::op::OpKind;
+use workload::plan::{Spread, Stream, StreamTargets, TargetSpec};
 
 const MIB: u64 = 1 << 20;
 
@@ -75,6 +78,96 @@ fn a_limit_set_by_the_program_is_found_with_one_or_more_load_points() {
         assert_eq!(found.plateau.state, State::Reached(Reason::AtKnownLimit));
         assert!(probability(&found) > 0.98);
     }
+}
+
+/// A closed loop on a tree, of one kind of operation that moves `bytes`: at least 0.4 ms each, and at
+/// most `ceiling` operations per second.
+fn names_curve(of: OpKind, bytes: u64, ceiling: u64) -> ExperimentRecord {
+    let point = |depth: &u32| {
+        let rate = (u64::from(*depth) * 2500).min(ceiling);
+        let names = NameLoad {
+            tree: TreeShape {
+                files: 1000,
+                depth: 1,
+                width: 10,
+                directories: 10,
+                name_length: 12,
+                spread: NameSpread::RoundRobin,
+                sizes: NameSize::constant(bytes),
+            },
+            mix: NameMix::of(&[(of, 1000)]),
+            append_bytes: 4096,
+            scenario: None,
+        };
+        let stream = Stream { names: Some(names), read_permille: 0, ..stream("data", *depth) };
+        let second = || second_of(&[(of, rate, bytes, u64::from(*depth) * SECOND_NS / rate)]);
+        done(run(of.name(), vec![stream], 0, 6), (0..6).map(|_| second()).collect())
+    };
+    let mut record = experiment([1, 4, 16, 64].iter().map(point).collect());
+    *record.plan.target_mut() = emulated_volume();
+    record
+}
+
+#[test]
+fn operations_on_names_reach_a_throughput_limit_only_with_the_bytes_that_they_move() {
+    // 16,384 stat/s would be 128 MiB/s if each moved the 8 KiB of the stream's unused transfer size.
+    let moves_nothing = only(&names_curve(OpKind::Stat, 0, 16_384));
+    assert_eq!(moves_nothing.plateau.state, State::Reached(Reason::Flat), "{moves_nothing:#?}");
+    assert!(!moves_nothing.named().contains(&Limit::VolumeThroughput), "{moves_nothing:#?}");
+    assert_eq!(moves_nothing.bytes_per_op(), 0.0);
+    // New files of 4 KiB reach it at 32,768 operations per second, and not at half of it.
+    let files = only(&names_curve(OpKind::Create, 4096, 32_768));
+    assert_eq!(files.plateau.state, State::Reached(Reason::AtKnownLimit), "{files:#?}");
+    assert_eq!(files.named(), [Limit::VolumeThroughput]);
+    let below = only(&names_curve(OpKind::Create, 4096, 16_384));
+    assert_eq!(below.plateau.state, State::Reached(Reason::Flat), "{below:#?}");
+    assert!(!below.named().contains(&Limit::VolumeThroughput), "{below:#?}");
+}
+
+#[test]
+fn no_experiment_changes_the_transfers_of_operations_on_names() {
+    let found = only(&names_curve(OpKind::Stat, 0, 12_000));
+    assert!(found.named().is_empty(), "{found:#?}");
+    let changed = match found.next {
+        Some(Experiment::Change { change, .. }) => Some(change),
+        _ => None,
+    };
+    assert!(matches!(changed, Some(Change::Workers | Change::Connections)), "{:#?}", found.next);
+}
+
+#[test]
+fn different_operations_on_names_are_no_load_points_of_one_kind() {
+    let kind = |of| analyze(&names_curve(of, 0, 12_000)).load_points[0].signature.kind.clone();
+    assert_ne!(kind(OpKind::Stat), kind(OpKind::Access));
+    assert_eq!(kind(OpKind::Stat), kind(OpKind::Stat));
+}
+
+#[test]
+fn fsyncs_move_no_bytes_towards_a_throughput_limit() {
+    // A write of 8 KiB and an fsync alternate: 32,768 operations per second are 128 MiB/s.
+    let with = |ceiling: u64| {
+        let point = |depth: u32| {
+            let rate = (u64::from(depth) * 2500).min(ceiling);
+            let stream =
+                Stream { read_permille: 0, fsync_every_writes: Some(1), ..stream("data", depth) };
+            let each_ns = u64::from(depth) * SECOND_NS / rate;
+            let kinds = [OpKind::Write, OpKind::Fsync];
+            let bytes = [8192, 0];
+            let second = || second_of(&[0, 1].map(|at| (kinds[at], rate / 2, bytes[at], each_ns)));
+            done(run("log", vec![stream], 0, 6), (0..6).map(|_| second()).collect())
+        };
+        let mut record = experiment([1, 4, 16, 64].map(point).to_vec());
+        *record.plan.target_mut() = emulated_volume();
+        only(&record)
+    };
+    let half = with(16_384);
+    assert_eq!(half.plateau.state, State::Reached(Reason::Flat), "{half:#?}");
+    assert!(!half.named().contains(&Limit::VolumeThroughput), "{half:#?}");
+    let full = with(32_768);
+    assert_eq!(full.plateau.state, State::Reached(Reason::AtKnownLimit), "{full:#?}");
+    assert_eq!(full.named(), [Limit::VolumeThroughput]);
+    // 8 KiB in two operations.
+    assert_eq!(full.bytes_per_op(), 4096.0);
 }
 
 #[test]

@@ -82,6 +82,18 @@ impl Change {
         Change::Hosts,
     ];
 
+    /// Whether it changes how reads and writes transfer data, which operations on names do not follow.
+    const fn is_of_transfers(self) -> bool {
+        matches!(
+            self,
+            Change::LargerTransfers
+                | Change::SmallerTransfers
+                | Change::Order
+                | Change::Mix
+                | Change::Direction
+        )
+    }
+
     /// The same series under changed circumstances, without measurements.
     pub(crate) fn of(self, series: &Series) -> Series {
         let mut changed = series.clone();
@@ -155,6 +167,9 @@ pub(crate) fn telling(series: &Series, weighed: &Weighed, known: &Known) -> Vec<
 
 /// Expected rise of the true limit's probability from this measurement.
 fn worth(change: Change, series: &Series, weighed: &Weighed, known: &Known) -> f64 {
+    if series.signature.on_names && change.is_of_transfers() {
+        return 0.0;
+    }
     let changed = change.of(series);
     if likelihood::differences(series, &changed).is_empty() {
         return 0.0;

@@ -224,7 +224,7 @@ impl Hypothesis {
     /// depends on something unknown.
     fn need(&self, series: &Series, null_round_trip_s: Option<f64>) -> Option<(f64, f64)> {
         let work = &series.signature;
-        let size = work.transfer_bytes.max(1.0);
+        let size = work.bytes_per_op().max(1.0);
         let (reads, writes) = (work.read_share, 1.0 - work.read_share);
         let connections = series.connections();
         let hosts = f64::from(work.hosts.max(1));
@@ -399,8 +399,10 @@ mod tests {
 
     fn work(read_share: f64, order: Order, transfer_bytes: f64, workers: u32) -> WorkloadSignature {
         WorkloadSignature {
+            on_names: false,
             read_share,
             transfer_bytes,
+            transfer_share: 1.0,
             order,
             workers,
             connections: None,

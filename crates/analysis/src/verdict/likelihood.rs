@@ -15,6 +15,7 @@ use super::series::Series;
 use super::{Difference, Evidence, Limit};
 use crate::estimate::Estimate;
 use crate::host_state::HostSummary;
+use crate::workload_signature::WorkloadSignature;
 
 /// One value per hypothesis; the last one is for any other limit.
 pub(crate) type PerHypothesis = [f64; HYPOTHESES.len() + 1];
@@ -348,7 +349,10 @@ fn known_amount(
 /// The ratio of another series' ceiling to this one's.
 fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let differences = differences(series, other);
-    if differences.is_empty() {
+    let (a, b) = (&series.signature, &other.signature);
+    // How the cost of one kind of operation on names relates to that of another is unknown.
+    let is_unrelated = (a.on_names || b.on_names) && a.kind != b.kind;
+    if differences.is_empty() || is_unrelated {
         return None;
     }
     let (here, there) = (series.ceiling(), other.ceiling());
@@ -404,7 +408,7 @@ impl<'a> Circumstances<'a> {
             other,
             null_round_trip_s: known.null_round_trip_s,
             processors: known.processors.map_or(f64::INFINITY, f64::from),
-            more_bytes: (other.signature.transfer_bytes / series.signature.transfer_bytes).ln(),
+            more_bytes: more_bytes(&series.signature, &other.signature),
         }
     }
 
@@ -425,6 +429,11 @@ impl<'a> Circumstances<'a> {
     }
 }
 
+/// Logarithm of the second transfer size over the first; operations without data count as a byte.
+fn more_bytes(a: &WorkloadSignature, b: &WorkloadSignature) -> f64 {
+    (b.transfer_bytes.max(1.0) / a.transfer_bytes.max(1.0)).ln()
+}
+
 pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
     let (a, b) = (&series.signature, &other.signature);
     let mut found = Vec::new();
@@ -432,11 +441,13 @@ pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
         let of = |connections: Option<u32>| connections.unwrap_or(1);
         found.push(Difference::Connections { from: of(a.connections), to: of(b.connections) });
     }
-    if (a.transfer_bytes / b.transfer_bytes).ln().abs() > 0.01 {
+    // What operations on names move is measured, so it differs by chance.
+    let are_planned = !(a.on_names && b.on_names);
+    if are_planned && more_bytes(a, b).abs() > 0.01 {
         let (from, to) = (a.transfer_bytes, b.transfer_bytes);
         found.push(Difference::TransferSize { from, to });
     }
-    if (a.read_share - b.read_share).abs() > 0.01 {
+    if are_planned && (a.read_share - b.read_share).abs() > 0.01 {
         found.push(Difference::ReadShare { from: a.read_share, to: b.read_share });
     }
     if a.order != b.order {

@@ -297,11 +297,13 @@ pub(crate) fn verdicts(
     all.iter().map(verdict).collect()
 }
 
-/// Operations per second at a certain limit, for the transfer size and the volumes of a load point.
+/// Operations per second at a certain limit, for the operations and the volumes of a load point; `None`
+/// if these move no data.
 pub(crate) fn certain(known: &Known) -> impl Fn(&LoadPoint) -> Option<f64> {
     move |point| {
         let of_all = known.certain_throughput(&point.signature)?;
-        Some(of_all / point.signature.transfer_bytes.max(1.0))
+        let bytes = point.signature.bytes_per_op();
+        (bytes > 0.0).then(|| of_all / bytes)
     }
 }
 

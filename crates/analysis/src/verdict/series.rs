@@ -198,7 +198,7 @@ impl Series {
         let steps: Vec<Option<Step>> = points.iter().map(|point| outline.steps[*point]).collect();
         let top = &load_points[indices[plateau.top]];
         let total = &top.merged.total;
-        let rate = total.data.achieved_rate.map_or(0.0, |rate| rate.value);
+        let rate = total.achieved_rate_all_kinds().map_or(0.0, |rate| rate.value);
         let bytes = total.data.throughput.map_or(0.0, |throughput| throughput.value);
         Series {
             name,

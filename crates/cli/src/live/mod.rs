@@ -170,7 +170,7 @@ fn engine_words(used: &ChosenIoMethod) -> String {
 
 fn prepared_words(prepared: &Prepared) -> String {
     match prepared.written_bytes {
-        0 => format!("files of {}: ready, unchanged since the fill", prepared.stream),
+        0 => format!("files of {}: ready, no data to write", prepared.stream),
         bytes => format!(
             "files of {}: ready, {} written in {}",
             prepared.stream,

@@ -302,7 +302,7 @@ fn throughput(point: &LoadPoint) -> String {
 fn judged_bytes(point: &LoadPoint) -> (f64, &'static str) {
     match point.rate_for_judgement() {
         Some((rate, runs, _)) if runs > 1 => {
-            (rate.value * point.signature.transfer_bytes, " (runs weighted by their precision)")
+            (rate.value * point.signature.bytes_per_op(), " (runs weighted by their precision)")
         }
         _ => (bytes(point), ""),
     }
