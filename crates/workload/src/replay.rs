@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrival::{Arrival, Process};
 use crate::op::{Op, OpKind};
 use crate::rate_schedule::{RateSchedule, Segment, SegmentRate};
+use crate::replay_list;
 use crate::run::{FileSet, Stream, WeightedSize};
 
 /// The most operations of a list: 240 MB of memory.
@@ -103,6 +104,28 @@ impl ReplayList {
     /// The operations, in order. Files are numbered by size.
     pub fn operations(&self) -> &[ListedOp] {
         &self.operations
+    }
+
+    /// Its text in pieces of about `bytes` each, without the names of files, for [`ReplayList::received`].
+    pub fn pieces(&self, bytes: usize) -> impl Iterator<Item = String> + '_ {
+        replay_list::pieces(self, bytes)
+    }
+
+    /// The list whose pieces were put together again.
+    ///
+    /// * `checksum` - [`Replay::checksum`] of the list that was sent
+    ///
+    /// # Errors
+    /// The text is none of a list.
+    pub fn received(text: &str, checksum: &str) -> Result<ReplayList, String> {
+        let checksum = u64::from_str_radix(checksum, 16).map_err(|error| error.to_string())?;
+        let list = replay_list::parse("list", text).map_err(|wrong| wrong.to_string())?;
+        Ok(ReplayList { checksum, ..list })
+    }
+
+    /// Operations of the trace that are not in it.
+    pub(crate) const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Whether it has times.
@@ -291,6 +314,13 @@ impl Replay {
     /// The list; `None` in a plan that was stored.
     pub fn source(&self) -> Option<&Arc<ReplayList>> {
         self.source.0.as_ref()
+    }
+
+    /// Adds the list to a plan that was sent, if it is this one.
+    pub fn attach(&mut self, list: &Arc<ReplayList>) {
+        if format!("{:016x}", list.checksum) == self.checksum {
+            self.source = ListSource(Some(Arc::clone(list)));
+        }
     }
 
     /// Reads, writes and fsyncs of the list.

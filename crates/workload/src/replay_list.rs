@@ -239,6 +239,46 @@ impl Reading {
     }
 }
 
+/// The text of a list in pieces of about `bytes` each. A file has its number as its name.
+pub(crate) fn pieces(list: &ReplayList, bytes: usize) -> impl Iterator<Item = String> + '_ {
+    let mut head = format!("{HEADER}\n");
+    for file in 0..list.files() {
+        head += &format!("file {file} {file}\n");
+    }
+    if list.left_out() > 0 {
+        head += &format!("left-out {} operation\n", list.left_out());
+    }
+    let operations = list.operations();
+    let (mut next, mut is_ended) = (0, false);
+    std::iter::from_fn(move || {
+        if is_ended {
+            return None;
+        }
+        let mut text = std::mem::take(&mut head);
+        while text.len() < bytes && next < operations.len() {
+            append(&operations[next], list.has_times(), &mut text);
+            next += 1;
+        }
+        if next == operations.len() {
+            text += &format!("end {next}\n");
+            is_ended = true;
+        }
+        Some(text)
+    })
+}
+
+fn append(op: &ListedOp, has_times: bool, text: &mut String) {
+    let ListedOp { time_ns, offset_bytes, size_bytes, file, kind } = op;
+    match has_times {
+        true => *text += &format!("{time_ns} "),
+        false => text.push_str("- "),
+    }
+    *text += &match kind {
+        OpKind::Fsync => format!("fsync {file}\n"),
+        _ => format!("{} {file} {offset_bytes} {size_bytes}\n", kind.name()),
+    };
+}
+
 /// FNV-1a with 64 bits: finds a list that was changed by mistake.
 fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
@@ -275,6 +315,26 @@ mod tests {
         assert_eq!(list.operations(), expected);
         assert!(list.has_times());
         assert!(!read("fourcorners replay 1\nfile 0 f\n- fsync 0\nend 1\n").unwrap().has_times());
+    }
+
+    #[test]
+    fn a_list_in_pieces_is_put_together_again() {
+        let timed = "fourcorners replay 1\nfile 0 /big\nfile 1 /a b\nleft-out 12 open\n\
+                     0 read 0 1048576 8192\n5 write 1 0 512\n5 fsync 1\nend 3\n";
+        let untimed = "fourcorners replay 1\nfile 0 f\nfile 1 unused\n- write 0 512 1024\n\
+                       - fsync 0\nend 2\n";
+        for text in [timed, untimed] {
+            let list = read(text).unwrap();
+            for bytes in [1, 40, 1 << 20] {
+                let pieces: Vec<String> = list.pieces(bytes).collect();
+                assert_eq!(pieces.len() == 1, bytes == 1 << 20, "{pieces:?}");
+                let checksum = format!("{:016x}", checksum(text));
+                let received = ReplayList::received(&pieces.concat(), &checksum).unwrap();
+                assert!(received == list, "{pieces:?}");
+                // A piece is missing, or the last line of one.
+                assert!(ReplayList::received(&pieces[1..].concat(), &checksum).is_err());
+            }
+        }
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn refuse_described_operations(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnos
     }
 }
 
-/// A list is replayed by one host, with each file by one worker and so on one target.
+/// The workers of all hosts and targets together replay a list, with each file by one worker.
 fn refuse_split(
     at: &StreamAt<'_, '_>,
     replay: &Replay,
@@ -109,17 +109,11 @@ fn refuse_split(
     problems: &mut Vec<Diagnostic>,
 ) {
     let name = at.name;
-    if at.hosts > 1 || at.named_hosts.is_some_and(|hosts| hosts > 1) {
-        let wrong = format!("stream `{name}` replays a list on several hosts");
-        let wrong = span.diagnostic(wrong, "`replay` with one host");
-        problems.push(wrong.with_hint("leave out `--hosts`, or use one host"));
-        return;
-    }
     let files = replay.files_total();
     let targets = at.targets(&mut Vec::new());
     let Some((Value::Count(workers), workers_span)) = at.at("workers") else { return };
     let Some((workers, targets)) = u32::try_from(*workers).ok().zip(targets) else { return };
-    let Some(all) = targets.workers(workers, 1).filter(|all| *all > files) else { return };
+    let Some(all) = targets.workers(workers, at.hosts).filter(|all| *all > files) else { return };
     let hint = "operations on a file are sent by one worker, in order; raise `queue_depth`";
     if all == workers {
         let wrong = format!("stream `{name}` has more workers than its list has files");
@@ -127,9 +121,10 @@ fn refuse_split(
         problems.push(workers_span.diagnostic(wrong, allowed).with_hint(hint));
         return;
     }
+    let parts = if at.hosts > 1 { "hosts and targets" } else { "targets" };
     let wrong =
-        format!("stream `{name}` has more workers on its targets together than its list has files");
-    let allowed = format!("at most {} on all targets", counted(u64::from(files), "worker"));
+        format!("stream `{name}` has more workers on its {parts} together than its list has files");
+    let allowed = format!("at most {} on all {parts}", counted(u64::from(files), "worker"));
     let wrong = span.diagnostic(wrong, allowed).with_found(counted(all.into(), "worker"));
     problems.push(wrong.with_hint(hint));
 }

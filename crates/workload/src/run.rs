@@ -538,13 +538,18 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// The run as this host sees it: its workers, and its part of offered rates.
+    /// The run as this host sees it: its workers, and its part of offered rates, without that of a list
+    /// to replay.
     pub fn share(&self) -> Run {
         let mut run = self.run.clone();
         run.hosts = 1;
         for (stream, lanes) in run.streams.iter_mut().zip(&self.lanes) {
             let part = lanes.len() as f64 / f64::from(stream.workers.max(1));
-            stream.arrival = stream.arrival.scaled(part);
+            stream.arrival = match stream.replay {
+                // Which operations are a host's depends on the list, which a stored plan lacks.
+                Some(_) => Arrival::Closed { think_time_ns: 0 },
+                None => stream.arrival.scaled(part),
+            };
             stream.workers = lanes.len() as u32;
         }
         run

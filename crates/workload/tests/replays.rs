@@ -2,14 +2,15 @@
 //! are refused.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use workload::arrival::Arrival;
 use workload::experiment::parse_with_files;
 use workload::op::OpKind;
 use workload::overrides::Override;
-use workload::plan::{Plan, Run, Spread, StreamTargets, TargetSpec};
-use workload::replay::LaneReplay;
+use workload::plan::{Assignment, Plan, Run, Spread, StreamTargets, TargetSpec};
+use workload::replay::{LaneReplay, ReplayList};
 use workload::resolve::{PlanTargets, ResolveOptions, resolve};
 
 const MS: u64 = 1_000_000;
@@ -189,6 +190,33 @@ fn workers_have_each_operation_once_with_those_of_a_file_in_order() {
 }
 
 #[test]
+fn hosts_have_the_workers_of_a_list_between_them() {
+    let several = ResolveOptions { hosts: 3, ..ResolveOptions::LOCAL };
+    let plan = planned(&text("'app.replay'"), &[], &several).unwrap();
+    let run = plan.known_runs().next().unwrap();
+    assert_eq!((run.hosts, run.streams[0].workers), (3, 3));
+    let lanes: Vec<_> = run.split().into_iter().map(|part| part.lanes[0].clone()).collect();
+    assert_eq!(lanes, [0..1, 1..2, 2..3]);
+    // A plan that was sent has no list until it is added.
+    let sent = serde_json::to_string(&run.split()[1]).unwrap();
+    let mut sent: Assignment = serde_json::from_str(&sent).unwrap();
+    assert!(LaneReplay::of(&sent.run.streams[0], 1).is_none());
+    let source = run.streams[0].replay.as_ref().unwrap().source().unwrap();
+    let replay = sent.run.streams[0].replay.as_mut().unwrap();
+    let text: String = source.pieces(1 << 10).collect();
+    let other = Arc::new(ReplayList::received(&text, "0").unwrap());
+    replay.attach(&other);
+    assert!(replay.source().is_none(), "a list with another checksum");
+    let same = Arc::new(ReplayList::received(&text, &replay.checksum).unwrap());
+    replay.attach(&same);
+    let (here, there) = (&run.streams[0], &sent.run.streams[0]);
+    let [here, there] = [here, there].map(|stream| LaneReplay::of(stream, 1).unwrap());
+    for step in 0..5000 {
+        assert_eq!((here.op(step), here.due_ns(step)), (there.op(step), there.due_ns(step)));
+    }
+}
+
+#[test]
 fn each_target_of_a_list_needs_a_file_for_each_worker() {
     let on_targets = |count: usize| {
         let tables: String =
@@ -332,10 +360,10 @@ fn what_cannot_be_replayed_is_refused_with_line_and_remedy() {
         &ResolveOptions::LOCAL,
     );
     assert!(shared.unwrap_err().contains("replays a list, and [run] sets `arrival`"));
-    let several = ResolveOptions { hosts: 2, ..ResolveOptions::LOCAL };
+    let several = ResolveOptions { hosts: 4, ..ResolveOptions::LOCAL };
     let hosts = planned(&text("'app.replay'"), &[], &several).unwrap_err();
     expect![[r#"
-        x.toml:3:10: stream `app` replays a list on several hosts, found `'app.replay'`, allowed: `replay` with one host (leave out `--hosts`, or use one host)
+        x.toml:3:10: stream `app` has more workers on its hosts and targets together than its list has files, found 4 workers, allowed: at most 3 workers on all hosts and targets (operations on a file are sent by one worker, in order; raise `queue_depth`)
     "#]].assert_eq(&hosts);
     let metric = text("'app.replay'")
         .replace("[stream", "[metric]\nname = 'jobs'\nvalues = [1, 2]\n[stream");

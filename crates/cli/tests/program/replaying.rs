@@ -156,3 +156,36 @@ fn volumes_perform_a_list_together_and_verify_what_it_reads() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("more workers on its targets together"), "{}", ended.stderr);
 }
+
+#[test]
+fn hosts_perform_a_list_together_each_file_on_one_of_them() {
+    let dir = TestDir::new();
+    // 240 reads and writes of four files within 120 ms, long after the last host has started and before
+    // the run ends.
+    let mut list = "fourcorners replay 1\nfile 0 /a\nfile 1 /b\nfile 2 /c\nfile 3 /d\n".to_owned();
+    list.push_str("0 fsync 0\n");
+    for number in 0..240u64 {
+        let kind = if number % 3 == 0 { "write" } else { "read" };
+        let (ns, file, offset) = (2_000_000_000 + number * 500_000, number % 4, number / 8 * 8192);
+        list.push_str(&format!("{ns} {kind} {file} {offset} 8192\n"));
+    }
+    list.push_str("4500000000 fsync 0\nend 242\n");
+    dir.file("app.replay", &list);
+    dir.file("app.toml", "name = 'app'\n[stream.db]\nreplay = 'app.replay'\nqueue_depth = 16\n");
+    let run = ["run", "-w", "app.toml", "--hosts", "local:2", "--no-report"];
+    // The last one is the emulated volume.
+    for more in [&["null:"][..], &["target", "--buffered", "--verify"], &["--verify"]] {
+        dir.measured(&[&run[..], more].concat());
+        let exported = dir.ok(&["export", "last", "--format", "json"]);
+        let exported: Value = serde_json::from_str(&exported).expect("JSON");
+        let point = &exported["load_points"][0];
+        let completed = |of: &Value| of["total"]["data"]["completed"].as_u64();
+        assert_eq!(completed(&point["merged"]), Some(240), "{more:?}");
+        let hosts = point["hosts"].as_array().expect("a list").iter();
+        let of_hosts: Vec<Option<u64>> = hosts.map(|host| completed(&host["summary"])).collect();
+        assert_eq!(of_hosts, [Some(120), Some(120)], "{more:?}");
+    }
+    let ended = dir.run(&["plan", "null:", "-w", "app.toml", "--hosts", "local:5"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("hosts and targets together"), "{}", ended.stderr);
+}

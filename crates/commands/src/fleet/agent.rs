@@ -133,6 +133,9 @@ impl Agent {
         let station = self.station.as_mut();
         let station = station.context("no target was opened").map_err(Failure::internal)?;
         Ok(match request {
+            Request::TakeList { checksum, piece, is_last } => {
+                reply::done(&station.take_list(&checksum, &piece, is_last)?)
+            }
             Request::BeginFill { sequence, target, writers } => {
                 reply::done(&station.begin_fill(sequence, target, &writers, &context)?)
             }
@@ -155,7 +158,7 @@ impl Agent {
             Request::ChooseIoMethod => reply::done(&station.choose_io_method()?),
             Request::Run { sequence, assignment, io_method } => {
                 let spool = &mut self.spool;
-                reply::done(&station.run(sequence, &assignment, io_method, spool, &context)?)
+                reply::done(&station.run(sequence, *assignment, io_method, spool, &context)?)
             }
             Request::Left { sequence } => reply::done(&station.left(sequence, &context)),
             Request::Facts { .. } | Request::Open(_) | Request::Spool(_) => {

@@ -5,6 +5,7 @@
 
 mod ask;
 mod fill;
+mod lists;
 mod trees;
 
 use std::collections::BTreeMap;
@@ -97,6 +98,7 @@ impl RemoteFleet {
             has_trees: opening.plan.model_streams().any(|stream| stream.names.is_some()),
         };
         let opened = fleet.connect(opening).and_then(|()| fleet.open_target(opening));
+        let opened = opened.and_then(|()| fleet.send_lists(opening));
         opened.map_err(|why| fleet.failure(why))?;
         Ok(fleet)
     }

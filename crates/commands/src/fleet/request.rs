@@ -31,6 +31,8 @@ pub(super) enum Request {
     },
     /// Use the target of a plan. The answer is [`Opened`].
     Open(Box<Open>),
+    /// Take a piece of the text of a list to replay, in order; the last one completes it.
+    TakeList { checksum: String, piece: String, is_last: bool },
     /// Check the files of a target, and create those that are missing, for a fill by these hosts. The
     /// answer is [`FillBegun`].
     BeginFill { sequence: u32, target: usize, writers: Vec<FilledBy> },
@@ -241,6 +243,7 @@ impl Request {
         match self {
             Request::Facts { .. } => "reading its settings",
             Request::Open(_) => "opening the target",
+            Request::TakeList { .. } => "reading a list to replay",
             Request::BeginFill { .. } => "checking the files of the target",
             Request::FillPart { .. } => "filling its files",
             Request::EndFill { .. } => "checking the filled files",

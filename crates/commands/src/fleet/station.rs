@@ -1,7 +1,8 @@
 //! What an agent measures with: the target of a plan on this host. Its files: [`fill`]; trees of names:
-//! [`trees`].
+//! [`trees`]; lists to replay: [`lists`].
 
 mod fill;
+mod lists;
 mod trees;
 
 use std::cell::Cell;
@@ -26,6 +27,7 @@ use target::refusal::Refusal;
 use target::shared_directory;
 use workload::plan::{Assignment, IoMethodUsed, Plan};
 
+use self::lists::Lists;
 use super::request::{Ended, LaneDone, Open, Opened, Report};
 use super::run_keeper::RunKeeper;
 use super::signals::Signals;
@@ -57,6 +59,7 @@ pub(super) struct Station {
     io_method: Option<IoMethodUsed>,
     /// The trees of names, on the host that makes them.
     trees: RunTrees,
+    lists: Lists,
 }
 
 impl Station {
@@ -105,7 +108,8 @@ impl Station {
         let trees = RunTrees::unknown(plan.verify);
         let is_written = Vec::new();
         let io_method = None;
-        Ok((Station { plan, directories, fleet, is_written, io_method, trees }, opened))
+        let lists = Lists::default();
+        Ok((Station { plan, directories, fleet, is_written, io_method, trees, lists }, opened))
     }
 
     /// Uses the files of the host that claimed the directory of a target.
@@ -127,12 +131,13 @@ impl Station {
     pub(super) fn run(
         &mut self,
         sequence: u32,
-        assignment: &Assignment,
+        mut assignment: Assignment,
         io_method: IoMethodUsed,
         spool: &mut Spool,
         context: &StationContext<'_>,
     ) -> Result<Ended, Failure> {
         let stop = context.signals.stop(sequence);
+        self.lists.attach_to(&mut assignment.run);
         if self.io_method != Some(io_method) {
             let used = self.fleet.use_io_method(io_method, &self.directories);
             used.map_err(Failure::target)?;
@@ -140,7 +145,7 @@ impl Station {
         }
         let root = Root::of_this_host();
         let before = CpuTimes::read(&root);
-        let mut warnings = self.warnings_before(assignment, io_method);
+        let mut warnings = self.warnings_before(&assignment, io_method);
         warnings.extend(spool.take_failure());
         let run = &assignment.run;
         self.trees.changed_by(&self.directories, run);
@@ -157,7 +162,7 @@ impl Station {
             (!is_too_late.get()).then_some(start)
         };
         let mut on_interval = |interval: Interval| keeper.interval(&interval);
-        let end = self.fleet.execute(assignment, &stop, start, &mut on_interval);
+        let end = self.fleet.execute(&assignment, &stop, start, &mut on_interval);
         let mut end = end.map_err(|error| {
             let reason = error.to_string();
             keeper.finished(&RunEnd::of(Outcome::Failed { reason }), Vec::new());

@@ -132,6 +132,7 @@ impl SimulatedAgent {
         let soon_ns = now_ns + self.random.below(20 * MS_NS);
         let answer = match request {
             Request::Facts { .. } => unreachable!("it is not asked"),
+            Request::TakeList { .. } => reply::done(&()),
             Request::Open(open) => {
                 self.phases.push(Phase::Open);
                 let is_first = open.join.is_none();
