@@ -78,6 +78,52 @@ fn tuning_finds_the_least_concurrency_that_all_hosts_share_equally() {
 }
 
 #[test]
+fn a_rate_of_operations_on_names_is_tuned_for_all_hosts_together_on_one_verified_tree() {
+    let dir = TestDir::new();
+    // Each operation is one call, which takes 40 ms: two outstanding give 50 per second, four 100.
+    let (_serving, url) = served(&dir, &["--read-delay", "40ms"]);
+    let mix = "lookup=98%,create=1%,unlink=1%";
+    let arguments = [
+        "tune",
+        &url,
+        "--target-rate",
+        "75/s",
+        "--mix",
+        mix,
+        "--hosts",
+        "local:2",
+        "--verify",
+        "--files",
+        "40",
+        "--set",
+        "names.depth=0",
+        "--queue-depth-max",
+        "4",
+        "--warm-up",
+        "250ms",
+        "--measure",
+        "1500ms",
+        "--interval",
+        "250ms",
+        "--no-report",
+    ];
+    let ended = dir.run(&arguments);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let shown = shown(&dir);
+    let tune = &shown["tune"];
+    assert_eq!(number(&tune["enough"], "outstanding"), 4, "{tune:#}");
+    assert_eq!(number(&tune["too_little"], "outstanding"), 2, "{tune:#}");
+    assert!(tune["enough"]["throughput_bytes_per_sec"].is_null(), "{tune:#}");
+    for point in shown["load_points"].as_array().expect("a list") {
+        assert_eq!(point["hosts"].as_array().map(Vec::len), Some(2), "{point}");
+    }
+    // The tree that both hosts changed was compared with the operations of both.
+    let trees = shown["trees"].as_array().expect("a list");
+    assert!(!trees.is_empty(), "{shown:#}");
+    assert!(dir.ok(&["show", "last", "--full"]).contains("compared"), "{trees:#?}");
+}
+
+#[test]
 fn a_curve_begins_with_one_operation_on_each_host_and_keeps_their_loads_equal() {
     let dir = TestDir::new();
     dir.file("short.toml", SHORT);
