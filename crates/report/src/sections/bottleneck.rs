@@ -203,10 +203,7 @@ fn of_answer(findings: &Findings, same: &[&Verdict]) -> Vec<Block> {
     blocks.push(Block::List(evidence.collect()));
     let mut actions = verdict::advice(findings, least);
     if let Some((why, arguments)) = verdict::next_step(least) {
-        actions.push(match arguments.is_empty() {
-            true => why,
-            false => format!("{why} Add to the command: `{arguments}`"),
-        });
+        actions.push(verdict::next_in_words(findings, why, &arguments));
         if matches!(least.answer, Answer::NotEnoughData(_)) {
             actions.push("Or use `run --explain`, which runs these experiments.".to_owned());
         }

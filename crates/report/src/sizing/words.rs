@@ -191,6 +191,37 @@ pub(super) fn without_contradiction(designs: &[Design]) -> Option<String> {
     })
 }
 
+/// That the cheapest design reaches the throughput by its limits but not in the model of latency, which
+/// the tables mark as not met.
+pub(super) fn beyond_the_model(designs: &[Design]) -> Option<String> {
+    let best = &designs[0];
+    if best.hosts.is_none() || best.response.is_some() {
+        return None;
+    }
+    let mut limits = best.pools.iter().flat_map(|pool| &pool.volumes).map(|one| one.throughput);
+    let first = limits.next();
+    let cause = match limits.any(|limit| Some(limit) != first) {
+        true => {
+            ": it divides the load equally over the volumes, and the limits suffice only for a load in \
+             proportion to them"
+        }
+        false => "",
+    };
+    let other = match designs.iter().position(|design| design.response.is_some()) {
+        Some(index) => format!(
+            "The cheapest design for which it does is design {}: {}, {} per month.",
+            index + 1,
+            name(&designs[index]),
+            designs[index].cost.month()
+        ),
+        None => "It does for no design.".to_owned(),
+    };
+    Some(format!(
+        "The limits of this design suffice, but the model of latency does not reach the throughput \
+         (not met){cause}. {other}"
+    ))
+}
+
 /// The meaning of the marks in a table, if any.
 pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option<String> {
     let words = "latency: predicted mean response time at the required throughput; `?`: an older \

@@ -54,9 +54,24 @@ pub(crate) fn next_command(findings: &Findings, verdict: &Verdict) -> Option<Str
     };
     Some(match arguments.split(' ').any(is_given) {
         _ if arguments.is_empty() => why,
+        _ if findings.tune.is_some() => format!("To find out, {}", in_run("measure", &arguments)),
         true => format!("To find out, change the command: `{arguments}`."),
         false => format!("To find out: `{command} {arguments}`"),
     })
+}
+
+/// The next experiment of [`next_step`] in a sentence.
+pub(crate) fn next_in_words(findings: &Findings, why: String, arguments: &str) -> String {
+    match findings.tune.is_some() {
+        _ if arguments.is_empty() => why,
+        true => format!("{why} {}", in_run("Measure", arguments)),
+        false => format!("{why} Add to the command: `{arguments}`"),
+    }
+}
+
+/// `tune` chooses workers, queue depth and repeats itself, so it refuses such arguments.
+fn in_run(measure: &str, arguments: &str) -> String {
+    format!("{measure} the load with `fourcorners run` and `{arguments}`.")
 }
 
 /// The first advice for one of several limits, all of it for a single one.

@@ -8,7 +8,7 @@ mod in_list;
 mod proof;
 pub mod words;
 
-pub(crate) use advice::{advice, next_command, next_step};
+pub(crate) use advice::{advice, next_command, next_in_words, next_step};
 pub(crate) use brief::{Brief, brief, cause};
 pub(crate) use evidence::{evidence, sentence as evidence_sentence};
 pub use in_list::in_list;

@@ -182,7 +182,7 @@ fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     words.extend(verdict::advice(findings, verdict).into_iter().next());
     if let Some((why, arguments)) = verdict::next_step(verdict).filter(|(_, more)| !more.is_empty())
     {
-        words.push(format!("{why} Add to the command: `{arguments}`"));
+        words.push(verdict::next_in_words(findings, why, &arguments));
     }
     let throughput_is_limit =
         verdict.named().first() == Some(&analysis::verdict::Limit::VolumeThroughput);
