@@ -93,8 +93,9 @@ pub fn resolve(
         problems.push(wrong);
     }
     let is_shared_write = |point: &LoadPoint| {
-        // Workers change different names.
-        let writes = |stream: &Stream| stream.names.is_none() && stream.read_permille < 1000;
+        // Workers change different names, and each file of a list has one worker.
+        let is_divided = |stream: &Stream| stream.names.is_some() || stream.replay.is_some();
+        let writes = |stream: &Stream| !is_divided(stream) && stream.read_permille < 1000;
         let mut streams = point.streams.iter().filter(|stream| writes(stream));
         point.hosts > 1 && streams.any(|stream| !stream.file_use.is_separate())
     };

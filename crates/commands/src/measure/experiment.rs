@@ -218,7 +218,6 @@ fn resolved(options: &ExperimentOptions, mut source: ExperimentSource) -> Result
     };
     let mut plan =
         resolve::resolve(&experiment, &source.name, targets, &resolve_options).map_err(refused)?;
-    refuse_replays_on_hosts(&plan, options)?;
     plan.overrides = of_user(&overrides, &source);
     set_memory(&mut plan)?;
     Ok(Planned { plan, text: source.text, assumed })
@@ -236,18 +235,6 @@ pub(crate) fn set_memory(plan: &mut Plan) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Refuses replays on other hosts: their lists are on this host.
-fn refuse_replays_on_hosts(plan: &Plan, options: &ExperimentOptions) -> Result<(), Failure> {
-    let mut replays = plan.model_streams().filter(|stream| stream.replay.is_some());
-    match replays.next().filter(|_| options.hosts.is_some()) {
-        None => Ok(()),
-        Some(stream) => {
-            let reason = anyhow!("stream {}: a replay runs on this host only", stream.name);
-            Err(Failure::input(reason).with_remedy("leave out `--hosts`"))
-        }
-    }
 }
 
 /// The text of an experiment and where it comes from.
