@@ -44,6 +44,24 @@ fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
 }
 
 #[test]
+fn a_recommended_design_whose_latency_is_not_met_says_why_and_names_one_whose_is() {
+    let dir = TestDir::new();
+    let needed = ["size", "--capacity", "1TiB", "--level", "flexible", "--region", "westeurope"];
+    let text = dir.ok(&[&needed[..], &["--throughput", "3000MiB/s"]].concat());
+    // Four volumes of 1,080 and 640 MiB/s: equal parts of the load are 750 MiB/s.
+    for words in [
+        "1,080",
+        "not met",
+        "the model of latency does not reach the throughput (not met): it divides the load equally",
+        "The cheapest design for which it does is design 4: 5 TiB flexible, manual QoS, 1 regular volume,",
+    ] {
+        assert!(one_line(&text).contains(words), "`{words}` in\n{text}");
+    }
+    let text = dir.ok(&[&needed[..], &["--throughput", "300MiB/s"]].concat());
+    assert!(!text.contains("not met"), "{text}");
+}
+
+#[test]
 fn clients_are_in_the_cost_only_on_request() {
     let dir = TestDir::new();
     let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--level", "premium"];
