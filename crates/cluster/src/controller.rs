@@ -224,6 +224,11 @@ impl Controller {
         }
     }
 
+    /// This host's wall clock, which may be adjusted at any time, minus its monotonic clock.
+    pub fn set_wall_clock(&mut self, unix_at_zero_ns: u64) {
+        self.unix_at_zero_ns = unix_at_zero_ns;
+    }
+
     /// The next thing that the caller has to do.
     pub fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
@@ -558,6 +563,19 @@ mod tests {
             let clock = ClockOffset { monotonic_ns: 0, wall_ns: 2, error_ns: 0, sampled_ns: 0 };
             assert_eq!(answer.clock, clock);
         }
+    }
+
+    #[test]
+    fn an_adjusted_wall_clock_of_this_host_is_no_difference_between_hosts() {
+        let mut controller = controller(&[false]);
+        controller.received(0, &Message::Hello(hello("1")).to_frame(), 0);
+        // Since the start this host's clock went a second ahead; the other one has the same time.
+        controller.set_wall_clock(5 + SECOND_NS);
+        for number in 0..SAMPLES {
+            let pong = Message::Pong { number, monotonic_ns: 0, unix_ns: 5 + SECOND_NS };
+            controller.received(0, &pong.to_frame(), 0);
+        }
+        assert_eq!(controller.clock(0).map(|clock| clock.wall_ns), Some(0));
     }
 
     #[test]

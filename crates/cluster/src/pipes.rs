@@ -72,6 +72,7 @@ impl Pipes {
         pipe.last_words.hear();
         let read = pipe.output.read(&mut self.bytes);
         let now_ns = self.now_ns();
+        self.controller.set_wall_clock(unix_ns(SystemTime::now()).saturating_sub(now_ns));
         if has_copied {
             self.controller.copied(host, now_ns);
         }

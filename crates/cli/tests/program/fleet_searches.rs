@@ -94,7 +94,7 @@ fn a_rate_of_operations_on_names_is_tuned_for_all_hosts_together_on_one_verified
         "local:2",
         "--verify",
         "--files",
-        "40",
+        "200",
         "--set",
         "names.depth=0",
         "--queue-depth-max",
