@@ -65,7 +65,7 @@ fn feasible(
     let best = &designs[0];
     let mut answer = vec![words::recommendation(need, best)];
     answer.extend(words::without_contradiction(designs));
-    answer.extend(words::beyond_the_model(designs));
+    answer.extend(words::beyond_the_model(need, designs));
     answer.extend(words::clients(need, best));
     let mut blocks = vec![Block::Table(table(listed))];
     let more = designs.len() - listed.len();

@@ -193,14 +193,15 @@ pub(super) fn without_contradiction(designs: &[Design]) -> Option<String> {
 
 /// That the cheapest design reaches the throughput by its limits but not in the model of latency, which
 /// the tables mark as not met.
-pub(super) fn beyond_the_model(designs: &[Design]) -> Option<String> {
+pub(super) fn beyond_the_model(need: &Need, designs: &[Design]) -> Option<String> {
     let best = &designs[0];
     if best.hosts.is_none() || best.response.is_some() {
         return None;
     }
-    let mut limits = best.pools.iter().flat_map(|pool| &pool.volumes).map(|one| one.throughput);
-    let first = limits.next();
-    let cause = match limits.any(|limit| Some(limit) != first) {
+    let limits = best.pools.iter().flat_map(|pool| &pool.volumes).map(|one| one.throughput.get());
+    let for_equal_parts = limits.min().unwrap_or(0).saturating_mul(best.volume_count());
+    // Of several parts, each has its own volumes.
+    let cause = match need.parts.len() == 1 && for_equal_parts < need.throughput().get() {
         true => {
             ": it divides the load equally over the volumes, and the limits suffice only for a load in \
              proportion to them"
