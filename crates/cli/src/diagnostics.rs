@@ -23,7 +23,11 @@ fn drawn<'a>(problem: &'a Diagnostic, text: &'a str) -> Group<'a> {
     if !problem.found.is_empty() {
         mark = mark.label(format!("found {}", problem.found));
     }
-    let snippet = Snippet::source(source).path(problem.file.as_str()).annotation(mark);
+    // The text of a long list is that of the wrong line alone.
+    let before = source.get(..problem.span.start.min(end)).unwrap_or_default();
+    let first_line = (problem.line as usize).saturating_sub(before.matches('\n').count()).max(1);
+    let snippet =
+        Snippet::source(source).path(problem.file.as_str()).line_start(first_line).annotation(mark);
     let mut group = Level::ERROR.primary_title(problem.message.as_str()).element(snippet);
     if !problem.allowed.is_empty() {
         group =
@@ -51,6 +55,14 @@ mod tests {
             hint: hint.map(str::to_owned),
             source: None,
         }
+    }
+
+    #[test]
+    fn a_line_of_a_long_list_has_its_number() {
+        let line = Some("5 erase 0 0 512".to_owned());
+        let wrong = Diagnostic { line: 4, column: 1, source: line, ..problem(0..15, None) };
+        let shown = render(&[wrong], "", false);
+        assert!(shown.contains("oltp.toml:4:1") && shown.contains("4 | 5 erase"), "{shown}");
     }
 
     #[test]
